@@ -1,0 +1,69 @@
+# Everything a newcomer types. Needs Python >= 3.11 (and < 3.14), Java >= 17 and make; nothing else.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
+	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$name && break; done)
+
+.PHONY: help venv quickstart up down status test unit lint format matrix faults bench
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+venv: $(STAMP) ## Create .venv with everything pinned (quick when nothing changed)
+
+$(STAMP): pyproject.toml config/constraints.txt
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "No Python from 3.11 to 3.13 was found: install one, or name it with make PYTHON=/path/to/python3." >&2; exit 1; fi
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv || { rm -rf .venv; \
+		echo "$(PYTHON) cannot create virtual environments (Debian: apt-get install python3-venv)." >&2; exit 1; }
+	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --python $(BIN)/python -c config/constraints.txt -e '.[dev]'
+	@touch $(STAMP)
+
+quickstart: venv ## Start everything, run the examples, show the data and the addresses
+	@$(BIN)/connect quickstart
+
+up: venv ## Start the embedded stack, with no connector
+	@$(BIN)/connect dev up
+
+down: venv ## End the embedded stack, all of it and nothing else
+	@$(BIN)/connect dev down
+
+status: venv ## Show the embedded stack's services
+	@$(BIN)/connect dev status
+
+test: venv ## Run all suites, with real servers; list at the end what was not run
+	@$(BIN)/python -m tests.suites
+
+unit: venv ## Run the tests that need no server
+	@$(BIN)/python -m tests.suites unit
+
+lint: venv ## Check style, types and the import direction
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --verbose
+
+format: venv ## Format the code and correct what can be corrected
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+matrix: venv ## Run the unit tests on every supported Python that is installed
+	@for version in 3.11 3.12 3.13; do \
+		if ! python=$$($(BIN)/uv python find --no-python-downloads --no-project --system $$version 2>/dev/null); then \
+			echo "Python $$version is not installed: left out"; continue; fi; \
+		$(BIN)/uv venv --quiet --allow-existing --python "$$python" .cache/matrix/$$version; \
+		$(BIN)/uv pip install --quiet --python .cache/matrix/$$version/bin/python -c config/constraints.txt -e '.[dev]'; \
+		echo "Python $$version"; \
+		.cache/matrix/$$version/bin/python -m pytest -q -m "not servers and not browser and not faults"; \
+	done
+
+faults: venv ## Kill and pause processes while data moves
+	@$(BIN)/python -m pytest -q -m faults
+
+bench: venv ## Measure Kafka to Parquet beside a bare consumer and Apache Kafka Connect
+	@$(BIN)/python -m tests.benchmarks.kafka_to_parquet

@@ -1,0 +1,1 @@
+"""Kafka Connect as bounded, orchestrated ingestion."""
