@@ -1,0 +1,253 @@
+"""Batches: the columnar form in which records flow (design §4).
+
+The two lanes have one meaning: a batch and the records made of it are the same
+data, and a stage that cannot say in columns what it would say in records
+returns ``None`` so that the engine falls back to records *for that batch*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.api.data import Schema, to_arrow_array, to_python
+from connect_core.api.headers import Headers
+from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
+
+__all__ = ["Batch", "Columns", "Data", "Objects", "SourcePositions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Keys or values as Python objects: ``schemas[i]`` describes ``values[i]``."""
+
+    schemas: Sequence[Schema | None]
+    values: Sequence[Any]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def to_objects(self) -> Objects:
+        """Return itself."""
+        return self
+
+    def take(self, rows: pa.Array) -> Objects:
+        """Return the given rows (int64 indices), in that order."""
+        wanted = rows.to_pylist()
+        return Objects([self.schemas[row] for row in wanted], [self.values[row] for row in wanted])
+
+    def to_columns(self) -> Columns | None:
+        """Return the same data as one Arrow array, or ``None`` where it cannot be said.
+
+        All rows must share one schema. Schemaless values must all be null or
+        all maps with the same keys in the same order and one type a key.
+        """
+        if not self.values:
+            return Columns(None, pa.nulls(0))
+        schema = self.schemas[0]
+        if any(other is not schema and other != schema for other in self.schemas):
+            return None
+        array = to_arrow_array(schema, self.values)
+        return None if array is None else Columns(schema, array)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Keys or values as one Arrow array (a struct array for structs and maps).
+
+    ``schema=None`` is schemaless data: allowed only when every row has the same
+    keys in the same order and one type a key; a null row is a null value.
+    """
+
+    schema: Schema | None
+    array: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def to_objects(self) -> Objects:
+        """Return the same data as Python objects."""
+        return Objects([self.schema] * len(self.array), to_python(self.schema, self.array))
+
+    def take(self, rows: pa.Array) -> Columns:
+        """Return the given rows (int64 indices), in that order."""
+        return Columns(self.schema, self.array.take(rows))
+
+    def to_columns(self) -> Columns:
+        """Return itself."""
+        return self
+
+
+Data = Objects | Columns
+"""The keys or the values of a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePositions:
+    """Where each row of a source batch lies in the source system.
+
+    ``partitions`` is the small table of source partitions, ``partition`` an
+    int32 array of indices into it, and ``offset`` the source offsets: a struct
+    array (one field a key), or the maps themselves.
+    """
+
+    partitions: tuple[Mapping[str, Any], ...]
+    partition: pa.Array
+    offset: pa.StructArray | tuple[Mapping[str, Any] | None, ...]
+
+    def take(self, rows: pa.Array) -> SourcePositions:
+        """Return the positions of the given rows."""
+        offset = (
+            self.offset.take(rows)
+            if isinstance(self.offset, pa.Array)
+            else tuple(self.offset[row] for row in rows.to_pylist())
+        )
+        return replace(self, partition=self.partition.take(rows), offset=offset)
+
+    def at(self, row: int) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+        """Return the source partition and offset of one row."""
+        offset = self.offset[row]
+        return self.partitions[self.partition[row].as_py()], offset.as_py() if isinstance(offset, pa.Scalar) else offset
+
+    def to_list(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+        """Return the source partition and offset of every row."""
+        offsets = self.offset.to_pylist() if isinstance(self.offset, pa.Array) else self.offset
+        return [
+            (self.partitions[index], offset) for index, offset in zip(self.partition.to_pylist(), offsets, strict=True)
+        ]
+
+    def last(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+        """Return the last row's position of each source partition that occurs."""
+        rows = dict(zip(self.partition.to_pylist(), range(len(self.partition)), strict=True))
+        return [self.at(row) for row in rows.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records of one task as columns of equal length.
+
+    topic: string or dictionary<string>; partition: int32, null = chosen by the
+    partitioner; offset: int64, null for sources; timestamp: int64 milliseconds,
+    null = none; timestamp_type: one value a batch; headers: one ``Headers`` a
+    row, ``None`` when no row has any; origin: int64, the row of the undisturbed
+    input this row came from.
+    """
+
+    topic: pa.Array
+    partition: pa.Array
+    offset: pa.Array
+    timestamp: pa.Array
+    origin: pa.Array
+    key: Data
+    value: Data
+    timestamp_type: TimestampType = TimestampType.CREATE_TIME
+    headers: tuple[Headers, ...] | None = None
+    positions: SourcePositions | None = field(default=None)
+    original: tuple[pa.Array, pa.Array] | None = None
+    """Topic and partition as read from Kafka, once a transform has changed them."""
+
+    def __len__(self) -> int:
+        return len(self.origin)
+
+    def take(self, rows: pa.Array) -> Batch:
+        """Return the given rows (int64 indices), in that order."""
+        return replace(
+            self,
+            topic=self.topic.take(rows),
+            partition=self.partition.take(rows),
+            offset=self.offset.take(rows),
+            timestamp=self.timestamp.take(rows),
+            origin=self.origin.take(rows),
+            key=self.key.take(rows),
+            value=self.value.take(rows),
+            headers=self.headers and tuple(self.headers[row] for row in rows.to_pylist()),
+            positions=self.positions and self.positions.take(rows),
+            original=self.original and (self.original[0].take(rows), self.original[1].take(rows)),
+        )
+
+    def filter(self, mask: pa.Array) -> Batch:
+        """Return the rows for which the boolean ``mask`` is true."""
+        return self.take(pc.indices_nonzero(mask).cast(pa.int64()))
+
+    def with_topic(self, topic: pa.Array) -> Batch:
+        """Return the batch routed to other topics, keeping where it was read."""
+        return replace(self, topic=topic, original=self.original or (self.topic, self.partition))
+
+    def to_records(self) -> list[ConnectRecord]:
+        """Return the rows as source records (with positions) or sink records."""
+        key, value = self.key.to_objects(), self.value.to_objects()
+        shared: Iterable[Any] = zip(
+            self.topic.to_pylist(),
+            self.partition.to_pylist(),
+            key.schemas,
+            key.values,
+            value.schemas,
+            value.values,
+            self.timestamp.to_pylist(),
+            [headers.duplicate() for headers in self.headers] if self.headers else [Headers() for _ in self.origin],
+            strict=True,
+        )
+        if self.positions is not None:
+            places: Iterable[Any] = self.positions.to_list()
+            return [SourceRecord(*fields, *place) for fields, place in zip(shared, places, strict=True)]
+        return [SinkRecord(*fields, *read) for fields, read in zip(shared, self._reads(), strict=True)]
+
+    def _reads(self) -> Iterable[Any]:
+        """Return what only sink records have: offset, timestamp type, original topic and partition."""
+        topic, partition = self.original or (self.topic, self.partition)
+        kinds = repeat(self.timestamp_type)
+        return zip(self.offset.to_pylist(), kinds, topic.to_pylist(), partition.to_pylist(), strict=False)
+
+    @classmethod
+    def from_records(cls, records: Sequence[ConnectRecord], origin: Iterable[int] | None = None) -> Batch:
+        """Return records of one kind as a batch of objects; ``origin`` defaults to 0…n-1."""
+        sinks = [record for record in records if isinstance(record, SinkRecord)]
+        offsets: list[int | None] = [record.kafka_offset for record in sinks]
+        return cls(
+            topic=pa.array([record.topic for record in records], pa.string()),
+            partition=pa.array([record.kafka_partition for record in records], pa.int32()),
+            offset=pa.array(offsets or [None] * len(records), pa.int64()),
+            timestamp=pa.array([record.timestamp for record in records], pa.int64()),
+            origin=pa.array(list(origin) if origin is not None else range(len(records)), pa.int64()),
+            key=Objects([record.key_schema for record in records], [record.key for record in records]),
+            value=Objects([record.value_schema for record in records], [record.value for record in records]),
+            timestamp_type=sinks[0].timestamp_type if sinks else TimestampType.CREATE_TIME,
+            headers=tuple(record.headers for record in records) if any(map(_has_headers, records)) else None,
+            positions=None if sinks else _positions(records),
+            original=_original(sinks),
+        )
+
+
+def _has_headers(record: ConnectRecord) -> bool:
+    return len(record.headers) > 0
+
+
+def _positions(records: Sequence[ConnectRecord]) -> SourcePositions:
+    table: dict[tuple[tuple[str, Any], ...], int] = {}
+    partitions: list[Mapping[str, Any]] = []
+    index: list[int] = []
+    offsets: list[Mapping[str, Any] | None] = []
+    for record in records:
+        assert isinstance(record, SourceRecord)
+        partition = record.source_partition or {}
+        key = tuple(partition.items())
+        if key not in table:
+            table[key] = len(partitions)
+            partitions.append(partition)
+        index.append(table[key])
+        offsets.append(record.source_offset)
+    return SourcePositions(tuple(partitions), pa.array(index, pa.int32()), tuple(offsets))
+
+
+def _original(records: Sequence[SinkRecord]) -> tuple[pa.Array, pa.Array] | None:
+    if all(r.original_topic == r.topic and r.original_kafka_partition == r.kafka_partition for r in records):
+        return None
+    return (
+        pa.array([record.original_topic for record in records], pa.string()),
+        pa.array([record.original_kafka_partition for record in records], pa.int32()),
+    )

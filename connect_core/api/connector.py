@@ -1,0 +1,120 @@
+"""What every connector is: a plan of tasks, made from a configuration."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from connect_core.api.config import ConfigDef, ConfigValue
+
+__all__ = ["Connector", "ConnectorContext", "Task", "WorkerLimits"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """What the worker allows its connectors to touch.
+
+    ``file_roots``: the folders file connectors may read and write; empty means
+    that file connectors are off. ``values``: further limits by setting name.
+    """
+
+    file_roots: tuple[Path, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
+    standalone: bool = False
+
+
+class ConnectorContext(Protocol):
+    """What the engine offers a connector; safe to call from any thread."""
+
+    @property
+    def connector_name(self) -> str:
+        """The connector's name."""
+
+    @property
+    def limits(self) -> WorkerLimits:
+        """What this worker allows."""
+
+    @property
+    def offset_states(self) -> Mapping[str, Mapping[str, str]]:
+        """Private state committed with source offsets, by canonical JSON of the partition; set before ``latest``."""
+
+    def request_task_reconfiguration(self) -> None:
+        """Ask for ``task_configs`` anew: the run ends at its next commit and plans again."""
+
+    def raise_error(self, error: BaseException) -> None:
+        """Make the connector FAILED with this error (Connect: ``raiseError``)."""
+
+
+class Task(ABC):
+    """One share of a connector's work; runs on a Spark worker."""
+
+    @abstractmethod
+    def start(self, config: Mapping[str, str]) -> None:
+        """Begin with one of the maps ``task_configs`` returned; called once."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End soon; may be called from another thread than ``poll`` or ``put``."""
+
+    def version(self) -> str:
+        """Return the plugin's version; the distribution's when empty."""
+        return ""
+
+
+class Connector(ABC):
+    """Divide the work of one configuration into tasks.
+
+    Life: ``initialize``, ``start``, any number of ``task_configs``, ``stop``.
+    Runs on the driver at plan time, never on executors. Connect: ``Connector``.
+    """
+
+    context: ConnectorContext
+
+    def initialize(self, context: ConnectorContext) -> None:
+        """Take the context; called once, before ``start``."""
+        self.context = context
+
+    @abstractmethod
+    def start(self, config: Mapping[str, str]) -> None:
+        """Begin with the connector's configuration. Raise ConfigError if it cannot work."""
+
+    @abstractmethod
+    def task_class(self) -> type[Task]:
+        """Return the class of this connector's tasks."""
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
+        """Return at most ``max_tasks`` configurations; none means nothing to do."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End: free what ``start`` took."""
+
+    @abstractmethod
+    def config(self) -> ConfigDef:
+        """Return the settings of this connector."""
+
+    def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
+        """Return every setting with its errors and recommended values."""
+        return self.config().validate(config)
+
+    def is_bound_to_process(self, config: Mapping[str, str]) -> bool:
+        """Return whether tasks must run in the worker's own process (standard input).
+
+        Possible in standalone only. Beyond Connect.
+        """
+        return False
+
+    def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
+        """Try the systems named by a valid configuration; key → errors with remedy.
+
+        Beyond Connect; must answer within 5 s. ``limits`` are the worker's.
+        """
+        return {}
+
+    def version(self) -> str:
+        """Return the plugin's version; the distribution's when empty."""
+        return ""

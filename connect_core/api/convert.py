@@ -1,0 +1,96 @@
+"""Converters: between Connect data and the bytes in Kafka."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.batch import Columns, Data, Objects
+from connect_core.api.config import ConfigDef
+from connect_core.api.data import Schema, SchemaAndValue
+from connect_core.errors import ConnectError
+
+__all__ = ["BatchRowError", "Converter", "HeaderConverter"]
+
+
+class BatchRowError(ConnectError):
+    """Say which row of a batch failed, and why: ``row`` and ``__cause__``.
+
+    Raised by batch methods; the engine then takes that batch through the record
+    lane, where ``errors.tolerance`` decides record by record.
+    """
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"row {row} of the batch failed")
+        self.row = row
+
+
+class Converter(ABC):
+    """Translate keys or values between Connect data and bytes.
+
+    ``configure`` is called once, before anything else. The record methods are
+    the meaning; the batch methods give equal results on many rows at once.
+    Connect: ``Converter``.
+    """
+
+    @abstractmethod
+    def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
+        """Take the settings (prefix removed). Raise ConfigError on a bad one."""
+
+    @abstractmethod
+    def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
+        """Return the bytes to produce; ``None`` is a Kafka null. Raise DataError."""
+
+    @abstractmethod
+    def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
+        """Return what the bytes mean. Raise DataError when they mean nothing."""
+
+    def config(self) -> ConfigDef:
+        """Return the settings this converter knows."""
+        return ConfigDef()
+
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+        """Return the bytes of all rows, or ``None`` if only records can say it.
+
+        ``topic`` is a string or dictionary column of the same length. Errors
+        surface in the record lane: return ``None`` or raise BatchRowError.
+        """
+        return None
+
+    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | Objects | None:
+        """Return the data of all rows, or ``None`` if only records can say it."""
+        return None
+
+    def close(self) -> None:
+        """Free what the converter holds; called once."""
+
+
+class HeaderConverter(ABC):
+    """Translate header values between Connect data and bytes.
+
+    Connect: ``HeaderConverter``.
+    """
+
+    @abstractmethod
+    def configure(self, configs: Mapping[str, Any]) -> None:
+        """Take the settings (prefix removed). Raise ConfigError on a bad one."""
+
+    @abstractmethod
+    def to_connect_header(self, topic: str | None, header_key: str, value: bytes | None) -> SchemaAndValue:
+        """Return what a header's bytes mean."""
+
+    @abstractmethod
+    def from_connect_header(
+        self, topic: str | None, header_key: str, schema: Schema | None, value: Any
+    ) -> bytes | None:
+        """Return the bytes of a header's value."""
+
+    def config(self) -> ConfigDef:
+        """Return the settings this converter knows."""
+        return ConfigDef()
+
+    def close(self) -> None:
+        """Free what the converter holds; called once."""

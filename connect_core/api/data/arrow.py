@@ -1,0 +1,33 @@
+"""Between Connect's data and Arrow's: types, fields and whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.data.arrow_reading import read_column
+from connect_core.api.data.arrow_schemaless import read_schemaless, write_schemaless
+from connect_core.api.data.arrow_types import from_arrow_field, to_arrow_field, to_arrow_type
+from connect_core.api.data.arrow_writing import CannotSay, write_column
+from connect_core.api.data.schema import Schema
+
+__all__ = ["from_arrow_field", "to_arrow_array", "to_arrow_field", "to_arrow_type", "to_python"]
+
+
+def to_arrow_array(schema: Schema | None, values: Sequence[Any]) -> pa.Array | None:
+    """Return the values as one column, or ``None`` where a column cannot say them.
+
+    ``None`` as schema: all values are null, or maps with the same keys in the
+    same order and one type a key. ``to_python`` gives equal values back.
+    """
+    try:
+        return write_schemaless(values) if schema is None else write_column(schema, values)
+    except CannotSay:
+        return None
+
+
+def to_python(schema: Schema | None, array: pa.Array) -> list[Any]:
+    """Return a column's values as Connect values; see ``to_arrow_array``."""
+    return read_schemaless(array) if schema is None else read_column(schema, array)

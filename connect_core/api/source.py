@@ -1,0 +1,184 @@
+"""Source connectors: from another system into Kafka."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, Protocol
+
+from connect_core.api.batch import Batch
+from connect_core.api.connector import Connector, Task, WorkerLimits
+from connect_core.api.records import SourceRecord
+
+__all__ = [
+    "ConnectorTransactionBoundaries",
+    "ExactlyOnceSupport",
+    "OffsetStorageReader",
+    "RecordMetadata",
+    "SourceConnector",
+    "SourceTask",
+    "SourceTaskContext",
+    "TransactionContext",
+]
+
+SourceMap = Mapping[str, Any]
+"""A source partition or offset: strings to JSON scalars."""
+
+
+class ExactlyOnceSupport(Enum):
+    """Whether a source can be read exactly once (KIP-618)."""
+
+    SUPPORTED = "SUPPORTED"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+class ConnectorTransactionBoundaries(Enum):
+    """Whether a source may set transaction boundaries itself (KIP-618)."""
+
+    SUPPORTED = "SUPPORTED"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+class OffsetStorageReader(Protocol):
+    """Reads committed source offsets. Connect: ``OffsetStorageReader``."""
+
+    def offset(self, partition: SourceMap) -> dict[str, Any] | None:
+        """Return the committed offset of a source partition, or ``None``."""
+
+    def offsets(self, partitions: Sequence[SourceMap]) -> list[tuple[SourceMap, dict[str, Any] | None]]:
+        """Return the committed offset of each partition, in the order asked."""
+
+
+class TransactionContext(Protocol):
+    """Lets a task end transactions itself (``transaction.boundary=connector``)."""
+
+    def commit_transaction(self, record: SourceRecord | None = None) -> None:
+        """Commit after this record; without one, after the next batch."""
+
+    def abort_transaction(self, record: SourceRecord | None = None) -> None:
+        """Abort after this record, dropping its transaction; without one, the next batch."""
+
+
+class RecordMetadata(Protocol):
+    """Where a record landed in Kafka."""
+
+    @property
+    def topic(self) -> str:
+        """The topic."""
+
+    @property
+    def partition(self) -> int:
+        """The partition."""
+
+    @property
+    def offset(self) -> int:
+        """The offset."""
+
+
+class SourceTaskContext(Protocol):
+    """What the engine offers a source task."""
+
+    @property
+    def configs(self) -> Mapping[str, str]:
+        """The task's configuration, secrets resolved."""
+
+    @property
+    def limits(self) -> WorkerLimits:
+        """What this worker allows."""
+
+    @property
+    def offset_storage_reader(self) -> OffsetStorageReader:
+        """The reader of committed source offsets."""
+
+    @property
+    def transaction_context(self) -> TransactionContext | None:
+        """The transaction control; ``None`` unless the connector sets boundaries."""
+
+    @property
+    def offset_states(self) -> Mapping[str, Mapping[str, str]]:
+        """What ``offset_state`` returned when an offset was committed, by canonical JSON of its partition."""
+
+    @property
+    def upper_bounds(self) -> Mapping[str, SourceMap] | None:
+        """The planned bounds by canonical JSON of the source partition, if declared."""
+
+
+class SourceTask(Task):
+    """Reads one share of a source.
+
+    Life: ``initialize``, ``start``, ``poll`` again and again in its own thread,
+    ``stop`` from another. ``commit_record`` and ``commit`` run only after the
+    Kafka transaction holding the records has committed, and again after a
+    crash in between. Connect: ``SourceTask``, ``WorkerSourceTask``.
+    """
+
+    context: SourceTaskContext
+
+    def initialize(self, context: SourceTaskContext) -> None:
+        """Take the context; called once, before ``start``."""
+        self.context = context
+
+    @abstractmethod
+    def poll(self) -> Sequence[SourceRecord] | None:
+        """Return the next records, in source order; may block; ``None`` for none yet.
+
+        RetriableError: polled again with backoff. Any other: the task fails.
+        """
+
+    def poll_batch(self) -> Batch | None:
+        """Return the next records as columns; ``None`` to be asked by ``poll``.
+
+        A task that implements this returns an empty batch when there is nothing.
+        """
+        return None
+
+    def offset_state(self, partition: SourceMap) -> Mapping[str, str] | None:
+        """Return private state to keep with the offset of a source partition.
+
+        Such as a file's identity: it is committed with the offset, given back in
+        ``context.offset_states``, and never shown as part of the offset. Asked
+        directly before each commit. Beyond Connect.
+        """
+        return None
+
+    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
+        """Learn that one record is committed; ``None``: dropped by a transform."""
+
+    def commit(self) -> None:
+        """Learn that all records returned so far are committed."""
+
+
+class SourceConnector(Connector):
+    """A connector whose tasks read another system. Connect: ``SourceConnector``."""
+
+    @abstractmethod
+    def task_class(self) -> type[SourceTask]:
+        """Return the class of this connector's tasks."""
+
+    def latest(self, offsets: Mapping[str, SourceMap]) -> Mapping[str, SourceMap] | None:
+        """Return an upper bound of each source partition, at plan time.
+
+        Keys are canonical JSON of the source partition. ``offsets`` are the
+        committed ones. Equal maps mean there is nothing to do: the run waits
+        without a Spark job. ``None``: this source has no bound; its interval
+        ends at the first empty poll after ``interval.idle.ms``, at a cap, or on
+        stop. Beyond Connect; called on the driver, must answer within seconds.
+        """
+        return None
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Return whether this configuration can be exactly-once; ``None``: unknown."""
+        return None
+
+    def can_define_transaction_boundaries(self, config: Mapping[str, str]) -> ConnectorTransactionBoundaries:
+        """Return whether tasks may call ``transaction_context``."""
+        return ConnectorTransactionBoundaries.UNSUPPORTED
+
+    def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, SourceMap | None]) -> bool:
+        """Check or follow an offset change (KIP-875); false: it is not understood.
+
+        Keys are canonical JSON of the source partition; ``None`` forgets it.
+        Raise ConnectError to refuse.
+        """
+        return False
