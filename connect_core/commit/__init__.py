@@ -1,0 +1,1 @@
+"""Committing of intervals: a pure generator of effects from results to visible data."""

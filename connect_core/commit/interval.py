@@ -1,0 +1,87 @@
+"""Committing one interval: markers are the proof, the metadata database follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from connect_core.api.sink import CommitMarker
+from connect_core.interval.effects import (
+    AbandonInterval,
+    CommitGroupOffsets,
+    CommitInterval,
+    CommitTarget,
+    PublishTarget,
+    RecordAttempt,
+)
+from connect_core.interval.values import ConnectorType, IntervalState, Plan, TaskOutcome, TaskResult
+from connect_core.plan.run import Run, Steps
+from connect_core.plan.source import committed_offsets
+
+__all__ = ["Committed", "commit_interval"]
+
+
+class Committed(Enum):
+    """What became of an interval."""
+
+    COMMITTED = "COMMITTED"
+    ABANDONED = "ABANDONED"
+    UNCLEAR = "UNCLEAR"
+    """Not all is known: the next plan fences and reads the markers."""
+    FAILED = "FAILED"
+
+
+def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
+    """Make the interval's data visible and record it, or record why not.
+
+    Raises StaleEpochError when the connector was taken over meanwhile.
+    """
+    trouble = _trouble(plan, results)
+    if trouble is not None:
+        state = IntervalState.FAILED if trouble is Committed.FAILED else IntervalState.RUNNING
+        yield RecordAttempt(plan.row.key, run.mine, tuple(results), state)
+        return trouble
+    if run.state.type is ConnectorType.SOURCE:
+        return (yield from _commit_source(run, plan, results))
+    if plan.deal.has_committer:
+        return (yield from _commit_target(run, plan, results))
+    return (yield from _commit_claims(run, plan, results))
+
+
+def _trouble(plan: Plan, results: Sequence[TaskResult]) -> Committed | None:
+    outcomes = {result.outcome for result in results}
+    if TaskOutcome.FAILED in outcomes:
+        return Committed.FAILED
+    lost = {task.task for task in plan.tasks} - {result.task for result in results}
+    if lost or outcomes & {TaskOutcome.STALE, TaskOutcome.UNCLEAR}:
+        return Committed.UNCLEAR
+    return None
+
+
+def _commit_source(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
+    offsets, projection = yield from committed_offsets(run)
+    yield CommitInterval(
+        plan.row.key, run.mine, tuple(results), source_offsets=offsets, offsets_position=projection.position
+    )
+    return Committed.COMMITTED
+
+
+def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
+    staged = tuple(piece for result in sorted(results, key=lambda one: one.task) for piece in result.staged)
+    yield RecordAttempt(plan.row.key, run.mine, tuple(results), IntervalState.STAGED)
+    marker: CommitMarker = yield CommitTarget(plan.row.key, staged)
+    if marker.aborted:
+        yield AbandonInterval(plan.row.key, run.mine, "the target holds its abort marker")
+        return Committed.ABANDONED
+    yield PublishTarget(plan.row.key, marker)
+    yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=marker.positions, columns=marker.columns)
+    yield CommitGroupOffsets(run.settings.consumer_group, marker.positions)
+    return Committed.COMMITTED
+
+
+def _commit_claims(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
+    """Commit what ``pre_commit`` declared safe: at-least-once, as the connector keeps no marker."""
+    claims = {part: position for result in results for part, position in result.positions.items()}
+    yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=claims)
+    yield CommitGroupOffsets(run.settings.consumer_group, claims)
+    return Committed.COMMITTED

@@ -1,0 +1,1 @@
+"""The frozen values of an interval and the effects its protocol yields."""

@@ -1,0 +1,58 @@
+"""What a scheduler asks of a run of a connector, and what it learns of its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+__all__ = ["RunOutcome", "RunRequest", "RunStatus"]
+
+
+class RunStatus(Enum):
+    """How a run ended; errors worth another try are raised instead."""
+
+    DRAINED = "drained"
+    """Everything up to the bound, or up to ``run.max.ms``, is committed."""
+    IDLE = "idle"
+    """There was nothing to do."""
+    SKIPPED = "skipped"
+    """Another holder has the connector; nothing was touched."""
+    STOPPED = "stopped"
+    """The connector was paused, stopped, deleted or the run interrupted; what is done is committed."""
+    FAILED = "failed"
+    """A fatal error, recorded on the connector: only a restart or a new config helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """One run of one connector; ids only.
+
+    ``continuous`` runs go on while there is data; others end at the bound that
+    was current when they began. ``asked`` is a run somebody wanted (manual, or
+    a repeated try), which is tried although the connector has failed.
+    ``last_try``: no automatic retry follows a retriable error.
+    """
+
+    connector: str
+    run_id: str
+    continuous: bool = False
+    asked: bool = False
+    last_try: bool = True
+    bound_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a run ended.
+
+    ``wait``: come back when there is data, without ending the run. ``outlets``
+    are the URIs of what was written (``kafka://…``, ``file:///…``).
+    """
+
+    status: RunStatus
+    reason: str = ""
+    wait: bool = False
+    intervals: int = 0
+    records: int = 0
+    outlets: tuple[str, ...] = ()

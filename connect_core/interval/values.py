@@ -1,0 +1,308 @@
+"""The frozen values an interval is made of, from plan to commit (design §2)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange, Staged
+
+__all__ = [
+    "ConnectorState",
+    "ConnectorType",
+    "Counts",
+    "IntervalCaps",
+    "IntervalRow",
+    "IntervalSettings",
+    "IntervalState",
+    "OffsetProjection",
+    "OffsetStates",
+    "PartitionEnds",
+    "Plan",
+    "SourceBounds",
+    "SourceOffsets",
+    "TargetState",
+    "TaskDeal",
+    "TaskError",
+    "TaskOutcome",
+    "TaskPlan",
+    "TaskResult",
+    "TopicPosition",
+    "job_tag",
+]
+
+SourceOffsets = Mapping[str, Mapping[str, Any]]
+"""Source offsets by the canonical JSON of their source partition."""
+
+OffsetStates = Mapping[str, Mapping[str, str]]
+"""Private state of sources, kept with an offset, by canonical JSON of the partition."""
+
+TopicPosition = Mapping[int, int]
+"""A place in the offsets topic: the next offset to read of each partition."""
+
+
+class ConnectorType(Enum):
+    """Which way a connector moves data."""
+
+    SOURCE = "source"
+    SINK = "sink"
+
+
+class TargetState(Enum):
+    """What the operator wants of a connector. Connect: ``TargetState``."""
+
+    STARTED = "STARTED"
+    PAUSED = "PAUSED"
+    STOPPED = "STOPPED"
+
+
+class IntervalState(Enum):
+    """How far an interval has come; COMMITTED and ABANDONED are final."""
+
+    PLANNED = "PLANNED"
+    RUNNING = "RUNNING"
+    STAGED = "STAGED"
+    COMMITTED = "COMMITTED"
+    ABANDONED = "ABANDONED"
+    FAILED = "FAILED"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the interval will never be run again."""
+        return self in (IntervalState.COMMITTED, IntervalState.ABANDONED)
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalCaps:
+    """Where an interval ends at the latest; ``None`` means no cap.
+
+    ``records`` and ``bytes`` over all tasks; times in milliseconds.
+    """
+
+    records: int | None = None
+    bytes: int | None = None
+    milliseconds: int | None = None
+    idle_milliseconds: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalSettings:
+    """What ``plan`` and ``commit`` need of a connector's configuration."""
+
+    tasks_max: int = 1
+    tasks_max_enforce: bool = True
+    topics: tuple[str, ...] = ()
+    topics_regex: str | None = None
+    caps: IntervalCaps = field(default_factory=IntervalCaps)
+    bound: str = "latest"
+    """``latest`` or ``data_interval_end`` (``interval.bound``)."""
+    data_loss: str = "fail"
+    """``fail`` or ``skip``: what to do when planned offsets were removed (``interval.data.loss``)."""
+    offset_reset: str = "earliest"
+    """``earliest`` or ``latest``: where a sink without any position begins."""
+    consumer_group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorState:
+    """A connector's row in the metadata database, as a driver needs it.
+
+    ``config`` is raw: secrets are references or ciphertext. ``incarnation``
+    counts re-creations under one name; ``sequence`` is that of the last
+    interval and never restarts. ``offsets_position`` is how far the offsets
+    topic has been read into SQL. ``tasks_ever`` is the largest number of tasks
+    any plan dealt: their transactional ids must be fenced.
+    """
+
+    name: str
+    type: ConnectorType
+    config: Mapping[str, str]
+    config_version: int
+    target_state: TargetState
+    epoch: int
+    incarnation: int
+    sequence: int
+    tasks_ever: int
+    deal: str | None
+    offsets_position: TopicPosition | None
+    columns: Mapping[str, ColumnTypes]
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """Ids of the topics last planned: a recreated topic is another source."""
+    failure: str | None = None
+    """Trace of a fatal failure that stands until a restart or a new config."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDeal:
+    """What ``task_configs`` returned, and whether the connector keeps its own marker."""
+
+    configs: tuple[Mapping[str, str], ...]
+    has_committer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBounds:
+    """A source interval: committed offsets it starts from, and upper bounds if declared."""
+
+    start: SourceOffsets
+    upper: SourceOffsets | None = None
+    states: OffsetStates = field(default_factory=dict)
+    position: TopicPosition = field(default_factory=dict)
+    """Where in the offsets topic ``start`` was read: markers behind it are newer."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRow:
+    """One row of ``intervals``: fixed bounds, written before any read."""
+
+    key: IntervalKey
+    state: IntervalState
+    config_version: int
+    deal: str
+    ranges: tuple[PartitionRange, ...] = ()
+    source: SourceBounds | None = None
+    tasks: int = 0
+    attempts: int = 0
+    bound_time: datetime | None = None
+
+
+def job_tag(key: IntervalKey) -> str:
+    """Return the tag of an interval's Spark job: letters, digits and ``-`` only."""
+    name = hashlib.sha256(key.connector.encode()).hexdigest()[:16]
+    return f"connect-{name}-{key.incarnation}-{key.sequence}"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """Everything one task needs; travels to a Spark worker, so JSON in all parts.
+
+    ``connector_config`` and ``worker`` are raw (references, ciphertext).
+    """
+
+    key: IntervalKey
+    type: ConnectorType
+    task: int
+    deployment: str
+    attempt_id: str
+    config_version: int
+    connector_config: Mapping[str, str]
+    task_config: Mapping[str, str]
+    worker: Mapping[str, str]
+    caps: IntervalCaps
+    ranges: tuple[PartitionRange, ...] = ()
+    source: SourceBounds | None = None
+    transactional_id: str = ""
+    columns: Mapping[str, ColumnTypes] = field(default_factory=dict)
+    staged_commit: bool = False
+    """Whether the connector's committer commits what tasks stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One interval, ready to run."""
+
+    row: IntervalRow
+    tasks: tuple[TaskPlan, ...]
+    deal: TaskDeal
+    is_last: bool = True
+    """Whether it reaches all that was there when it was planned (no cap, no recovery)."""
+
+    @property
+    def job_tag(self) -> str:
+        """The tag of the interval's Spark job."""
+        return job_tag(self.row.key)
+
+
+class TaskOutcome(Enum):
+    """How one attempt of a task ended."""
+
+    DONE = "DONE"
+    """The bounds were reached, or what was read is committed and the task was asked to stop."""
+    STALE = "STALE"
+    """A newer epoch or another attempt was seen: nothing more may be done."""
+    UNCLEAR = "UNCLEAR"
+    """A commit's answer never came: only the marker knows."""
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a task or an interval moved."""
+
+    records: int = 0
+    bytes: int = 0
+    skipped: int = 0
+    dropped: int = 0
+    fallbacks: int = 0
+    """Batches that had to go through the record lane."""
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.records + other.records,
+            self.bytes + other.bytes,
+            self.skipped + other.skipped,
+            self.dropped + other.dropped,
+            self.fallbacks + other.fallbacks,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskError:
+    """An attempt's error, as it is shown: class, message, trace, recovery."""
+
+    kind: str
+    message: str
+    trace: str
+    is_retriable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What one attempt of a task reports; positions here are claims, markers are proof."""
+
+    task: int
+    outcome: TaskOutcome
+    counts: Counts = field(default_factory=Counts)
+    positions: Mapping[TopicPartition, int] = field(default_factory=dict)
+    source_offsets: SourceOffsets = field(default_factory=dict)
+    staged: tuple[Staged, ...] = ()
+    columns: Mapping[str, ColumnTypes] = field(default_factory=dict)
+    topics: tuple[str, ...] = ()
+    """Topics the task's records went to or came from (active topics, KIP-558)."""
+    error: TaskError | None = None
+    is_capped: bool = False
+    """Whether a cap ended the attempt: there is more."""
+    host: str = ""
+    pid: int = 0
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetProjection:
+    """What the offsets topic says of one connector, up to ``position``.
+
+    ``offsets`` holds only what changed since the position asked from; ``None``
+    forgets a source partition. ``epoch`` is the newest epoch record seen.
+    """
+
+    offsets: Mapping[str, Mapping[str, Any] | None]
+    epoch: int
+    position: TopicPosition
+    states: OffsetStates = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionEnds:
+    """Earliest offset and last stable offset of a topic partition, with its topic id."""
+
+    topic_id: str
+    earliest: int
+    stable: int
+    latest: int
+    """High watermark: behind it and beyond ``stable`` lies an open transaction."""

@@ -1,0 +1,31 @@
+"""What a connector without work waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Check", "Standing"]
+
+
+class Check(Enum):
+    """How to find out whether a waiting connector has something to do."""
+
+    NOW = "now"
+    """It has: an unfinished interval, a restart that is asked for or due, no plan yet."""
+    NEVER = "never"
+    """It must not run: failed, paused, stopped, or held by another."""
+    SINK = "sink"
+    """By the last stable offsets of its partitions."""
+    LATEST = "latest"
+    """By ``SourceConnector.latest``."""
+    POLL = "poll"
+    """By trying, every ``poll_seconds``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the metadata database says about a waiting connector."""
+
+    check: Check
+    poll_seconds: float = 10.0

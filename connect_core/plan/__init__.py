@@ -1,0 +1,1 @@
+"""Planning of intervals: pure generators that yield effects and import no framework."""

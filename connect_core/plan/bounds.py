@@ -1,0 +1,83 @@
+"""Bounds of sink intervals: from positions and partition ends to fixed ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import PartitionRange
+from connect_core.errors import DataLossError
+from connect_core.interval.values import IntervalSettings, PartitionEnds
+
+__all__ = ["cap_ranges", "first_position", "sink_ranges", "surviving_positions"]
+
+Positions = Mapping[TopicPartition, int]
+Ends = Mapping[TopicPartition, PartitionEnds]
+
+
+def first_position(ends: PartitionEnds, group_offset: int | None, settings: IntervalSettings) -> int:
+    """Return where a partition without a position begins.
+
+    The consumer group's offset where one was committed (a Connect cluster's
+    work is carried on), else what ``auto.offset.reset`` says.
+    """
+    if group_offset is not None:
+        return group_offset
+    return ends.earliest if settings.offset_reset == "earliest" else ends.stable
+
+
+def surviving_positions(positions: Positions, ends: Ends, topic_ids: Mapping[str, str], policy: str) -> Positions:
+    """Return the positions that can still be read, moved on where ``policy`` is ``skip``.
+
+    A position before the earliest offset means removed records; a topic with
+    another id than last time is another topic. Raises DataLossError when the
+    policy is ``fail``.
+    """
+    return {part: _survive(part, position, ends[part], topic_ids.get(part.topic), policy)
+            for part, position in positions.items() if part in ends}  # fmt: skip
+
+
+def _survive(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: str | None, policy: str) -> int:
+    recreated = bool(topic_id) and bool(ends.topic_id) and topic_id != ends.topic_id
+    if recreated:
+        _lose(policy, f"Topic {part.topic} was deleted and created again: its id was {topic_id} and is {ends.topic_id}")
+        return ends.earliest
+    if position < ends.earliest:
+        _lose(policy, f"Offsets {position} to {ends.earliest - 1} of {part} were removed before they were read")
+        return ends.earliest
+    if position > ends.latest:
+        _lose(policy, f"Offset {position} of {part} lies behind its end {ends.latest}")
+        return ends.latest
+    return position
+
+
+def _lose(policy: str, what: str) -> None:
+    if policy != "skip":
+        raise DataLossError(f"{what}. Set interval.data.loss=skip to go on without them, or reset the offsets.")
+
+
+def sink_ranges(positions: Positions, ends: Ends) -> tuple[PartitionRange, ...]:
+    """Return [position, last stable offset) of every partition, in sorted order."""
+    return tuple(
+        PartitionRange(part.topic, part.partition, position, max(position, ends[part].stable), ends[part].topic_id)
+        for part, position in sorted(positions.items())
+        if part in ends
+    )
+
+
+def cap_ranges(ranges: Iterable[PartitionRange], records: int | None) -> tuple[PartitionRange, ...]:
+    """Cut ranges so that together they hold at most ``records`` offsets.
+
+    Small partitions keep all they have; the rest is shared equally, so that no
+    partition starves behind a large one.
+    """
+    left = list(ranges)
+    if records is None or sum(part.end - part.start for part in left) <= records:
+        return tuple(left)
+    capped: dict[TopicPartition, PartitionRange] = {}
+    for rest, part in zip(range(len(left), 0, -1), sorted(left, key=lambda one: one.end - one.start), strict=True):
+        share = min(part.end - part.start, records // rest)
+        records -= share
+        capped[part.topic_partition] = replace(part, end=part.start + share)
+    return tuple(capped[part.topic_partition] for part in left)

@@ -1,0 +1,45 @@
+"""Fencing: after these steps nothing of an older epoch can commit (design §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import StaleEpochError
+from connect_core.interval.effects import FenceProducers, FenceTarget, RaiseEpoch, ReadOffsetsTopic, WriteEpoch
+from connect_core.interval.values import OffsetProjection, TaskDeal
+from connect_core.plan.run import Run, Steps
+
+__all__ = ["fence_sink", "fence_source"]
+
+
+def fence_source(run: Run, deal: TaskDeal, name: str) -> Steps[Run]:
+    """Raise the epoch in SQL, write it to the offsets topic, fence every id of earlier plans.
+
+    The epoch starts above the topic's, which outlives a lost database.
+    Raises StaleEpochError.
+    """
+    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    epoch: int = yield RaiseEpoch(run.connector, run.holder, topic.epoch)
+    yield WriteEpoch(run.connector, epoch)
+    yield FenceProducers(run.connector, max(run.state.tasks_ever, len(deal.configs)))
+    return replace(run, epoch=epoch, deal=name)
+
+
+def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
+    """Raise the epoch in SQL and in the target → the run and the positions the target keeps.
+
+    Raises StaleEpochError.
+    """
+    if run.epoch is not None:
+        return run, (yield FenceTarget(run.connector, run.epoch))
+    epoch: int = yield RaiseEpoch(run.connector, run.holder)
+    try:
+        positions = yield FenceTarget(run.connector, epoch)
+    except StaleEpochError as newer:
+        if not newer.epoch:
+            raise
+        epoch = yield RaiseEpoch(run.connector, run.holder, newer.epoch)
+        positions = yield FenceTarget(run.connector, epoch)
+    return replace(run, epoch=epoch, deal=name), positions

@@ -1,0 +1,83 @@
+"""A run: one holder working off a connector, interval after interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from connect_core.interval.effects import Effect, ReleaseLease, TakeLease
+from connect_core.interval.values import ConnectorState, IntervalRow, IntervalSettings, Plan, TaskDeal, TaskPlan
+
+__all__ = ["Run", "Steps", "begin_run", "end_run", "make_plan"]
+
+Result = TypeVar("Result")
+"""What a protocol generator returns when it is through."""
+
+Steps = Generator[Effect, Any, Result]
+"""A protocol: yields effects, is sent their results, returns a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one holder knows while it has the connector.
+
+    ``epoch`` is ``None`` until the target is fenced, and again after anything
+    unclear; ``deal`` is the deal that was fenced.
+    """
+
+    connector: str
+    holder: str
+    deployment: str
+    worker: Mapping[str, str]
+    state: ConnectorState
+    settings: IntervalSettings
+    settings_of: Callable[[ConnectorState], IntervalSettings]
+    new_attempt_id: Callable[[], str]
+    transactional_id: Callable[[str, str, int], str]
+    bound_time: datetime | None = None
+    epoch: int | None = None
+    deal: str | None = None
+
+    def refreshed(self, state: ConnectorState) -> Run:
+        """Return the run over the connector's row as it is now."""
+        return replace(self, state=state, settings=self.settings_of(state))
+
+    def unfenced(self) -> Run:
+        """Return the run after anything unclear: the next plan fences again."""
+        return replace(self, epoch=None, deal=None)
+
+    @property
+    def read_before(self) -> datetime | None:
+        """Where ``interval.bound=data_interval_end`` ends an interval; else ``None``."""
+        return self.bound_time if self.settings.bound == "data_interval_end" else None
+
+    @property
+    def mine(self) -> int:
+        """The epoch, once fenced."""
+        assert self.epoch is not None
+        return self.epoch
+
+
+def begin_run(connector: str, holder: str, lease_seconds: float) -> Steps[ConnectorState | None]:
+    """Take the connector → its row, or ``None`` while another holder's lease is valid.
+
+    Raises NotFoundError.
+    """
+    state: ConnectorState | None = yield TakeLease(connector, holder, lease_seconds)
+    return state
+
+
+def end_run(run: Run) -> Steps[None]:
+    """Give the connector back."""
+    yield ReleaseLease(run.connector, run.holder)
+
+
+def make_plan(run: Run, row: IntervalRow, deal: TaskDeal, shares: Mapping[int, TaskPlan], is_last: bool = True) -> Plan:
+    """Return the plan of an interval whose tasks have these shares of it."""
+    tasks = tuple(
+        replace(share, task_config=deal.configs[task], attempt_id=f"{run.mine}-{run.new_attempt_id()}")
+        for task, share in sorted(shares.items())
+    )
+    return Plan(row, tasks, deal, is_last)

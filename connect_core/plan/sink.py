@@ -1,0 +1,136 @@
+"""Planning of sink intervals: positions from the target, bounds from the last stable offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange
+from connect_core.interval.effects import (
+    AbandonInterval,
+    CommitInterval,
+    InsertInterval,
+    LoadConnector,
+    LoadOffsets,
+    LoadUnfinished,
+    PublishTarget,
+    ReadGroupOffsets,
+    ReadPartitionEnds,
+    ReadTargetMarker,
+    RestartInterval,
+)
+from connect_core.interval.values import (
+    ConnectorType,
+    IntervalRow,
+    IntervalState,
+    PartitionEnds,
+    Plan,
+    TaskDeal,
+    TaskPlan,
+)
+from connect_core.plan.bounds import cap_ranges, first_position, sink_ranges, surviving_positions
+from connect_core.plan.deal import deal_name, deal_ranges
+from connect_core.plan.fence import fence_sink
+from connect_core.plan.run import Run, Steps, make_plan
+
+__all__ = ["plan_sink"]
+
+Positions = Mapping[TopicPartition, int]
+
+
+def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
+    """Fence the target, finish what a marker proves, then bound the next sink interval."""
+    run, kept = yield from fence_sink(run, deal_name(ConnectorType.SINK, deal.configs))
+    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    if unfinished is not None:
+        finished = yield from _finish_marked(run, unfinished)
+        if not finished:
+            return run, (yield from _restart(run, unfinished, deal, kept))
+        run = run.refreshed((yield LoadConnector(run.connector)))
+    positions: Positions = yield LoadOffsets(run.connector)
+    available = yield from _available_ranges(run, {**positions, **(kept or {})})
+    ranges = cap_ranges(available, run.settings.caps.records)
+    if not deal.configs or all(part.start == part.end for part in ranges):
+        return run, None
+    row = IntervalRow(
+        IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine),
+        IntervalState.PLANNED,
+        run.state.config_version,
+        run.deal or "",
+        ranges=ranges,
+        tasks=len(deal.configs),
+        bound_time=run.bound_time,
+    )
+    yield InsertInterval(row)
+    return run, _plan(run, row, deal, is_last=ranges == available)
+
+
+def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
+    """Bring SQL up to the target's marker of this interval; false if there is none."""
+    marker: CommitMarker | None = yield ReadTargetMarker(row.key)
+    if marker is None:
+        return False
+    if marker.aborted:
+        yield AbandonInterval(row.key, run.mine, "the target holds its abort marker")
+        return True
+    yield PublishTarget(row.key, marker)
+    yield CommitInterval(row.key, run.mine, (), positions=marker.positions, columns=marker.columns)
+    return True
+
+
+def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None) -> Steps[Plan]:
+    """Run an interval again within its bounds, from where the target's marker stands."""
+    ranges = tuple(_resumed(part, kept or {}) for part in row.ranges)
+    restarted: IntervalRow = yield RestartInterval(row.key, run.mine, run.deal or "", len(deal.configs), ranges=ranges)
+    return _plan(run, restarted, deal, is_last=False)
+
+
+def _resumed(part: PartitionRange, kept: Positions) -> PartitionRange:
+    start = min(max(part.start, kept.get(part.topic_partition, part.start)), part.end)
+    return replace(part, start=start)
+
+
+def _available_ranges(run: Run, positions: Positions) -> Steps[tuple[PartitionRange, ...]]:
+    settings = run.settings
+    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
+        settings.topics, settings.topics_regex, run.read_before
+    )
+    fresh = tuple(sorted(part for part in ends if part not in positions))
+    if fresh:
+        adopted: Positions = yield ReadGroupOffsets(settings.consumer_group, fresh)
+        # A partition added to a topic already read begins at its earliest offset: its records are all new.
+        known = {part.topic for part in positions}
+        first = {part: ends[part].earliest if part.topic in known and part not in adopted
+                 else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
+        positions = {**positions, **first}
+    surviving = surviving_positions(positions, ends, run.state.topic_ids, settings.data_loss)
+    return sink_ranges(surviving, ends)
+
+
+def _plan(run: Run, row: IntervalRow, deal: TaskDeal, is_last: bool) -> Plan:
+    shares = deal_ranges(row.ranges, max(1, len(deal.configs)))
+    tasks = {task: _share(run, row, task, ranges, deal) for task, ranges in enumerate(shares) if _has_records(ranges)}
+    return make_plan(run, row, deal, tasks, is_last)
+
+
+def _has_records(ranges: tuple[PartitionRange, ...]) -> bool:
+    return any(part.start < part.end for part in ranges)
+
+
+def _share(run: Run, row: IntervalRow, task: int, ranges: tuple[PartitionRange, ...], deal: TaskDeal) -> TaskPlan:
+    return TaskPlan(
+        key=row.key,
+        type=ConnectorType.SINK,
+        task=task,
+        deployment=run.deployment,
+        attempt_id="",
+        config_version=row.config_version,
+        connector_config=run.state.config,
+        task_config={},
+        worker=run.worker,
+        caps=run.settings.caps,
+        ranges=ranges,
+        columns=run.state.columns,
+        staged_commit=deal.has_committer,
+    )

@@ -1,0 +1,117 @@
+"""Planning of source intervals: committed offsets from the topic, upper bounds if declared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from connect_core.api.sink import IntervalKey
+from connect_core.errors import StaleEpochError
+from connect_core.interval.effects import (
+    InsertInterval,
+    LatestSourceOffsets,
+    LoadOffsets,
+    LoadOffsetStates,
+    LoadUnfinished,
+    ReadOffsetsTopic,
+    RepairOffsets,
+    RestartInterval,
+)
+from connect_core.interval.values import (
+    ConnectorType,
+    IntervalRow,
+    IntervalState,
+    OffsetProjection,
+    OffsetStates,
+    Plan,
+    SourceBounds,
+    SourceOffsets,
+    TaskDeal,
+    TaskPlan,
+)
+from connect_core.plan.deal import deal_name
+from connect_core.plan.fence import fence_source
+from connect_core.plan.run import Run, Steps, make_plan
+
+__all__ = ["committed_offsets", "is_reached", "plan_source"]
+
+
+def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
+    """Fence if anything is new or unclear, then bound the next source interval."""
+    name = deal_name(ConnectorType.SOURCE, deal.configs)
+    if run.epoch is None or run.deal != name:
+        run = yield from fence_source(run, deal, name)
+    offsets, projection = yield from committed_offsets(run)
+    states: OffsetStates = yield LoadOffsetStates(run.connector)
+    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    if unfinished is None:
+        upper: SourceOffsets | None = yield LatestSourceOffsets(run.connector, offsets, states)
+        if not deal.configs or (upper is not None and is_reached(upper, offsets)):
+            return run, None
+    else:
+        upper = unfinished.source.upper if unfinished.source else None
+    bounds = SourceBounds(offsets, upper, states, projection.position)
+    row = yield from _write_row(run, unfinished, bounds, deal)
+    shares = {task: _share(run, row, task) for task in range(len(deal.configs))}
+    return run, make_plan(run, row, deal, shares, is_last=unfinished is None)
+
+
+def committed_offsets(run: Run) -> Steps[tuple[SourceOffsets, OffsetProjection]]:
+    """Let SQL follow the offsets topic and return what it then says; the topic wins.
+
+    Raises StaleEpochError if a newer epoch stands in the topic.
+    """
+    projection: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    if projection.epoch > run.mine:
+        raise StaleEpochError(f"epoch {projection.epoch} of {run.connector} replaced epoch {run.mine}")
+    yield RepairOffsets(run.connector, run.mine, projection)
+    offsets: SourceOffsets = yield LoadOffsets(run.connector)
+    return offsets, projection
+
+
+def is_reached(upper: SourceOffsets, offsets: SourceOffsets) -> bool:
+    """Return whether every source partition stands at its upper bound."""
+    return all(offsets.get(partition) == bound for partition, bound in upper.items())
+
+
+def _write_row(run: Run, unfinished: IntervalRow | None, bounds: SourceBounds, deal: TaskDeal) -> Steps[IntervalRow]:
+    name = run.deal or ""
+    if unfinished is not None:
+        restarted: IntervalRow = yield RestartInterval(unfinished.key, run.mine, name, len(deal.configs), source=bounds)
+        return restarted
+    key = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
+    row = IntervalRow(
+        key,
+        IntervalState.PLANNED,
+        run.state.config_version,
+        name,
+        source=bounds,
+        tasks=len(deal.configs),
+        bound_time=run.bound_time,
+    )
+    yield InsertInterval(row)
+    return row
+
+
+def _share(run: Run, row: IntervalRow, task: int) -> TaskPlan:
+    caps = run.settings.caps
+    tasks = max(1, row.tasks)
+    return TaskPlan(
+        key=row.key,
+        type=ConnectorType.SOURCE,
+        task=task,
+        deployment=run.deployment,
+        attempt_id="",
+        config_version=row.config_version,
+        connector_config=run.state.config,
+        task_config={},
+        worker=run.worker,
+        caps=replace(
+            caps, records=caps.records and -(-caps.records // tasks), bytes=caps.bytes and -(-caps.bytes // tasks)
+        ),
+        source=row.source,
+        transactional_id=run.transactional_id(run.deployment, run.connector, task),
+    )
+
+
+def _part(cap: int | None, tasks: int) -> int | None:
+    return None if cap is None else -(-cap // tasks)

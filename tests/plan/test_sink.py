@@ -1,0 +1,197 @@
+"""Planning of sink intervals, performed against the simulated world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker
+from connect_core.commit.interval import Committed, commit_interval
+from connect_core.effects.perform import perform
+from connect_core.errors import DataLossError, StaleEpochError
+from connect_core.interval import effects as fx
+from connect_core.interval.values import (
+    ConnectorType,
+    IntervalCaps,
+    IntervalState,
+    PartitionEnds,
+    TargetState,
+    TaskError,
+    TaskOutcome,
+    TaskResult,
+)
+from connect_core.plan.interval import Planned, Verdict, plan_interval
+from connect_core.plan.run import Run
+from tests.simulator.world import World
+
+ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+@pytest.fixture
+def world() -> World:
+    ends = {ZERO: PartitionEnds("id", 0, 10, 10), ONE: PartitionEnds("id", 2, 5, 9)}
+    return World(ConnectorType.SINK, configs=({"task": "0"}, {"task": "1"}), ends=ends)
+
+
+def plan(world: World, run: Run | None = None) -> Planned:
+    return perform(plan_interval(run or world.run()), world.handlers())
+
+
+def commit(world: World, planned: Planned, results: list[TaskResult] | None = None) -> Committed:
+    assert planned.plan is not None
+    return perform(commit_interval(planned.run, planned.plan, results or world.done(planned.plan)), world.handlers())
+
+
+def test_bounds_are_stored_before_any_read(world: World) -> None:
+    planned = plan(world)
+    assert planned.verdict is Verdict.RUN
+    assert planned.plan is not None
+    assert [(r.start, r.end) for r in world.rows[0].ranges] == [(0, 10), (2, 5)]
+    assert [task.ranges[0].partition for task in planned.plan.tasks] == [0, 1]
+
+
+def test_target_is_fenced_before_positions(world: World) -> None:
+    plan(world)
+    kinds = [type(effect) for effect in world.log]
+    assert kinds.index(fx.RaiseEpoch) < kinds.index(fx.FenceTarget) < kinds.index(fx.LoadOffsets)
+
+
+def test_commit_publishes_then_records(world: World) -> None:
+    planned = plan(world)
+    world.log.clear()
+    assert commit(world, planned) is Committed.COMMITTED
+    kinds = [type(effect) for effect in world.log]
+    assert kinds == [fx.RecordAttempt, fx.CommitTarget, fx.PublishTarget, fx.CommitInterval, fx.CommitGroupOffsets]
+    assert world.offsets == {ZERO: 10, ONE: 5}
+    assert world.group == {ZERO: 10, ONE: 5}
+
+
+def test_nothing_new_is_idle(world: World) -> None:
+    planned = plan(world)
+    commit(world, planned)
+    assert plan(world, planned.run).verdict is Verdict.IDLE
+    assert len(world.rows) == 1
+
+
+def test_later_intervals_keep_the_epoch_and_abut(world: World) -> None:
+    planned = plan(world)
+    commit(world, planned)
+    world.ends[ZERO] = PartitionEnds("id", 0, 25, 25)
+    again = plan(world, planned.run)
+    assert again.run.epoch == planned.run.epoch
+    assert [(r.start, r.end) for r in world.rows[1].ranges] == [(10, 25), (5, 5)]
+    assert world.rows[1].key.sequence == 2
+
+
+def test_marker_found_is_published_never_rerun(world: World) -> None:
+    planned = plan(world)
+    world.markers[(0, 1)] = CommitMarker({ZERO: 10, ONE: 5})
+    again = plan(world, world.run("other"))
+    assert again.verdict is Verdict.IDLE
+    assert world.published == [(0, 1)]
+    assert world.rows[0].state is IntervalState.COMMITTED
+    assert world.offsets == {ZERO: 10, ONE: 5}
+    assert planned.plan is not None
+
+
+def test_interval_without_marker_runs_again_in_its_bounds(world: World) -> None:
+    plan(world)
+    world.ends[ZERO] = PartitionEnds("id", 0, 99, 99)
+    again = plan(world, world.run("other"))
+    assert again.plan is not None
+    assert [(r.start, r.end) for r in again.plan.row.ranges] == [(0, 10), (2, 5)]
+    assert again.plan.row.key.epoch == 2
+    assert not again.plan.is_last
+
+
+def test_retry_starts_at_the_targets_position(world: World) -> None:
+    plan(world)
+    world.target_positions = {ZERO: 4}
+    again = plan(world, world.run("other"))
+    assert again.plan is not None
+    assert [(r.start, r.end) for r in again.plan.row.ranges] == [(4, 10), (2, 5)]
+
+
+def test_stale_driver_cannot_commit(world: World) -> None:
+    planned = plan(world)
+    plan(world, world.run("other"))
+    with pytest.raises(StaleEpochError):
+        commit(world, planned)
+    assert world.offsets == {}
+
+
+def test_abort_marker_abandons(world: World) -> None:
+    planned = plan(world)
+    world.markers[(0, 1)] = CommitMarker({}, aborted=True)
+    assert commit(world, planned) is Committed.ABANDONED
+    assert world.offsets == {}
+
+
+def test_failed_task_keeps_the_interval_open(world: World) -> None:
+    planned = plan(world)
+    assert planned.plan is not None
+    results = world.done(planned.plan)
+    results[1] = TaskResult(1, TaskOutcome.FAILED, error=TaskError("E", "no", "", False))
+    assert commit(world, planned, results) is Committed.FAILED
+    assert world.rows[0].state is IntervalState.FAILED
+    assert world.markers == {}
+
+
+def test_lost_result_is_unclear(world: World) -> None:
+    planned = plan(world)
+    assert planned.plan is not None
+    assert commit(world, planned, world.done(planned.plan)[:1]) is Committed.UNCLEAR
+    assert world.offsets == {}
+
+
+def test_plain_sink_commits_what_it_declared_safe(world: World) -> None:
+    world.has_committer = False
+    planned = plan(world)
+    results = [
+        TaskResult(0, TaskOutcome.DONE, positions={ZERO: 7}),
+        TaskResult(1, TaskOutcome.DONE, positions={ONE: 5}),
+    ]
+    assert commit(world, planned, results) is Committed.COMMITTED
+    assert world.offsets == {ZERO: 7, ONE: 5}
+
+
+def test_first_plan_carries_on_the_consumer_group(world: World) -> None:
+    world.group = {ZERO: 6}
+    planned = plan(world)
+    assert planned.plan is not None
+    assert [r.start for r in planned.plan.row.ranges] == [6, 2]
+
+
+def test_added_partition_begins_at_its_earliest(world: World) -> None:
+    world.settings = replace(world.settings, offset_reset="latest")
+    world.offsets = {ZERO: 10}
+    planned = plan(world)
+    assert [(r.start, r.end) for r in world.rows[0].ranges] == [(10, 10), (2, 5)]
+    assert planned.verdict is Verdict.RUN
+
+
+def test_recreated_topic_is_named(world: World) -> None:
+    commit(world, plan(world))
+    world.ends = {part: replace(ends, topic_id="other") for part, ends in world.ends.items()}
+    with pytest.raises(DataLossError, match="deleted and created again"):
+        plan(world)
+
+
+def test_cap_leaves_the_rest_to_the_next(world: World) -> None:
+    world.settings = replace(world.settings, caps=IntervalCaps(records=6))
+    planned = plan(world)
+    assert planned.plan is not None
+    assert [(r.start, r.end) for r in planned.plan.row.ranges] == [(0, 3), (2, 5)]
+    assert not planned.plan.is_last
+
+
+def test_paused_connector_stops(world: World) -> None:
+    world.state = replace(world.state, target_state=TargetState.PAUSED)
+    assert plan(world).verdict is Verdict.STOP
+
+
+def test_lost_database_starts_above_the_targets_epoch(world: World) -> None:
+    world.target_epoch = 41
+    assert plan(world).run.epoch == 42
