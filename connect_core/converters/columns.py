@@ -1,0 +1,17 @@
+"""Data as columns, schemaless scalars included."""
+
+from __future__ import annotations
+
+from connect_core.api.batch import Columns, Data, Objects
+from connect_core.api.data.scalar_column import scalar_column
+
+__all__ = ["columns_of"]
+
+
+def columns_of(data: Data) -> Columns | None:
+    """Return data as columns, ``None`` where they cannot say it."""
+    columns = data.to_columns()
+    if columns is not None or not isinstance(data, Objects) or any(schema is not None for schema in data.schemas):
+        return columns
+    column = scalar_column(data.values)
+    return None if column is None else Columns(None, column)

@@ -1,0 +1,142 @@
+"""Many JSON messages at once into Arrow columns, with a proof of equality.
+
+One regular expression, made of a shape that some rows taught, must match every
+row in full; only then may a columnar parser read them. Rows of several shapes
+become objects, and what no strict parser reads is left to the record lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import orjson
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.api.batch import Columns, Objects
+from connect_core.api.data import Schema, SchemaType
+from connect_core.converters.arrays import scatter
+from connect_core.converters.json.documents import JsonReader, has_special_numbers
+from connect_core.converters.json.rows import Lines, lines_of, payload_lines
+from connect_core.converters.json.shapes import ObjectShape, Shape, dtype_of, merge, object_pattern, shape_of, width_of
+from connect_core.converters.json.typed import arrays_of, shape_under, typed_columns
+from connect_core.errors import ConnectError
+
+__all__ = ["read_batch"]
+
+_SAMPLES = 8
+_TRIES = 4
+_LONG = 1000
+_WIDEST = 256
+
+
+def read_batch(values: Sequence[bytes | None], reader: JsonReader) -> Columns | Objects | None:
+    """Return the data of all rows, or ``None`` if only records can say it."""
+    rows = [value for value in values if value is not None]
+    if not rows:
+        return Columns(None, pa.nulls(len(values)))
+    read = _read_plain(rows) if reader.is_schemaless else _read_typed(rows, reader)
+    if read is None or len(rows) == len(values):
+        return read
+    # A Kafka null has no schema, so it may stand among rows without one only.
+    if isinstance(read, Columns):
+        present = pa.array([value is not None for value in values])
+        return Columns(None, scatter(read.array, present)) if read.schema is None else None
+    found = iter(read.values)
+    return Objects([None] * len(values), [None if value is None else next(found) for value in values])
+
+
+def _read_plain(rows: list[bytes]) -> Columns | Objects | None:
+    lines = lines_of(rows)
+    if lines is None:
+        return None
+    fields = _read_fields(lines)
+    if fields is not None:
+        shape, frame = fields
+        return Columns(None, arrays_of(shape, frame))
+    return _read_objects(rows, lines)
+
+
+def _read_objects(rows: list[bytes], lines: Lines) -> Objects | None:
+    text = lines.text.to_pybytes()
+    if has_special_numbers(text) or not (max(map(len, rows)) < _LONG or lines.are_modest()):
+        return None
+    try:
+        return Objects([None] * len(rows), list(map(orjson.loads, rows)))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _read_typed(rows: list[bytes], reader: JsonReader) -> Columns | None:
+    try:
+        split = reader.split(rows[0])
+    except ConnectError:
+        return None
+    if split is None:
+        return None
+    prefix, schema = split
+    wrapped = schema is not None and (schema.type is not SchemaType.STRUCT or schema.optional)
+    lines = payload_lines(rows, prefix, wrapped)
+    if lines is None:
+        return None
+    fields = _read_fields(lines, schema, wrapped)
+    if fields is None:
+        return None
+    shape, frame = fields
+    if schema is None:
+        return Columns(None, arrays_of(shape, frame))
+    array = typed_columns(schema, shape, frame, reader.replace_nulls, wrapped)
+    return None if array is None else Columns(schema, array)
+
+
+def _read_fields(
+    lines: Lines, schema: Schema | None = None, wrapped: bool = False
+) -> tuple[ObjectShape, pl.DataFrame] | None:
+    """Parse rows that provably have one shape; ``None`` if they have not."""
+    try:
+        shape = _common_shape(lines, partial(_shape_of, schema, wrapped))
+        if shape is None or width_of(shape) > _WIDEST:
+            return None
+        dtypes = {name: dtype_of(member) for name, member in shape.members}
+        frame = pl.read_ndjson(lines.text.to_pybytes(), schema=dtypes)
+    except pl.exceptions.ComputeError:
+        return None
+    return (shape, frame) if frame.height == len(lines.rows) else None
+
+
+def _shape_of(schema: Schema | None, wrapped: bool, node: Any) -> Shape | None:
+    if not wrapped:
+        return shape_of(node) if schema is None else shape_under(schema, node)
+    payload = shape_under(schema, node["v"])
+    return None if payload is None else ObjectShape((("v", payload),))
+
+
+def _common_shape(lines: Lines, of: Callable[[Any], Shape | None]) -> ObjectShape | None:
+    count = len(lines.rows)
+    places = [count * sample // _SAMPLES for sample in range(min(_SAMPLES, count))]
+    escapes = lines.contains(b"\\")
+    shape: ObjectShape | None = None
+    for _ in range(_TRIES):
+        learned = _learn(lines, places, of)
+        merged = learned if shape is None else merge([shape, learned])
+        if not isinstance(merged, ObjectShape) or merged == shape:
+            return None
+        shape = merged
+        matches = lines.matches(object_pattern(shape, escapes))
+        unlike = pc.indices_nonzero(pc.invert(matches))
+        if len(unlike) == 0:
+            return shape
+        places = unlike[:_SAMPLES].to_pylist()
+    return None
+
+
+def _learn(lines: Lines, places: list[int], of: Callable[[Any], Shape | None]) -> ObjectShape | None:
+    try:
+        nodes = [orjson.loads(lines.row(place)) for place in places]
+    except orjson.JSONDecodeError:
+        return None
+    merged = merge([of(node) for node in nodes])
+    return merged if isinstance(merged, ObjectShape) else None

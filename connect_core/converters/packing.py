@@ -1,0 +1,44 @@
+"""Between Arrow columns and the list of bytes that Kafka's client takes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+__all__ = ["pack_numbers", "unpack", "unpack_numbers"]
+
+
+def unpack(column: pa.Array) -> list[bytes | None]:
+    """Return a string or binary column as bytes objects, null rows as ``None``."""
+    packed = column if pa.types.is_binary(column.type) else column.cast(pa.binary())
+    values: list[bytes | None] = packed.to_numpy(zero_copy_only=False).tolist()
+    return values
+
+
+def unpack_numbers(column: pa.Array, form: struct.Struct) -> list[bytes | None]:
+    """Return a column of numbers as bytes in the byte order of ``form``."""
+    numbers = column.fill_null(0).to_numpy().astype(np.dtype(form.format))
+    if numbers.dtype.kind == "f":
+        # One bit pattern for all that is no number, as doubleToLongBits has it.
+        numbers[np.isnan(numbers)] = np.nan
+    buffers = [column.is_valid().buffers()[1], pa.py_buffer(numbers.tobytes())]
+    fixed = pa.Array.from_buffers(pa.binary(form.size), len(column), buffers)
+    values: list[bytes | None] = fixed.to_numpy(zero_copy_only=False).tolist()
+    return values
+
+
+def pack_numbers(values: Sequence[bytes | None], form: struct.Struct, kind: pa.DataType) -> pa.Array | None:
+    """Return bytes as a column of numbers, ``None`` if one has another length."""
+    try:
+        fixed = pa.array(values, pa.binary(form.size))
+    except pa.ArrowInvalid:
+        return None
+    if not len(fixed):
+        return pa.array([], kind)
+    validity, data = fixed.buffers()
+    order = np.dtype(form.format)
+    numbers = np.frombuffer(data, order, count=len(fixed)).astype(order.newbyteorder("="))
+    return pa.Array.from_buffers(kind, len(fixed), [validity, pa.py_buffer(numbers)])

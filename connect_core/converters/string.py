@@ -1,0 +1,89 @@
+"""StringConverter: anything as its text, text as strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.batch import Columns, Data
+from connect_core.api.config import ConfigDef, ConfigType, Importance, Width
+from connect_core.api.convert import Converter, HeaderConverter
+from connect_core.api.data import OPTIONAL_STRING_SCHEMA, Schema, SchemaAndValue, to_text
+from connect_core.converters.charsets import Charset, find_charset
+from connect_core.converters.columns import columns_of
+from connect_core.converters.java_text import java_text
+from connect_core.converters.kind import define_kind, with_kind
+from connect_core.converters.packing import unpack
+
+__all__ = ["StringConverter"]
+
+ENCODING = "converter.encoding"
+
+CONFIG = define_kind(ConfigDef()).define(
+    ENCODING,
+    ConfigType.STRING,
+    "UTF-8",
+    importance=Importance.HIGH,
+    doc="Character set of the bytes in Kafka, by its Java name.",
+    width=Width.MEDIUM,
+    display_name="Encoding",
+)
+
+
+class StringConverter(Converter, HeaderConverter):
+    """Text in one character set; any value is written as Java's ``toString`` has it.
+
+    Bytes that are no text of the set become U+FFFD, characters that the set
+    lacks become ``?``. Connect: ``StringConverter``.
+    """
+
+    def configure(self, configs: Mapping[str, Any], is_key: bool | None = None) -> None:
+        """Take the settings. Raise SerializationError for an unknown character set."""
+        config = CONFIG.parse(with_kind(configs, is_key))
+        self._charset: Charset = find_charset(config[ENCODING])
+
+    def config(self) -> ConfigDef:
+        """Return the settings this converter knows."""
+        return CONFIG
+
+    def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
+        """Return the text of a value; a null is a Kafka null."""
+        return None if value is None else self._charset.encode(value if type(value) is str else to_text(value))
+
+    def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
+        """Return the bytes as text under an optional string schema."""
+        return SchemaAndValue(OPTIONAL_STRING_SCHEMA, None if value is None else self._charset.decode(value))
+
+    def from_connect_header(
+        self, topic: str | None, header_key: str, schema: Schema | None, value: Any
+    ) -> bytes | None:
+        """Return the text of a header's value."""
+        return self.from_connect_data(topic, schema, value)
+
+    def to_connect_header(self, topic: str | None, header_key: str, value: bytes | None) -> SchemaAndValue:
+        """Return a header's bytes as text."""
+        return self.to_connect_data(topic, value)
+
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+        """Return the text of all rows of strings, numbers and booleans; only UTF-8."""
+        columns = columns_of(data)
+        if columns is None or not self._charset.is_utf8:
+            return None
+        text = java_text(columns.schema, columns.array)
+        return None if text is None else unpack(text)
+
+    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
+        """Return all rows as text."""
+        try:
+            if self._charset.is_utf8:
+                return Columns(OPTIONAL_STRING_SCHEMA, pa.array(values, pa.binary()).cast(pa.string()))
+        except pa.ArrowInvalid:
+            pass
+        decode: Callable[[bytes], str] = self._charset.decode
+        texts = [None if value is None else decode(value) for value in values]
+        try:
+            return Columns(OPTIONAL_STRING_SCHEMA, pa.array(texts, pa.string()))
+        except UnicodeEncodeError:
+            return None

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from connect_core import converters
+from connect_core.api.config import ConfigDef
+from connect_core.converters.json.config import CONFIG as JSON
+from connect_core.converters.string import CONFIG as STRING
+from tests.connectors.test_readme import key_table
+
+
+@pytest.mark.parametrize("definition", [JSON, STRING])
+def test_readme_has_the_keys_of_the_definition(definition: ConfigDef):
+    assert key_table(definition) in (Path(converters.__file__).parent / "README.md").read_text()
