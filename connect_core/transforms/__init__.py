@@ -1,0 +1,1 @@
+"""Single message transforms, one module each; see README.md."""

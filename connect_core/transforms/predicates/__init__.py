@@ -1,0 +1,1 @@
+"""Predicates that guard transforms, one module each."""

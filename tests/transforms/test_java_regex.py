@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from connect_core.errors import IllegalArgumentError, IndexOutOfBoundsError
+from connect_core.transforms.java_regex import compile_java, replace_first
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        ("[a-z&&[^b]]+", "acd", True),
+        ("[a-z&&[^b]]+", "abd", False),
+        ("[^a-c[x-z]]", "d", True),
+        ("[^a-c[x-z]]", "y", False),
+        ("(?i)ABC", "abc", True),
+        ("a(?i)B|C", "c", True),
+        ("a(?i)B|C", "A", False),
+        ("(?:(?i)a)b", "Ab", True),
+        ("(?:(?i)a)b", "AB", False),
+        (r"\Qa.b\E+", "a.bbb", True),
+        (r"\Qa.b\E+", "axb", False),
+        (r"(?<x>a)\k<x>", "aa", True),
+        (r"(a)(b)\2", "abb", True),
+        (r"\p{Alpha}+\d", "ab1", True),
+        (r"\P{L}+", "12é", False),
+        ("a++b", "aab", True),
+        ("(?>a+)b", "aab", True),
+        (".*", "a\nb", False),
+        ("(?s).*", "a\nb", True),
+        (r"\x41\u0042\x{43}", "ABC", True),
+        (r"[\[\]]", "[", True),
+        (r"\h\w", "\u00a0a", True),
+        ("^abc$", "abc", True),
+        (r"\w", "é", False),
+        ("a{2,3}?", "aaa", True),
+    ],
+)
+def test_matches_as_java(pattern, text, matches):
+    assert (compile_java(pattern).fullmatch(text) is not None) is matches
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*", "(", "[", "(?<x>a", "\\", "a)", "{", "a{,3}", r"\y", "[z-a]", "(?q)", r"\p{Zz9}"]
+)
+def test_refuses_as_java(pattern):
+    with pytest.raises(IllegalArgumentError):
+        compile_java(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "replacement", "expected"),
+    [
+        ("(?<a>[a-z]+)(?<b>[0-9]+)", "abc123", "${b}-${a}", "123-abc"),
+        ("a.*", "abc", "$0$0", "abcabc"),
+        ("(a)(b)?c", "ac", "[$2]", "[]"),
+        ("(a)bc", "abc", "$11", "a1"),
+        ("a+?", "aaa", "z", "zaa"),
+        ("x", "x", r"\$1\\", "$1\\"),
+        ("z", "x", "$9", "x"),
+    ],
+)
+def test_replaces_as_java(pattern, text, replacement, expected):
+    assert replace_first(compile_java(pattern), text, replacement) == expected
+
+
+@pytest.mark.parametrize("replacement", ["a$", "$x", "${", "${no}", "\\"])
+def test_refuses_bad_references(replacement):
+    with pytest.raises(IllegalArgumentError):
+        replace_first(compile_java("x"), "x", replacement)
+    with pytest.raises(IndexOutOfBoundsError):
+        replace_first(compile_java("x"), "x", "$1")

@@ -1,0 +1,28 @@
+"""Both lanes give equal results over random chains on random records."""
+
+from __future__ import annotations
+
+import os
+import secrets
+
+from hypothesis import HealthCheck, given, note, seed, settings
+
+from connect_core.api.records import ConnectRecord
+from connect_core.api.transform import Transformation
+from tests.transforms.lanes import by_batch, by_record, differences
+from tests.transforms.strategies import chains, records
+
+SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
+EXAMPLES = 2500 if os.environ.get("CI") == "true" else 200
+print(f"both lanes: CONNECT_SEED={SEED}")
+
+
+@seed(SEED)
+@settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(chain=chains, rows=records())
+def test_lanes_are_equal(chain: list[Transformation], rows: list[ConnectRecord]) -> None:
+    note(f"CONNECT_SEED={SEED}, {[type(transform).__name__ for transform in chain]}")
+    expected = [by_record(chain, row) for row in rows]
+    found = by_batch(chain, rows)
+    for row, one, other in zip(rows, expected, found, strict=True):
+        assert differences(one, other) == [], f"of {row}: by record {one}, by batch {other}"
