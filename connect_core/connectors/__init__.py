@@ -1,0 +1,1 @@
+"""The connectors that come with connect-core: one folder a system."""

@@ -1,0 +1,181 @@
+"""The folder beside a connector's output that holds its proofs: owner, epochs, manifests."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, Staged
+from connect_core.errors import ConfigError, StaleEpochError
+
+__all__ = ["ControlFolder", "claim", "create_if_absent", "read_json", "sync_folder", "write_durably"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ControlFolder:
+    """What one connector has committed to one place; every call is idempotent.
+
+    ``path/epochs/<epoch>`` fences older drivers; ``path/<incarnation>/<sequence>.json``
+    is the manifest of an interval, created once and never changed, and
+    ``.published`` beside it says that all it names is in place. Tasks work in
+    ``staging/<incarnation>-<sequence>/<attempt>``.
+    """
+
+    path: Path
+    staging: Path
+
+    def raise_epoch(self, epoch: int) -> None:
+        """Record an epoch. Raises StaleEpochError if a newer one stands there."""
+        folder = self.path / "epochs"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.check_epoch(epoch)
+        create_if_absent(folder / f"{epoch:020d}", {"epoch": epoch})
+        # Again: a newer driver may have written its own between the look and the write.
+        self.check_epoch(epoch)
+        for place in folder.iterdir():
+            if place.name.isdigit() and int(place.name) < epoch:
+                place.unlink(missing_ok=True)
+
+    def check_epoch(self, epoch: int) -> None:
+        """Raise StaleEpochError if a newer epoch stands there."""
+        folder = self.path / "epochs"
+        places = folder.iterdir() if folder.is_dir() else ()
+        newest = max((int(place.name) for place in places if place.name.isdigit()), default=0)
+        if newest > epoch:
+            error = StaleEpochError(f"epoch {newest} stands in {folder}: the driver with epoch {epoch} must stop")
+            error.epoch = newest
+            raise error
+
+    def marker(self, interval: IntervalKey) -> CommitMarker | None:
+        """Return what the manifest of an interval proves, or ``None`` if there is none."""
+        manifest = read_json(self._place(interval, "json"))
+        return None if manifest is None else _marker(manifest)
+
+    def commit(self, interval: IntervalKey, staged: Sequence[Staged], content: Mapping[str, Any]) -> CommitMarker:
+        """Make the commit manifest unless there is a manifest → the marker that stands."""
+        ids = {part.topic: part.detail["topic_id"] for part in staged if part.detail.get("topic_id")}
+        ranges = [_range(part.topic, part.partition, part.start, part.end) for part in staged]
+        return self._create(interval, {"aborted": False, "ranges": ranges, "topic_ids": ids, **content})
+
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int] | None) -> CommitMarker:
+        """Make the abort manifest unless there is a manifest → the marker that stands."""
+        ranges = [_range(*part, position, position) for part, position in sorted((positions or {}).items())]
+        return self._create(interval, {"aborted": True, "ranges": ranges})
+
+    def is_published(self, interval: IntervalKey) -> bool:
+        """Return whether all that the manifest names is in place."""
+        return self._place(interval, "published").exists()
+
+    def set_published(self, interval: IntervalKey) -> None:
+        """Record that all that the manifest names is in place."""
+        create_if_absent(self._place(interval, "published"), {})
+
+    def attempt_folder(self, interval: IntervalKey, attempt: str) -> Path:
+        """Return the folder in which one attempt stages; it need not exist."""
+        return self.staging / f"{interval.incarnation}-{interval.sequence}" / attempt
+
+    def sweep(self, keep: Collection[IntervalKey]) -> None:
+        """Remove what finished intervals other than ``keep`` have staged.
+
+        An interval without a manifest is left alone: it may have begun after
+        ``keep`` was read.
+        """
+        kept = {f"{interval.incarnation}-{interval.sequence}" for interval in keep}
+        for place in self.staging.iterdir() if self.staging.is_dir() else ():
+            if place.name in kept:
+                continue
+            incarnation, _, sequence = place.name.partition("-")
+            interval = IntervalKey("", int(incarnation), int(sequence), 0)
+            marker = self.marker(interval)
+            if marker is not None and (marker.aborted or self.is_published(interval)):
+                shutil.rmtree(place, ignore_errors=True)
+
+    def _create(self, interval: IntervalKey, content: Mapping[str, Any]) -> CommitMarker:
+        place = self._place(interval, "json")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        head = {
+            "version": _VERSION,
+            "connector": interval.connector,
+            "incarnation": interval.incarnation,
+            "sequence": interval.sequence,
+            "epoch": interval.epoch,
+        }
+        return _marker(create_if_absent(place, {**head, **content}))
+
+    def _place(self, interval: IntervalKey, ending: str) -> Path:
+        return self.path / str(interval.incarnation) / f"{interval.sequence:010d}.{ending}"
+
+
+def _range(topic: str, partition: int, start: int, end: int) -> dict[str, Any]:
+    return {"topic": topic, "partition": partition, "start": start, "end": end}
+
+
+def _marker(manifest: Mapping[str, Any]) -> CommitMarker:
+    positions = {TopicPartition(part["topic"], part["partition"]): part["end"] for part in manifest["ranges"]}
+    return CommitMarker(positions, manifest["aborted"], manifest.get("columns"), manifest)
+
+
+def claim(place: Path, connector: str, key: str, value: str) -> None:
+    """Make ``connector`` the one that writes here. Raises ConfigError if another does."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    owner = create_if_absent(place, {"connector": connector})["connector"]
+    if owner != connector:
+        raise ConfigError(
+            key, value, f"connector {owner} writes there; choose another, or delete {place} once {owner} is deleted"
+        )
+
+
+def create_if_absent(place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Write JSON whole and durable unless the file exists → the content that stands."""
+    standing = read_json(place)
+    if standing is not None:
+        return standing
+    draft = place.parent / f".{secrets.token_hex(8)}.draft"
+    write_durably(draft, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
+    try:
+        # A link is made whole or not at all, and never over another: nobody reads half a manifest.
+        os.link(draft, place)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    sync_folder(place.parent)
+    standing = read_json(place)
+    assert standing is not None
+    return standing
+
+
+def write_durably(place: Path, content: bytes) -> None:
+    """Write a new file and make its content durable. Raises FileExistsError."""
+    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_json(place: Path) -> dict[str, Any] | None:
+    """Return a JSON file's content, or ``None`` if there is no such file."""
+    try:
+        content: dict[str, Any] = json.loads(place.read_bytes())
+    except FileNotFoundError:
+        return None
+    return content
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a folder's entries durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

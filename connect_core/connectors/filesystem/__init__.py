@@ -1,0 +1,1 @@
+"""FileSystemSink: Parquet files in topic and partition folders."""

@@ -1,0 +1,48 @@
+"""Arrow columns as columns of another kind, missing fields as nulls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.connectors.filesystem.columns import to_type
+
+__all__ = ["cast_array"]
+
+
+def cast_array(array: pa.Array, kind: Any) -> pa.Array:
+    """Return the values under a kind that holds them. Raises ArrowInvalid for one that does not fit."""
+    target = to_type(kind)
+    if array.type == target:
+        return array
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), target)
+    if pa.types.is_struct(target) and pa.types.is_struct(array.type):
+        return _cast_struct(array, kind)
+    if pa.types.is_list(target) and pa.types.is_list(array.type):
+        return _cast_list(array, kind)
+    return array.cast(target)
+
+
+def _cast_struct(array: pa.StructArray, kind: Any) -> pa.StructArray:
+    present = dict(zip(array.type.names, array.flatten(), strict=True))
+    children = [
+        cast_array(present[name], part) if name in present else pa.nulls(len(array), to_type(part))
+        for name, part in kind[1]
+    ]
+    if not children:
+        return array.cast(to_type(kind)) if not present else pa.nulls(len(array), to_type(kind))
+    mask = array.is_null() if array.null_count else None
+    return pa.StructArray.from_arrays(children, fields=list(to_type(kind)), mask=mask)
+
+
+def _cast_list(array: pa.ListArray, kind: Any) -> pa.ListArray:
+    lengths = pc.fill_null(pc.list_value_length(array), 0)
+    offsets = np.zeros(len(array) + 1, np.int32)
+    np.cumsum(lengths.to_numpy(zero_copy_only=False), out=offsets[1:])
+    mask = array.is_null() if array.null_count else None
+    values = cast_array(array.flatten(), kind[1])
+    return pa.ListArray.from_arrays(pa.array(offsets), values, type=to_type(kind), mask=mask)

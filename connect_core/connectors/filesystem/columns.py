@@ -1,0 +1,203 @@
+"""Types of columns found in data, and what several of them have in common.
+
+A ``Kind`` is a hashable value: the name of a scalar type, ``("list", kind)``,
+``("map", key, value)`` or ``("struct", ((name, kind), …))``. ``"null"`` is what
+only nulls say: it gives way to any other. Kinds form a semilattice: in whatever
+order they are merged, the result has the same types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from connect_core.errors import DataError
+
+__all__ = [
+    "ColumnKinds",
+    "Kind",
+    "KindConflict",
+    "columns_of_texts",
+    "kind_of_array",
+    "kind_of_type",
+    "merge_columns",
+    "merge_kinds",
+    "stored",
+    "texts_of_columns",
+    "to_kind",
+    "to_text",
+    "to_type",
+]
+
+Kind: TypeAlias = str | tuple[Any, ...]
+ColumnKinds: TypeAlias = tuple[tuple[str, Kind], ...]
+"""Columns in order; hashable."""
+
+_INTEGERS = ("int8", "int16", "int32", "int64")
+_FLOATS = ("float", "double")
+_TYPES: dict[str, pa.DataType] = {
+    str(kind): kind
+    for kind in (
+        pa.null(),
+        pa.bool_(),
+        pa.int8(),
+        pa.int16(),
+        pa.int32(),
+        pa.int64(),
+        pa.float32(),
+        pa.float64(),
+        pa.string(),
+        pa.binary(),
+        pa.date32(),
+        pa.time32("ms"),
+        pa.timestamp("ms", "UTC"),
+    )
+}
+_DECIMALS = {"decimal128": (38, pa.decimal128), "decimal256": (76, pa.decimal256)}
+
+
+class KindConflict(DataError):
+    """Says that one field holds values of types that have nothing in common."""
+
+    def __init__(self, field: str, first: Kind, second: Kind) -> None:
+        super().__init__(f"field {field} holds {_shown(second)} where {_shown(first)} is stored")
+        self.field, self.first, self.second = field, first, second
+
+
+def kind_of_type(kind: pa.DataType) -> Kind:
+    """Return the kind of a declared type. Raises DataError for one no Connect schema has."""
+    if pa.types.is_struct(kind):
+        return "struct", tuple((field.name, kind_of_type(field.type)) for field in kind.fields)
+    if pa.types.is_list(kind):
+        return "list", kind_of_type(kind.value_type)
+    if pa.types.is_map(kind):
+        return "map", kind_of_type(kind.key_type), kind_of_type(kind.item_type)
+    if pa.types.is_dictionary(kind):
+        return kind_of_type(kind.value_type)
+    text = str(kind).removeprefix("large_")
+    if text not in _TYPES and not pa.types.is_decimal(kind):
+        raise DataError(f"a column of Arrow's type {kind} cannot be stored; cast it before")
+    return text
+
+
+def kind_of_array(array: pa.Array) -> Kind:
+    """Return the kind schemaless values have, whatever type their nulls were given."""
+    if array.null_count == len(array):
+        return "null"
+    if pa.types.is_struct(array.type):
+        children = zip(array.type.names, array.flatten(), strict=True)
+        return "struct", tuple((name, kind_of_array(child)) for name, child in children)
+    if pa.types.is_list(array.type):
+        return "list", kind_of_array(array.flatten())
+    return kind_of_type(array.type)
+
+
+@lru_cache(maxsize=4096)
+def to_type(kind: Kind) -> pa.DataType:
+    """Return the Arrow type of a kind; every field may be null."""
+    if isinstance(kind, str):
+        return _TYPES.get(kind) or _decimal_type(kind)
+    if kind[0] == "list":
+        return pa.list_(to_type(kind[1]))
+    if kind[0] == "map":
+        return pa.map_(to_type(kind[1]), to_type(kind[2]))
+    return pa.struct([pa.field(name, to_type(part)) for name, part in kind[1]])
+
+
+@lru_cache(maxsize=4096)
+def merge_columns(first: ColumnKinds, second: ColumnKinds) -> ColumnKinds:
+    """Return the columns of both, those of ``first`` first. Raises KindConflict."""
+    return _merge_fields(first, second, "")
+
+
+def merge_kinds(first: Kind, second: Kind, field: str = "") -> Kind:
+    """Return the one kind that holds the values of both. Raises KindConflict."""
+    if first == second or second == "null":
+        return first
+    if first == "null":
+        return second
+    if isinstance(first, tuple) and isinstance(second, tuple) and first[0] == second[0]:
+        return _merge_nested(first, second, field)
+    merged = _merge_scalars(first, second) if isinstance(first, str) and isinstance(second, str) else None
+    if merged is None:
+        raise KindConflict(field, first, second)
+    return merged
+
+
+def stored(columns: ColumnKinds) -> ColumnKinds:
+    """Return the columns that have a type: what only nulls are known of is left out."""
+    known = ((name, _known(kind)) for name, kind in columns)
+    return tuple((name, kind) for name, kind in known if kind is not None)
+
+
+def to_text(kind: Kind) -> str:
+    """Return a kind as text: Arrow's name, or JSON for what has parts."""
+    return kind if isinstance(kind, str) else json.dumps(kind, separators=(",", ":"), ensure_ascii=False)
+
+
+def to_kind(text: str) -> Kind:
+    """Return the kind ``to_text`` wrote."""
+    return _frozen(json.loads(text)) if text.startswith("[") else text
+
+
+def columns_of_texts(texts: Iterable[Sequence[str]]) -> ColumnKinds:
+    """Return columns from their texts."""
+    return tuple((name, to_kind(text)) for name, text in texts)
+
+
+def texts_of_columns(columns: ColumnKinds) -> list[list[str]]:
+    """Return columns as texts; see ``columns_of_texts``."""
+    return [[name, to_text(kind)] for name, kind in columns]
+
+
+def _merge_nested(first: tuple[Any, ...], second: tuple[Any, ...], field: str) -> Kind:
+    if first[0] == "struct":
+        return "struct", _merge_fields(first[1], second[1], f"{field}.")
+    parts = zip(first[1:], second[1:], strict=True)
+    return first[0], *(merge_kinds(one, other, f"{field}[]") for one, other in parts)
+
+
+def _merge_fields(first: ColumnKinds, second: ColumnKinds, prefix: str) -> ColumnKinds:
+    merged = dict(first)
+    for name, kind in second:
+        merged[name] = merge_kinds(merged[name], kind, f"{prefix}{name}") if name in merged else kind
+    return tuple(merged.items())
+
+
+def _merge_scalars(first: str, second: str) -> str | None:
+    pair = (first, second)
+    if all(kind in _INTEGERS for kind in pair):
+        return max(pair, key=_INTEGERS.index)
+    if all(kind in _INTEGERS or kind in _FLOATS for kind in pair):
+        return "double"
+    if all(kind.startswith("decimal") for kind in pair):
+        return max(pair, key=lambda kind: (kind.partition("(")[0], to_type(kind).scale))
+    return None
+
+
+def _decimal_type(kind: str) -> pa.DataType:
+    name, _, numbers = kind.partition("(")
+    _, make = _DECIMALS[name]
+    return make(*map(int, numbers.rstrip(")").split(",")))
+
+
+def _known(kind: Kind) -> Kind | None:
+    if isinstance(kind, str):
+        return None if kind == "null" else kind
+    if kind[0] == "struct":
+        fields = stored(kind[1])
+        return ("struct", fields) if fields else None
+    parts = [_known(part) for part in kind[1:]]
+    return None if None in parts else (kind[0], *parts)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _shown(kind: Kind) -> str:
+    return kind if isinstance(kind, str) else f"a {kind[0]}"

@@ -1,0 +1,95 @@
+"""New files written once, with size and hash known when they are closed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from connect_core.errors import ConnectError
+
+__all__ = ["StagedFile", "Written", "verify"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A closed, durable file."""
+
+    path: Path
+    size: int
+    sha256: str
+
+
+class StagedFile:
+    """A new file open for writing; also a file object for writers of formats.
+
+    Raises FileExistsError when the path is taken: staging paths are unique.
+    """
+
+    closed = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._descriptor = os.open(path, flags, 0o644)
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def write(self, data: bytes) -> int:
+        """Append bytes, all of them. Raises ConnectError; ValueError once closed."""
+        if self.closed:
+            raise ValueError(f"{self.path} is closed")
+        view = memoryview(data).cast("B")
+        try:
+            _write_all(self._descriptor, view)
+        except OSError as error:
+            raise ConnectError(f"{self.path} cannot be written: {error}") from error
+        self._digest.update(view)
+        self._size += len(view)
+        return len(view)
+
+    def tell(self) -> int:
+        """Return how many bytes are written."""
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing: nothing is held back."""
+
+    def close(self) -> None:
+        """Leave the file to ``finish``: a format's writer closes what it was given."""
+
+    def finish(self) -> Written:
+        """Make the file durable and close it."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise ConnectError(f"{self.path} cannot be made durable: {error}") from error
+        self.discard()
+        return Written(self.path, self._size, self._digest.hexdigest())
+
+    def discard(self) -> None:
+        """Close the file, finished or not."""
+        if not self.closed:
+            self.closed = True
+            os.close(self._descriptor)
+
+
+def _write_all(descriptor: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def verify(path: Path, size: int, sha256: str) -> None:
+    """Raise ConnectError unless the file is there with this size and hash."""
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        found = None
+    if found != (size, sha256):
+        what = "is missing" if found is None else "is not what was staged"
+        raise ConnectError(
+            f"{path} {what}, yet the interval's manifest names it ({size} bytes), so that nothing is published; "
+            "restore the file, or delete the manifest to have the interval exported again"
+        )

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from connect_core import connectors
+from connect_core.api import ConfigDef, ConfigType
+from connect_core.connectors.file.config import SINK_CONFIG, SOURCE_CONFIG
+from connect_core.connectors.filesystem.config import CONFIG
+
+FOLDER = Path(connectors.__file__).parent
+HEAD = "<!-- keys -->\n| Key | Type | Default | Values | Meaning |\n|---|---|---|---|---|\n"
+
+
+def key_table(definition: ConfigDef) -> str:
+    rows = [HEAD]
+    for key in definition.sorted_keys():
+        if not key.has_default:
+            default = "required"
+        elif key.default is None:
+            default = "none"
+        else:
+            default = f"`{str(key.default).lower() if key.type is ConfigType.BOOLEAN else key.default}`"
+        valid = "" if key.validator is None else str(key.validator)
+        rows.append(f"| `{key.name}` | {key.type.value} | {default} | {valid} | {key.doc} |\n")
+    return "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("folder", "definition"), [("file", SOURCE_CONFIG), ("file", SINK_CONFIG), ("filesystem", CONFIG)]
+)
+def test_readme_has_the_keys_of_the_definition(folder, definition):
+    assert key_table(definition) in (FOLDER / folder / "README.md").read_text()
