@@ -1,0 +1,37 @@
+"""From a connector's raw configuration to a frozen ConnectorConfig, or to what is wrong with it."""
+
+from connect_core.configs.connector import ConnectorConfig, ErrorSettings
+from connect_core.configs.files import ConnectorFile, read_connector_file
+from connect_core.configs.infos import ConfigInfo, ConfigInfos
+from connect_core.configs.providers import ConfigProviders, unresolve
+from connect_core.configs.secrets import HIDDEN, SecretBox, keep_hidden, mask, seal_config, sensitive_keys
+from connect_core.configs.stages import TransformationStage
+from connect_core.configs.topic_creation import TopicCreationGroup, group_of_topic
+from connect_core.configs.validation import plugin_config, validate
+from connect_core.configs.worker import load_worker, providers_of, task_worker, task_worker_properties
+
+__all__ = [
+    "HIDDEN",
+    "ConfigInfo",
+    "ConfigInfos",
+    "ConfigProviders",
+    "ConnectorConfig",
+    "ConnectorFile",
+    "ErrorSettings",
+    "SecretBox",
+    "TopicCreationGroup",
+    "TransformationStage",
+    "group_of_topic",
+    "keep_hidden",
+    "load_worker",
+    "mask",
+    "plugin_config",
+    "providers_of",
+    "read_connector_file",
+    "seal_config",
+    "sensitive_keys",
+    "task_worker",
+    "task_worker_properties",
+    "unresolve",
+    "validate",
+]

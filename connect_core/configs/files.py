@@ -1,0 +1,77 @@
+"""Connector configurations in files: properties or JSON, as ``connect standalone`` takes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from connect_core.errors import ConfigError
+from connect_core.settings import read_properties
+
+__all__ = ["ConnectorFile", "read_connector_file"]
+
+_REQUEST = frozenset({"name", "config", "initial_state"})
+_STATES = ("RUNNING", "PAUSED", "STOPPED")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorFile:
+    """What a file asks for: a connector's name, its configuration and first state."""
+
+    name: str
+    config: Mapping[str, str]
+    initial_state: str = "RUNNING"
+
+
+def read_connector_file(path: Path) -> ConnectorFile:
+    """Read a properties file, a JSON object of settings, or a JSON request.
+
+    Connect: ``ConnectStandalone.parseConnectorConfigurationFile`` (KIP-1034 and
+    KIP-980). Raise ConfigError naming the file.
+    """
+    if path.suffix.lower() != ".json":
+        return _connector(path, read_properties(path))
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"it is not JSON ({error})"
+        raise ConfigError(f"Cannot read {path}: {reason}") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} holds no JSON object: write the connector's settings as one")
+    if isinstance(content.get("config"), dict):
+        return _request(path, content)
+    return _connector(path, _texts(path, content))
+
+
+def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
+    unknown = sorted(set(content) - _REQUEST)
+    if unknown:
+        raise ConfigError(f"{path} has unknown fields beside config: {', '.join(unknown)}")
+    state = str(content.get("initial_state") or "RUNNING").upper()
+    if state not in _STATES:
+        raise ConfigError("initial_state", content["initial_state"], f"in {path}, use one of {', '.join(_STATES)}")
+    config = _texts(path, content["config"])
+    name = content.get("name") or config.get("name")
+    if "name" in config and config["name"] != name:
+        raise ConfigError(f"{path} names the connector {name} and, in its config, {config['name']}: use one name")
+    return _connector(path, {**config, "name": name} if name else config, state)
+
+
+def _connector(path: Path, config: Mapping[str, str], state: str = "RUNNING") -> ConnectorFile:
+    name = config.get("name")
+    if not name:
+        raise ConfigError(f'{path}: Missing required configuration "name" which has no default value.')
+    return ConnectorFile(name, config, state)
+
+
+def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
+    """Return JSON scalars as Connect keeps them: as texts."""
+    texts: dict[str, str] = {}
+    for key, value in content.items():
+        if isinstance(value, dict | list) or value is None:
+            raise ConfigError(f"{path}: the setting {key} is no text, number or boolean")
+        texts[key] = value if isinstance(value, str) else json.dumps(value)
+    return texts

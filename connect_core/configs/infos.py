@@ -1,0 +1,146 @@
+"""What validation found, in the JSON shape of Connect's REST API (``ConfigInfos``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from connect_core.api.config import ConfigKey, ConfigType, ConfigValue, Password, convert_to_string
+from connect_core.configs.classes import class_text
+
+__all__ = ["ConfigInfo", "ConfigInfos", "key_json", "merged", "prefixed_infos", "ranked_infos"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigInfo:
+    """One setting: its definition, if it has one, and what was found about it."""
+
+    key: ConfigKey | None
+    value: ConfigValue | None
+
+    @property
+    def errors(self) -> list[str]:
+        """The messages about the setting."""
+        return self.value.error_messages if self.value else []
+
+    def to_json(self) -> Json:
+        """Return REST's ``{definition, value}``."""
+        kind = self.key.type if self.key else None
+        return {
+            "definition": None if self.key is None else key_json(self.key),
+            "value": None if self.value is None else _value_json(self.value, kind),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigInfos:
+    """All settings of a connector; ``error_count`` as Connect counts."""
+
+    name: str
+    error_count: int
+    groups: tuple[str, ...]
+    infos: tuple[ConfigInfo, ...]
+
+    def errors(self) -> dict[str, list[str]]:
+        """Return the messages by setting."""
+        found = ((info.value.name, info.errors) for info in self.infos if info.value is not None)
+        return {name: errors for name, errors in found if errors}
+
+    def message(self) -> str:
+        """Return all errors as the text with which REST refuses the configuration."""
+        lines = [f"Connector configuration is invalid and contains the following {self.error_count} error(s):"]
+        lines += [error for errors in self.errors().values() for error in errors]
+        endpoint = "`/connector-plugins/{connectorType}/config/validate`"
+        lines.append(f"You can also find the above list of errors at the endpoint {endpoint}")
+        return "\n".join(lines)
+
+    def to_json(self) -> Json:
+        """Return REST's ``{name, error_count, groups, configs}``."""
+        return {
+            "name": self.name,
+            "error_count": self.error_count,
+            "groups": list(self.groups),
+            "configs": [info.to_json() for info in self.infos],
+        }
+
+
+def ranked_infos(
+    name: str, keys: Mapping[str, ConfigKey], values: Iterable[ConfigValue], groups: Iterable[str]
+) -> ConfigInfos:
+    """Return the settings in the order of ``keys``, undefined ones first.
+
+    Of equal names the last counts. Connect: ``AbstractHerder.generateResult``.
+    """
+    by_name: dict[str, ConfigValue] = {}
+    infos: list[ConfigInfo] = []
+    count = 0
+    for value in values:
+        by_name[value.name] = value
+        if value.name not in keys:
+            infos.append(ConfigInfo(None, value))
+            count += len(value.error_messages)
+    for key in keys.values():
+        infos.append(ConfigInfo(key, by_name.get(key.name)))
+        count += len(infos[-1].errors)
+    return ConfigInfos(name, count, tuple(dict.fromkeys(groups)), tuple(infos))
+
+
+def prefixed_infos(keys: Mapping[str, ConfigKey], values: Iterable[ConfigValue], prefix: str) -> ConfigInfos:
+    """Return the settings of a plugin or client inside a connector's.
+
+    A setting with errors counts once. Connect: ``AbstractHerder.prefixedConfigInfos``.
+    """
+    infos = [
+        ConfigInfo(
+            replace(keys[value.name], name=prefix + value.name) if value.name in keys else None,
+            replace(value, name=prefix + value.name, visible=True),
+        )
+        for value in values
+    ]
+    groups = dict.fromkeys(info.key.group for info in infos if info.key and info.key.group is not None)
+    return ConfigInfos("", sum(bool(info.errors) for info in infos), tuple(groups), tuple(infos))
+
+
+def merged(name: str, parts: Iterable[ConfigInfos]) -> ConfigInfos:
+    """Return all parts as one."""
+    found = list(parts)
+    groups = dict.fromkeys(group for part in found for group in part.groups)
+    infos = tuple(info for part in found for info in part.infos)
+    return ConfigInfos(name, sum(part.error_count for part in found), tuple(groups), infos)
+
+
+def key_json(key: ConfigKey) -> Json:
+    """Return REST's form of a setting's definition (``ConfigKeyInfo``)."""
+    return {
+        "name": key.name,
+        "type": key.type.name,
+        "required": not key.has_default,
+        "default_value": _text(key.default, key.type) if key.has_default else None,
+        "importance": key.importance.name,
+        "documentation": key.doc,
+        "group": key.group,
+        "order_in_group": key.order,
+        "width": key.width.name,
+        "display_name": key.display_name,
+        "dependents": list(key.dependents),
+    }
+
+
+def _value_json(value: ConfigValue, kind: ConfigType | None) -> Json:
+    recommended = ConfigType.STRING if kind is ConfigType.LIST else kind
+    return {
+        "name": value.name,
+        "value": _text(value.value, kind),
+        "recommended_values": [_text(item, recommended) for item in value.recommended_values],
+        "errors": list(value.error_messages),
+        "visible": value.visible,
+    }
+
+
+def _text(value: Any, kind: ConfigType | None) -> str | None:
+    if kind is ConfigType.CLASS:
+        value, kind = class_text(value), ConfigType.STRING
+    return str(value) if isinstance(value, str | Password) else convert_to_string(value, kind)

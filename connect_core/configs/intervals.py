@@ -1,0 +1,108 @@
+"""Settings of our own: when a connector runs and how far an interval reaches (design §2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from connect_core.api.config import ConfigDef, ConfigType, Importance, Range, ValidString, Width
+from connect_core.errors import ConfigError
+from connect_core.interval.values import IntervalCaps
+
+__all__ = ["INTERVALS", "interval_caps"]
+
+_GROUP = "Intervals"
+_PRESETS = ("@continuous", "@hourly", "@daily", "@weekly", "@monthly", "@yearly", "@once", "@none")
+_CRON = re.compile(r"\S+( +\S+){4,5}")
+_CRON_FIELD = re.compile(r"[0-9A-Za-z*/,?#-]+")
+_DURATION = re.compile(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?")
+
+
+class _Schedule:
+    """A preset, a cron expression, an ISO 8601 duration, or ``asset:`` and a name."""
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        if not _is_schedule(value or ""):
+            remedy = f"Use {', '.join(_PRESETS)}, a cron expression, a duration as PT15M, or asset:NAME"
+            raise ConfigError(name, value, remedy)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(_PRESETS)}], cron expression, ISO 8601 duration, asset:NAME"
+
+
+def _is_schedule(text: str) -> bool:
+    if text in _PRESETS or _DURATION.fullmatch(text):
+        return True
+    if text.startswith("asset:"):
+        return len(text) > len("asset:")
+    return _CRON.fullmatch(text) is not None and all(_CRON_FIELD.fullmatch(field) for field in text.split())
+
+
+class _Cap:
+    """A positive number, or null for no cap."""
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        if value is not None:
+            Range.at_least(1).ensure_valid(name, value)
+
+    def __str__(self) -> str:
+        return "[1,...], or not set for no cap"
+
+
+def _definition() -> ConfigDef:
+    config = ConfigDef()
+    rows: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
+        ("schedule", ConfigType.STRING, "@continuous", _Schedule(), "When runs of the connector begin."),
+        ("interval.max.records", ConfigType.LONG, None, _Cap(), "Most records of one interval, over all tasks."),
+        ("interval.max.bytes", ConfigType.LONG, None, _Cap(), "Most bytes of one interval, over all tasks."),
+        ("interval.max.ms", ConfigType.LONG, None, _Cap(), "Longest time one interval reads."),
+        (
+            "interval.idle.ms",
+            ConfigType.LONG,
+            1000,
+            Range.at_least(0),
+            "How long a source without a declared bound may give nothing before its interval ends.",
+        ),
+        (
+            "interval.bound",
+            ConfigType.STRING,
+            "latest",
+            ValidString.one_of("latest", "data_interval_end"),
+            "Where an interval of a sink ends: all there is, or the end of Airflow's data interval.",
+        ),
+        (
+            "interval.data.loss",
+            ConfigType.STRING,
+            "fail",
+            ValidString.one_of("fail", "skip"),
+            "What to do when planned offsets were removed from their topic.",
+        ),
+        ("run.max.ms", ConfigType.LONG, 60000, Range.at_least(1), "After how long a run begins no further interval."),
+        ("run.linger.ms", ConfigType.LONG, 0, Range.at_least(0), "How long a run waits for more before it ends."),
+        (
+            "source.poll.interval.ms",
+            ConfigType.LONG,
+            10000,
+            Range.at_least(1),
+            "How often a source that declares no bound is asked for data while it is idle.",
+        ),
+    )
+    for order, (name, kind, default, validator, doc) in enumerate(rows, 1):
+        traits = {"validator": validator, "doc": doc, "group": _GROUP, "order": order, "width": Width.SHORT}
+        config.define(name, kind, default, importance=Importance.LOW, **traits)
+    return config
+
+
+INTERVALS = _definition()
+"""The definition; treat as constant."""
+
+
+def interval_caps(values: Mapping[str, Any]) -> IntervalCaps:
+    """Return where an interval ends at the latest."""
+    return IntervalCaps(
+        records=values["interval.max.records"],
+        bytes=values["interval.max.bytes"],
+        milliseconds=values["interval.max.ms"],
+        idle_milliseconds=values["interval.idle.ms"],
+    )

@@ -1,0 +1,127 @@
+"""Which Kafka client settings a connector may override (KIP-458, KIP-1188).
+
+Above every policy stands what no connector may set: it would run programs, load
+code, read files, go to other places, or break exactly-once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from connect_core.api.config import ConfigValue
+from connect_core.errors import ConfigError
+from connect_core.settings import WorkerSettings
+
+__all__ = [
+    "CLIENTS",
+    "PRINCIPAL_KEYS",
+    "TUNING_KEYS",
+    "check_overrides",
+    "denied_reason",
+    "ensure_overrides",
+    "used_clients",
+]
+
+CLIENTS = ("producer", "consumer", "admin")
+
+PRINCIPAL_KEYS = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
+"""What policy Principal allows, as Connect's."""
+
+_TUNING = """
+auto.offset.reset batch.num.messages batch.size buffer.memory check.crcs client.rack compression.codec
+compression.gzip.level compression.level compression.lz4.level compression.type compression.zstd.level
+connections.max.idle.ms default.api.timeout.ms delivery.timeout.ms fetch.error.backoff.ms fetch.max.bytes
+fetch.max.wait.ms fetch.message.max.bytes fetch.min.bytes fetch.queue.backoff.ms fetch.wait.max.ms
+heartbeat.interval.ms isolation.level linger.ms max.block.ms max.in.flight.requests.per.connection
+max.partition.fetch.bytes max.poll.interval.ms max.poll.records max.request.size message.max.bytes
+message.send.max.retries message.timeout.ms metadata.max.age.ms metadata.max.idle.ms
+queue.buffering.max.kbytes queue.buffering.max.messages queue.buffering.max.ms queued.max.messages.kbytes
+queued.min.messages receive.buffer.bytes receive.message.max.bytes reconnect.backoff.max.ms reconnect.backoff.ms
+request.timeout.ms retries retry.backoff.max.ms retry.backoff.ms send.buffer.bytes session.timeout.ms
+socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms socket.keepalive.enable
+socket.max.fails socket.nagle.disable socket.receive.buffer.bytes socket.send.buffer.bytes socket.timeout.ms
+sticky.partitioning.linger.ms topic.metadata.refresh.interval.ms transaction.timeout.ms
+"""
+TUNING_KEYS = frozenset(_TUNING.split())
+"""What policy Allowlist allows where the worker lists nothing: settings that only cost or save time."""
+
+_PROGRAM, _CODE = "it runs a program", "it loads code"
+_FILE, _PLACE, _ENGINE = "it reads a file", "it sends credentials elsewhere", "exactly-once depends on it"
+_DENIED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), reason)
+    for pattern, reason in (
+        (r"sasl\.kerberos\.kinit\.cmd", _PROGRAM),
+        (r".*\.class(es)?|.*\.reporters|.*\.(de)?serializer|security\.providers|ssl\.providers?", _CODE),
+        (r"plugin\.library\.paths|ssl\.engine\..*|ssl\.secure\.random\.implementation|config\.providers.*", _CODE),
+        (r".*\.location|.*\.file|sasl\.kerberos\.keytab|ssl\.ca\.certificate\.stores|https\.ca\..*", _FILE),
+        (r"sasl\.oauthbearer\.(config|assertion\..*|metadata\..*|.*\.url|grant\.type|extensions)", _PLACE),
+        (r"ssl\.endpoint\.identification\.algorithm|enable\.ssl\.certificate\.verification", "it turns a check off"),
+        (r"transactional\.id|enable\.idempotence|enable\.auto\.(commit|offset\.store)|group\.instance\.id", _ENGINE),
+        (r"acks|request\.required\.acks|auto\.commit\..*|group\.protocol|partition\.assignment\.strategy", _ENGINE),
+    )
+)
+_LOGIN_MODULE = re.compile(r"\s*(\S+)")
+_LOGIN_MODULES = frozenset(
+    f"org.apache.kafka.common.security.{name}LoginModule"
+    for name in ("plain.Plain", "scram.Scram", "oauthbearer.OAuthBearer")
+)
+
+
+def denied_reason(key: str, value: str | None) -> str | None:
+    """Return why no connector may set a client setting so; ``None`` if one may."""
+    name = key.strip().lower()
+    reason = next((reason for pattern, reason in _DENIED if pattern.fullmatch(name)), None)
+    if reason is not None or name != "sasl.jaas.config":
+        return reason
+    module = _LOGIN_MODULE.match(value or "")
+    return None if module and module[1] in _LOGIN_MODULES else _CODE
+
+
+def used_clients(connector_type: str, config: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return the clients a source or sink has. Connect: ``connectorUsesProducer`` and so on."""
+    has_dead_letters = bool((config.get("errors.deadletterqueue.topic.name") or "").strip())
+    if connector_type == "source":
+        creates_topics = any(key.startswith("topic.creation.") for key in config)
+        return ("producer", "admin") if creates_topics else ("producer",)
+    return ("producer", "admin", "consumer") if has_dead_letters else ("consumer",)
+
+
+def ensure_overrides(connector_type: str, config: Mapping[str, str], worker: WorkerSettings) -> None:
+    """Raise ConfigError for overrides that are not allowed, also once a policy has changed.
+
+    Connect: ``Worker.connectorClientConfigOverrides``.
+    """
+    values = (
+        value for client in used_clients(connector_type, config) for value in check_overrides(config, client, worker)
+    )
+    errors = [error for value in values for error in value.error_messages]
+    if errors:
+        raise ConfigError(f"Client Config Overrides not allowed: {' '.join(errors)}")
+
+
+def check_overrides(config: Mapping[str, str | None], client: str, worker: WorkerSettings) -> list[ConfigValue]:
+    """Return every override of a client, without prefix, with what is wrong.
+
+    Connect: ``ConnectorClientConfigOverridePolicy.validate``.
+    """
+    prefix = f"{client}.override."
+    found = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+    return [ConfigValue(key, value, [], _errors(key, value, worker)) for key, value in found.items()]
+
+
+def _errors(key: str, value: str | None, worker: WorkerSettings) -> list[str]:
+    reason = denied_reason(key, value)
+    if reason is not None:
+        return [f"'{key}' may not be overridden in the connector configuration under any policy: {reason}."]
+    policy = str(worker.values["connector.client.config.override.policy"])
+    if _is_allowed(key, policy.upper(), worker):
+        return []
+    return [f"The '{policy}' policy does not allow '{key}' to be overridden in the connector configuration."]
+
+
+def _is_allowed(key: str, policy: str, worker: WorkerSettings) -> bool:
+    if policy == "ALLOWLIST":
+        listed = worker.values["connector.client.config.override.allowlist"]
+        return key in (TUNING_KEYS if listed is None else listed)
+    return policy == "ALL" or (policy == "PRINCIPAL" and key in PRINCIPAL_KEYS)

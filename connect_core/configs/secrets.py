@@ -1,0 +1,161 @@
+"""Secrets in configurations: sealed at rest, hidden on every read (design §6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from connect_core.api.config import ConfigDef, ConfigType, Password, parse_type
+from connect_core.errors import ConfigError, ConnectError
+from connect_core.registry import PluginKind, registry
+
+__all__ = ["HIDDEN", "SecretBox", "is_reference", "is_sealed", "keep_hidden", "mask", "seal_config", "sensitive_keys"]
+
+HIDDEN = Password.HIDDEN
+"""What is shown in place of a secret; written back, it keeps the stored value."""
+
+_SEALED = "sealed"
+_SEPARATOR = "\0"
+_REFERENCE = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
+_WORDS = re.compile(
+    r"password|passwd|passphrase|secret|credential|(^|[._-])(pwd|token|dsn|jaas[._]config|auth[._]user[._]info)($|[._-])"
+    r"|(api|access|private|keystore)[._-]?key($|[._-])|key[._-]pem",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"[._-](file|filename|location|path)$", re.IGNORECASE)
+"""Ends names of settings that say where a secret is."""
+_LOGIN_IN_URL = re.compile(r"://[^/\s:@]*:(?!\$\{)[^/\s@]+@")
+_PLUGINS = (
+    ("key.converter", PluginKind.CONVERTER),
+    ("value.converter", PluginKind.CONVERTER),
+    ("header.converter", PluginKind.HEADER_CONVERTER),
+)
+_ALIASED = (("transforms", PluginKind.TRANSFORMATION), ("predicates", PluginKind.PREDICATE))
+
+
+@dataclass(frozen=True, slots=True)
+class SecretBox:
+    """Seals texts with the first key of a file, and opens what any of its keys sealed.
+
+    A sealed text belongs to its owner, a connector's name: copied into another's
+    configuration it does not open.
+    """
+
+    keys: MultiFernet
+
+    @classmethod
+    def from_file(cls, path: Path) -> SecretBox:
+        """Read a key file: one key a line, the newest first. Raise ConfigError."""
+        remedy = "Write a line of 32 random bytes in URL-safe base64; CONNECT_SECRET_KEY_FILE names the file."
+        try:
+            lines = path.read_text("ascii").split()
+            return cls(MultiFernet([Fernet(line) for line in lines]))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it does not hold a key"
+            raise ConfigError(f"Cannot use the key file {path}: {reason}. {remedy}") from error
+
+    def seal(self, text: str, owner: str) -> str:
+        """Return a reference that holds the text sealed: ``${sealed:…}``."""
+        token = self.keys.encrypt(f"{owner}{_SEPARATOR}{text}".encode()).decode("ascii")
+        return f"${{{_SEALED}:{token}}}"
+
+    def open(self, token: str, owner: str) -> str:
+        """Return the text a sealed reference's token holds. Raise ConfigError."""
+        try:
+            found, _, text = self.keys.decrypt(token.encode()).decode().partition(_SEPARATOR)
+        except InvalidToken as error:
+            remedy = "Give driver and workers the key it was sealed with, or write the secret again."
+            raise ConfigError(f"A sealed setting of {owner or 'the worker'} does not open. {remedy}") from error
+        if found != owner:
+            raise ConfigError(
+                f"A sealed setting of {owner or 'the worker'} belongs to another: write the secret again."
+            )
+        return text
+
+
+def is_reference(value: str) -> bool:
+    """Whether a value is nothing but references to providers."""
+    return bool(value) and not _REFERENCE.sub("", value).strip()
+
+
+def is_sealed(value: str | None) -> bool:
+    """Whether a value holds a sealed text."""
+    return f"${{{_SEALED}:" in (value or "")
+
+
+def sensitive_keys(config: Mapping[str, str | None]) -> frozenset[str]:
+    """Return the keys whose values nobody may see.
+
+    Those of type PASSWORD in the connector, its converters, transforms and
+    predicates; those whose name says so; and addresses with a password inside.
+    """
+    typed = frozenset(_typed(config))
+    return frozenset(
+        key
+        for key, value in config.items()
+        if key in typed or (_WORDS.search(key) and not _PLACE.search(key)) or _LOGIN_IN_URL.search(value or "")
+    )
+
+
+def mask(config: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return a configuration fit to be shown: secrets hidden, references kept."""
+    hidden = sensitive_keys(config)
+    return {key: HIDDEN if key in hidden and _is_secret(value) else value for key, value in config.items()}
+
+
+def keep_hidden(config: Mapping[str, str | None], stored: Mapping[str, str]) -> dict[str, str | None]:
+    """Return a configuration with ``[hidden]`` as what is stored. Raise ConfigError."""
+    lost = [key for key, value in config.items() if value == HIDDEN and key not in stored]
+    if lost:
+        raise ConfigError(f"There is no stored value for {', '.join(lost)}: write the value in place of {HIDDEN}")
+    return {key: stored[key] if value == HIDDEN else value for key, value in config.items()}
+
+
+def seal_config(config: Mapping[str, str], owner: str, box: SecretBox | None, *, is_required: bool) -> dict[str, str]:
+    """Return a configuration fit to be stored: secrets sealed, references kept.
+
+    Without a key they are refused where ``is_required``, else kept as they are.
+    Raise ConfigError naming the keys.
+    """
+    secrets = [
+        key for key in sorted(sensitive_keys(config)) if _is_secret(config[key]) and not is_reference(config[key])
+    ]
+    if secrets and box is None and is_required:
+        remedy = (
+            "Set CONNECT_SECRET_KEY_FILE on every worker, or refer to a provider as ${env:NAME} or ${file:PATH:KEY}."
+        )
+        raise ConfigError(f"There is no key to seal the secret in {', '.join(secrets)}. {remedy}")
+    if box is None:
+        return dict(config)
+    return {key: box.seal(value, owner) if key in secrets else value for key, value in config.items()}
+
+
+def _is_secret(value: str | None) -> bool:
+    if not value:
+        return False
+    return is_sealed(value) or not is_reference(value)
+
+
+def _typed(config: Mapping[str, str | None]) -> Iterable[str]:
+    yield from _passwords(PluginKind.CONNECTOR, config.get("connector.class"))
+    for setting, kind in _PLUGINS:
+        yield from (f"{setting}.{name}" for name in _passwords(kind, config.get(setting)))
+    for family, kind in _ALIASED:
+        for alias in parse_type(family, config.get(family), ConfigType.LIST) or ():
+            prefix = f"{family}.{alias}."
+            yield from (prefix + name for name in _passwords(kind, config.get(f"{prefix}type")))
+
+
+@cache
+def _passwords(kind: PluginKind, name: str | None) -> frozenset[str]:
+    """Return the PASSWORD settings of a plugin; none of one that cannot say."""
+    try:
+        definition: ConfigDef = registry().load(kind, (name or "").strip())().config()
+    except ConnectError:
+        return frozenset()
+    return frozenset(key.name for key in definition.config_keys().values() if key.type is ConfigType.PASSWORD)

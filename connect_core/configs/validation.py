@@ -1,0 +1,251 @@
+"""Everything that is wrong with a connector's configuration, at once.
+
+Connect: ``AbstractHerder.validateConnectorConfig``. Systems are not tried here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import cast
+
+from connect_core.api.config import ConfigDef, ConfigKey, ConfigValue
+from connect_core.api.config.hash_order import in_hash_order
+from connect_core.api.connector import Connector
+from connect_core.api.source import SourceConnector
+from connect_core.configs.classes import class_resolver
+from connect_core.configs.connector import worker_defaults
+from connect_core.configs.definitions import CONVERTERS, Defaults
+from connect_core.configs.enrichment import enriched
+from connect_core.configs.infos import ConfigInfo, ConfigInfos, Json, key_json, merged, prefixed_infos, ranked_infos
+from connect_core.configs.intervals import INTERVALS
+from connect_core.configs.overrides import check_overrides, used_clients
+from connect_core.configs.providers import ConfigProviders
+from connect_core.configs.secrets import HIDDEN, is_sealed, mask, sensitive_keys
+from connect_core.configs.sinks import check_sink, sink_definition
+from connect_core.configs.sources import check_source, source_definition
+from connect_core.configs.topic_creation import topic_creation_definition
+from connect_core.configs.versions import ensure_version
+from connect_core.errors import ConfigError, ConnectError
+from connect_core.registry import Plugin, PluginKind, registry
+from connect_core.settings import WorkerSettings
+
+__all__ = ["plugin_config", "validate"]
+
+_DEFINITIONS = {"source": source_definition, "sink": sink_definition}
+_OFF = re.compile(r"\$\{(env|file|dir):[^}]*\}")
+_VERSION = ".plugin.version"
+_TELLING = 4
+
+Config = Mapping[str, str | None]
+
+
+def validate(
+    raw: Config, worker: WorkerSettings, providers: ConfigProviders | None = None, owner: str | None = None
+) -> ConfigInfos:
+    """Return every setting with its errors and recommended values; secrets are hidden.
+
+    ``owner``: whose sealed values it may hold; by default the connector it names.
+
+    Raise ConfigError where there is no connector class, none of that name, or
+    none of the version asked for.
+    """
+    config, unresolved = _resolved(raw, providers or ConfigProviders(), owner or str(raw.get("name", "")))
+    plugin = _plugin(raw, config)
+    ensure_version(plugin, config.get(f"connector{_VERSION}"))
+    connector: Connector = plugin.load()()
+    definition = _definition(plugin, config, worker)
+    values = definition.validate_all(config)
+    _check(connector, config, values, worker)
+    keys, found = _settings(connector, definition, list(values.values()), config)
+    _add_to_last(found, {**unresolved, **_references_off(config, worker)}, config)
+    groups = [*definition.group_names(), *connector.config().group_names()]
+    parts = [
+        ranked_infos("", keys, found, groups),
+        *(
+            prefixed_infos({}, check_overrides(config, client, worker), f"{client}.override.")
+            for client in used_clients(plugin.type, config)
+        ),
+        *_converter_parts(config, values),
+    ]
+    return _hidden(merged(str(config["connector.class"]), parts), raw, config)
+
+
+def plugin_config(name: str) -> list[Json] | None:
+    """Return a plugin's settings as REST shows them; ``None``: no such plugin.
+
+    A connector's own settings come first. Connect: ``connectorPluginConfig``.
+    """
+    plugin = registry().describe(name)
+    if plugin is None:
+        return None
+    definition: ConfigDef = plugin.load()().config()
+    keys = dict(definition.config_keys())
+    if plugin.kind is PluginKind.CONNECTOR:
+        shared = _DEFINITIONS[plugin.type](Defaults(plugin.version), class_resolver(aliases=True))
+        keys = {**keys, **{name: key for name, key in shared.config_keys().items() if name not in keys}}
+    return [key_json(key) for key in keys.values()]
+
+
+def _resolved(raw: Config, providers: ConfigProviders, owner: str) -> tuple[Config, dict[str, str]]:
+    """Return the configuration with references replaced, and why some could not be."""
+    config, errors = dict(raw), {}
+    for key, value in raw.items():
+        try:
+            config |= providers.resolve({key: value}, owner) if value else {}
+        except ConfigError as error:
+            errors[key] = str(error)
+    return config, errors
+
+
+def _plugin(raw: Config, config: Config) -> Plugin:
+    name = config.get("connector.class")
+    if name is None:
+        raise ConfigError(f"Connector config {_java_map(mask(raw))} contains no connector type")
+    return registry().find(PluginKind.CONNECTOR, name.strip())
+
+
+def _java_map(config: Config) -> str:
+    """Return a map as a copied ``HashMap`` is shown: in the order of its hash table."""
+    copied = int(len(config) / 0.75 + 1)
+    names = in_hash_order(config, 1 << (copied - 1).bit_length())
+    shown = ", ".join(f"{name}={'null' if config[name] is None else config[name]}" for name in names)
+    return f"{{{shown}}}"
+
+
+def _definition(plugin: Plugin, config: Config, worker: WorkerSettings) -> ConfigDef:
+    resolve = class_resolver(aliases=True)
+    defaults = worker_defaults(plugin, worker, is_enriched=True)
+    for setting in CONVERTERS:
+        own = registry().describe((config.get(setting) or "").strip())
+        part = setting.partition(".")[0]
+        if own is not None:
+            defaults = replace(defaults, **{part: replace(getattr(defaults, part), version=own.version)})
+    base = _DEFINITIONS[plugin.type](defaults, resolve)
+    definition = enriched(base, config, resolve, is_strict=False)
+    for key in INTERVALS.config_keys().values():
+        # Settings Connect does not know are shown where they are used.
+        if key.name in config:
+            definition.define_key(key)
+    return definition
+
+
+def _check(connector: Connector, config: Config, values: dict[str, ConfigValue], worker: WorkerSettings) -> None:
+    """Add what no setting's own definition can find."""
+    given = {key: value for key, value in config.items() if value is not None}
+    if isinstance(connector, SourceConnector):
+        check_source(connector, given, values)
+        _check_topic_creation(given, values)
+    else:
+        check_sink(config, values, "" if worker.is_standalone else worker.deployment)
+    for key, value in config.items():
+        if value is None:
+            _add(values, key, None, "Null value can not be supplied as the configuration value.")
+    _check_versions(given, values)
+
+
+def _check_topic_creation(config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
+    try:
+        found = topic_creation_definition(config).validate(config)
+    except ConfigError as error:
+        _add(values, "topic.creation.groups", config.get("topic.creation.groups"), str(error))
+        return
+    for value in found:
+        for message in value.error_messages:
+            _add(values, value.name, config.get(value.name), message)
+
+
+def _check_versions(config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
+    for key, requirement in config.items():
+        owner = key.removesuffix(_VERSION)
+        if owner == key or key not in values or owner == "connector":
+            continue
+        plugin = registry().describe((config.get(owner) or config.get(f"{owner}.type") or "").strip())
+        try:
+            if plugin is not None:
+                ensure_version(plugin, requirement)
+        except ConfigError as error:
+            _add(values, key, requirement, str(error))
+
+
+def _settings(
+    connector: Connector, definition: ConfigDef, values: list[ConfigValue], config: Config
+) -> tuple[dict[str, ConfigKey], list[ConfigValue]]:
+    """Return the settings of engine and connector, and what both find about them."""
+    own = connector.config()
+    if own is None:
+        name = registry().name_of(type(connector))
+        raise ConfigError(f"{name}.config() must return a ConfigDef that is not null.")
+    # A null from JSON reaches the connector, as it does in Connect.
+    found = connector.validate(cast("Mapping[str, str]", config))
+    return {**definition.config_keys(), **own.config_keys()}, [*values, *found]
+
+
+def _references_off(config: Config, worker: WorkerSettings) -> dict[str, str]:
+    """Return what is wrong with references to providers the worker does not have."""
+    listed = ",".join(worker.values["config.providers"])
+    remedy = f"name it in the worker's config.providers, which is '{listed}'"
+    found = {key: _OFF.search(value) for key, value in config.items() if value}
+    return {
+        key: f"{key} refers to the provider {match[1]}, which is off: {remedy}."
+        for key, match in found.items()
+        if match is not None and match[1] not in worker.values["config.providers"]
+    }
+
+
+def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Iterator[ConfigInfos]:
+    """Check the settings of converters the connector itself names."""
+    for setting in ("header.converter", "key.converter", "value.converter"):
+        if config.get(setting) is None or values[setting].error_messages:
+            continue
+        prefix, part = f"{setting}.", setting.partition(".")[0]
+        own = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+        own.pop("plugin.version", None)
+        try:
+            definition: ConfigDef = values[setting].value().config()
+            found = definition.validate({"converter.type": part, **own})
+        except ConnectError as error:
+            message = f"Failed to perform config validation for {part} converter: {error}"
+            values[setting].error_messages.append(message)
+            continue
+        yield prefixed_infos(definition.config_keys(), found, prefix)
+
+
+def _hidden(infos: ConfigInfos, raw: Config, config: Config) -> ConfigInfos:
+    """Show references as they were written, and secrets not at all."""
+    sensitive = sensitive_keys(config)
+    shown = {
+        key: HIDDEN if key in sensitive or is_sealed(raw[key]) else str(raw[key])
+        for key, value in config.items()
+        if value and (key in sensitive or value != raw[key])
+    }
+    if not shown:
+        return infos
+    return replace(infos, infos=tuple(_hidden_info(info, shown, config) for info in infos.infos))
+
+
+def _hidden_info(info: ConfigInfo, shown: Mapping[str, str], config: Config) -> ConfigInfo:
+    value = info.value
+    if value is None or not (value.name in shown or value.error_messages):
+        return info
+    errors = list(value.error_messages)
+    for key, text in shown.items():
+        secret = str(config[key])
+        # A secret of a few letters is only sought where it stands.
+        if key == value.name or len(secret) >= _TELLING:
+            errors = [error.replace(secret, text) for error in errors]
+    return replace(info, value=replace(value, value=shown.get(value.name, value.value), error_messages=errors))
+
+
+def _add(values: dict[str, ConfigValue], name: str, value: str | None, error: str) -> None:
+    values.setdefault(name, ConfigValue(name, value)).error_messages.append(error)
+
+
+def _add_to_last(found: list[ConfigValue], messages: Mapping[str, str], config: Config) -> None:
+    """Add messages to the last finding about a setting: that one is shown."""
+    last = {value.name: value for value in found}
+    for key, message in messages.items():
+        if key not in last:
+            found.append(ConfigValue(key, config[key]))
+        last.setdefault(key, found[-1]).error_messages.append(message)

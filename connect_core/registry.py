@@ -1,0 +1,275 @@
+"""Plugins by name: which class a configuration means, and nothing else.
+
+Built-ins are the tables below; others announce themselves by entry points of
+the group ``connect_core.plugins``, whose name is the class name users write and
+whose value is ``module:Class``. A plugin is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from connect_core.api.convert import Converter, HeaderConverter
+from connect_core.api.sink import SinkConnector
+from connect_core.api.source import SourceConnector
+from connect_core.api.transform import Predicate, Transformation
+from connect_core.errors import ConfigError, ConnectError
+
+__all__ = ["ENTRY_POINTS", "KAFKA_VERSION", "Plugin", "PluginClass", "PluginKind", "Registry", "load", "registry"]
+
+ENTRY_POINTS = "connect_core.plugins"
+KAFKA_VERSION = "4.3.1"
+"""The version of Apache Kafka whose plugins the built-ins reproduce."""
+
+_DISTRIBUTION = "connect-core"
+_LOG = logging.getLogger(__name__)
+
+
+PluginClass = type[Any]
+"""A plugin's class: what it can do is said by its kind."""
+
+
+class PluginKind(Enum):
+    """What a plugin can be; the value is Connect's word for its interface."""
+
+    CONNECTOR = "Connector"
+    TRANSFORMATION = "Transformation"
+    PREDICATE = "Predicate"
+    CONVERTER = "Converter"
+    HEADER_CONVERTER = "HeaderConverter"
+
+
+_INTERFACES: dict[str, tuple[PluginKind, PluginClass]] = {
+    "sink": (PluginKind.CONNECTOR, SinkConnector),
+    "source": (PluginKind.CONNECTOR, SourceConnector),
+    "transformation": (PluginKind.TRANSFORMATION, Transformation),
+    "predicate": (PluginKind.PREDICATE, Predicate),
+    "converter": (PluginKind.CONVERTER, Converter),
+    "header_converter": (PluginKind.HEADER_CONVERTER, HeaderConverter),
+}
+"""Connect's plugin types, in the order it lists them."""
+
+_CONNECTORS = {
+    ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
+    ("sink", "org.apache.kafka.connect.file.FileStreamSinkConnector"): "file.sink:FileStreamSinkConnector",
+    ("sink", "FileSystemSinkConnector"): "filesystem.sink:FileSystemSinkConnector",
+}
+
+_TRANSFORMS_OF_KEY_AND_VALUE = {
+    "Cast": "cast",
+    "ExtractField": "extract_field",
+    "Flatten": "flatten",
+    "HeaderFrom": "header_from",
+    "HoistField": "hoist_field",
+    "InsertField": "insert_field",
+    "MaskField": "mask_field",
+    "ReplaceField": "replace_field",
+    "SetSchemaMetadata": "set_schema_metadata",
+    "TimestampConverter": "timestamp_converter",
+}
+
+_TRANSFORMS = {
+    "DropHeaders": "drop_headers",
+    "Filter": "filter",
+    "InsertHeader": "insert_header",
+    "RegexRouter": "regex_router",
+    "TimestampRouter": "timestamp_router",
+    "ValueToKey": "value_to_key",
+}
+
+_PREDICATES = {
+    "HasHeaderKey": "has_header_key",
+    "RecordIsTombstone": "record_is_tombstone",
+    "TopicNameMatches": "topic_name_matches",
+}
+
+_CONVERTERS = {
+    "converters.BooleanConverter": "numbers:BooleanConverter",
+    "converters.ByteArrayConverter": "bytes:ByteArrayConverter",
+    "converters.DoubleConverter": "numbers:DoubleConverter",
+    "converters.FloatConverter": "numbers:FloatConverter",
+    "converters.IntegerConverter": "numbers:IntegerConverter",
+    "converters.LongConverter": "numbers:LongConverter",
+    "converters.ShortConverter": "numbers:ShortConverter",
+    "json.JsonConverter": "json:JsonConverter",
+    "storage.StringConverter": "string:StringConverter",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One plugin of one type: ``name`` as users write it, ``target`` as module:Class."""
+
+    name: str
+    type: str
+    version: str
+    target: str
+    distribution: str = _DISTRIBUTION
+
+    @property
+    def kind(self) -> PluginKind:
+        """Which interface it implements."""
+        return _INTERFACES[self.type][0]
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """The names it answers to: full, simple, and short without its kind's suffix."""
+        return _aliases(self.name, self.kind)
+
+    def load(self) -> PluginClass:
+        """Import the class. Raise ConnectError if that fails."""
+        return _import(self.name, self.target, self.distribution)
+
+
+class Registry:
+    """The plugins of this process: the built-in ones and those of entry points."""
+
+    def __init__(self, entry_points: Iterable[metadata.EntryPoint]) -> None:
+        self._built_in = _built_in()
+        self._points = tuple(sorted(entry_points, key=lambda point: (point.name, point.value)))
+
+    def plugins(self, *types: str) -> list[Plugin]:
+        """Return the plugins of these types, by default all, in Connect's order.
+
+        What cannot be imported is left out, with a warning that names it.
+        """
+        found = [*self._built_in, *(plugin for point in self._points for plugin in _announced_or_warned(point))]
+        order = list(_INTERFACES)
+        wanted = [plugin for plugin in found if not types or plugin.type in types]
+        return sorted(wanted, key=lambda plugin: (order.index(plugin.type), plugin.name))
+
+    def of_kind(self, kind: PluginKind) -> list[Plugin]:
+        """Return the plugins of one kind, in Connect's order."""
+        return [plugin for plugin in self.plugins() if plugin.kind is kind]
+
+    def find(self, kind: PluginKind, name: str, *, aliases: bool = True) -> Plugin:
+        """Return the plugin a name means; only its full name without ``aliases``.
+
+        Raise ConfigError for an unknown name and for one that several
+        distributions claim, ConnectError for one that cannot be imported.
+        """
+        known = [plugin for plugin in self._named(name) if plugin.kind is kind]
+        found = [plugin for plugin in known if plugin.name == name] or (known if aliases else [])
+        if not found:
+            raise ConfigError(_unknown(kind, name, self.of_kind(kind)))
+        if len(found) > 1:
+            claims = ", ".join(f"{plugin.name} of {plugin.distribution} ({plugin.target})" for plugin in found)
+            remedy = "Uninstall one, or write the full class name if they differ."
+            raise ConfigError(f"More than one {kind.value} claims the name {name}: {claims}. {remedy}")
+        return found[0]
+
+    def load(self, kind: PluginKind, name: str, *, aliases: bool = True) -> PluginClass:
+        """Import and return the class a name means. Raise ConfigError or ConnectError."""
+        return self.find(kind, name, aliases=aliases).load()
+
+    def describe(self, name: str) -> Plugin | None:
+        """Return the plugin of any kind that a name means, or ``None``."""
+        known = self._named(name)
+        full = (plugin for plugin in known if plugin.name == name)
+        return next(full, None) or next(iter(known), None)
+
+    def name_of(self, found: PluginClass) -> str:
+        """Return a plugin's class as users write it; of others the dotted name."""
+        simple = found.__qualname__
+        targets = [(plugin.name, plugin.target) for plugin in self._built_in]
+        targets += [(point.name, point.value) for point in self._points]
+        for name, target in targets:
+            module, _, attribute = target.partition(":")
+            if attribute == simple and getattr(sys.modules.get(module), attribute, None) is found:
+                return name
+        return f"{found.__module__}.{simple}"
+
+    def _named(self, name: str) -> list[Plugin]:
+        """Return what answers to a name, importing no other plugin."""
+        points = [point for point in self._points if any(name in _aliases(point.name, kind) for kind in PluginKind)]
+        known = [*self._built_in, *(plugin for point in points for plugin in _announced(point))]
+        return [plugin for plugin in known if name in plugin.aliases]
+
+
+@cache
+def registry() -> Registry:
+    """Return the registry of this process; entry points are looked up once."""
+    return Registry(metadata.entry_points(group=ENTRY_POINTS))
+
+
+def load(kind: PluginKind, name: str) -> PluginClass:
+    """Import and return the class a name means. Raise ConfigError or ConnectError."""
+    return registry().load(kind, name)
+
+
+def _built_in() -> list[Plugin]:
+    kafka, package = "org.apache.kafka.connect.", "connect_core."
+    rows = [(*key, f"{package}connectors.{target}") for key, target in _CONNECTORS.items()]
+    for name, module in _TRANSFORMS_OF_KEY_AND_VALUE.items():
+        for part in ("Key", "Value"):
+            target = f"{package}transforms.{module}:{name}{part}"
+            rows.append(("transformation", f"{kafka}transforms.{name}${part}", target))
+    for name, module in _TRANSFORMS.items():
+        rows.append(("transformation", f"{kafka}transforms.{name}", f"{package}transforms.{module}:{name}"))
+    for name, module in _PREDICATES.items():
+        target = f"{package}transforms.predicates.{module}:{name}"
+        rows.append(("predicate", f"{kafka}transforms.predicates.{name}", target))
+    for kind in ("converter", "header_converter"):
+        rows += [(kind, f"{kafka}{name}", f"{package}converters.{target}") for name, target in _CONVERTERS.items()]
+    simple = f"{package}converters.simple_header:SimpleHeaderConverter"
+    rows.append(("header_converter", f"{kafka}storage.SimpleHeaderConverter", simple))
+    own = _own_version()
+    return [Plugin(name, kind, KAFKA_VERSION if name.startswith(kafka) else own, target) for kind, name, target in rows]
+
+
+def _own_version() -> str:
+    try:
+        return metadata.version(_DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0.0.0"
+
+
+def _aliases(name: str, kind: PluginKind) -> frozenset[str]:
+    simple = name.rpartition(".")[2]
+    return frozenset({name, simple, simple.removesuffix(kind.value) or simple})
+
+
+def _import(name: str, target: str, distribution: str) -> PluginClass:
+    module, _, attribute = target.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        text = f"Plugin {name} of {distribution} cannot be loaded from {target}: {error}"
+        raise ConnectError(f"{text}. Install its distribution anew.") from error
+    if not isinstance(found, type):
+        raise ConnectError(f"Plugin {name} of {distribution} is no class: {target}")
+    return found
+
+
+@cache
+def _announced(point: metadata.EntryPoint) -> tuple[Plugin, ...]:
+    """Return the plugins an entry point stands for: one of each type its class has."""
+    distribution = point.dist.metadata["Name"] if point.dist else "an unknown distribution"
+    version = point.dist.version if point.dist else "undefined"
+    found = _import(point.name, point.value, distribution)
+    types = [kind for kind, (_, interface) in _INTERFACES.items() if issubclass(found, interface)]
+    if not types:
+        raise ConnectError(f"Plugin {point.name} of {distribution} has no interface of connect_core.api: {point.value}")
+    return tuple(Plugin(point.name, kind, version, point.value, distribution) for kind in types)
+
+
+def _announced_or_warned(point: metadata.EntryPoint) -> tuple[Plugin, ...]:
+    try:
+        return _announced(point)
+    except ConnectError as error:
+        _LOG.warning("%s", error)
+        return ()
+
+
+def _unknown(kind: PluginKind, name: str, known: Sequence[Plugin]) -> str:
+    listed = ", ".join(plugin.name for plugin in known)
+    wanted = f"Failed to find any class that implements {kind.value} and which name matches {name}"
+    return f"{wanted}, available {kind.value.lower()}s are: {listed}"

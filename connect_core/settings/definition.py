@@ -1,0 +1,237 @@
+"""The worker's settings as a ConfigDef: what is honoured, with defaults and documentation."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from connect_core.api.config import CaseInsensitiveValidString, ConfigDef, ConfigType, Importance, Range, ValidString
+from connect_core.errors import ConfigError
+from connect_core.settings.keys import WorkerMode
+from connect_core.settings.listeners import parse_listener
+
+__all__ = ["OVERRIDE_POLICIES", "definition"]
+
+OVERRIDE_POLICIES = ("None", "Principal", "All", "Allowlist")
+
+_REST, _SPARK, _AIRFLOW, _TOPICS = "REST", "Spark", "Airflow", "Internal topics"
+
+
+class _Listeners:
+    """Accept addresses such as ``http://127.0.0.1:8083``."""
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        for address in value or ():
+            parse_listener(name, address)
+
+    def __str__(self) -> str:
+        return "List of comma-separated URLs, ex: http://localhost:8080,https://localhost:8443."
+
+
+class _TopicCount:
+    """Accept a positive number, or -1 for the broker's default."""
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        if value is not None and value != -1 and value < 1:
+            raise ConfigError(name, value, "Value must be positive, or -1 to use the broker's default")
+
+    def __str__(self) -> str:
+        return "Positive number, or -1 to use the broker's default"
+
+
+@cache
+def definition(mode: WorkerMode) -> ConfigDef:
+    """Return the definition of a worker's settings; treat as constant."""
+    config = ConfigDef()
+    for add in (_kafka, _converters, _work, _topics, _rest, _plugins, _stack):
+        add(config, mode)
+    return config
+
+
+def _kafka(config: ConfigDef, mode: WorkerMode) -> None:
+    config.define(
+        "bootstrap.servers",
+        ConfigType.LIST,
+        "localhost:9092",
+        doc="Host and port of some of the Kafka brokers, separated by commas; the clients find the others from them.",
+    )
+    config.define(
+        "worker.mode",
+        ConfigType.STRING,
+        mode.value,
+        validator=ValidString.one_of(*(known.value for known in WorkerMode)),
+        importance=Importance.LOW,
+        doc="How the worker runs; set by the command that starts it.",
+    )
+    if mode is WorkerMode.DISTRIBUTED:
+        config.define(
+            "group.id",
+            ConfigType.STRING,
+            doc="Name of the deployment: workers, runs and drivers with the same name share connectors and offsets.",
+        )
+        return
+    config.define(
+        "offset.storage.file.filename",
+        ConfigType.STRING,
+        doc="Where a Java standalone worker keeps source offsets; here the SQLite database lies beside it.",
+    )
+    config.define(
+        "standalone.id",
+        ConfigType.STRING,
+        None,
+        importance=Importance.LOW,
+        doc="Identity of the standalone deployment; made once and kept in its database.",
+    )
+
+
+def _converters(config: ConfigDef, mode: WorkerMode) -> None:
+    doc = "Converter of record {} between Connect data and the bytes in Kafka, for connectors that name none."
+    for part in ("key", "value"):
+        config.define(f"{part}.converter", ConfigType.STRING, doc=doc.format(f"{part}s"))
+    config.define(
+        "header.converter",
+        ConfigType.STRING,
+        "org.apache.kafka.connect.storage.SimpleHeaderConverter",
+        importance=Importance.LOW,
+        doc=doc.format("headers"),
+    )
+
+
+def _work(config: ConfigDef, mode: WorkerMode) -> None:
+    _milliseconds(config, "task.shutdown.graceful.timeout.ms", 5000, "How long tasks may take to end when asked.")
+    _milliseconds(
+        config, "offset.flush.interval.ms", 60000, "How often a task commits, where nothing else ends a transaction."
+    )
+    _milliseconds(config, "offset.flush.timeout.ms", 5000, "How long one flush or commit may take.")
+    _flag(config, "topic.creation.enable", "Whether source connectors' topics are created by their settings.")
+    _flag(config, "topic.tracking.enable", "Whether the topics a connector uses are kept.")
+    _flag(config, "topic.tracking.allow.reset", "Whether the topics a connector uses may be reset by REST.")
+    _flag(config, "connect.validate.live", "Whether validation also tries the systems a configuration names.")
+    config.define(
+        "file.roots",
+        ConfigType.LIST,
+        "." if mode is WorkerMode.STANDALONE else [],
+        importance=Importance.HIGH,
+        doc="Folders, separated by commas, that file connectors may read and write. Default: the working directory "
+        "in standalone mode; otherwise none, and file connectors are off.",
+    )
+
+
+def _topics(config: ConfigDef, mode: WorkerMode) -> None:
+    is_distributed = mode is WorkerMode.DISTRIBUTED
+    for prefix, partitions, purpose in (("offset", 25, "source offsets"), ("status", 5, "the tasks' heartbeats")):
+        name = f"{prefix}.storage.topic"
+        doc = f"Kafka topic of {purpose}; its default in standalone mode ends with the standalone id."
+        if is_distributed:
+            config.define(name, ConfigType.STRING, doc=doc, group=_TOPICS)
+        else:
+            config.define(name, ConfigType.STRING, None, doc=doc, group=_TOPICS)
+        _count(config, f"{prefix}.storage.partitions", ConfigType.INT, partitions, "Partitions of that topic.")
+        factor = 3 if is_distributed else -1
+        _count(config, f"{prefix}.storage.replication.factor", ConfigType.SHORT, factor, "Replicas of that topic.")
+
+
+def _rest(config: ConfigDef, mode: WorkerMode) -> None:
+    config.define(
+        "listeners",
+        ConfigType.LIST,
+        "http://127.0.0.1:8083",
+        validator=_Listeners(),
+        importance=Importance.LOW,
+        doc="Addresses of the REST API. An empty host means the loopback interface.",
+        group=_REST,
+    )
+    config.define(
+        "admin.listeners",
+        ConfigType.LIST,
+        None,
+        validator=_Listeners(),
+        importance=Importance.LOW,
+        doc="Addresses of the admin endpoints; not set: those of listeners; empty: the endpoints are off.",
+        group=_REST,
+    )
+    for name, doc in (
+        ("rest.advertised.host.name", "Host shown as the worker's, where it differs from the listener's."),
+        ("rest.advertised.listener", "Protocol shown as the worker's: http or https."),
+        ("access.control.allow.origin", "Origins that browsers may call the REST API from."),
+        ("access.control.allow.methods", "HTTP methods allowed to such origins."),
+        ("response.http.headers.config", "HTTP headers added to every answer."),
+        ("ssl.client.auth", "Whether HTTPS listeners ask for a client certificate."),
+    ):
+        config.define(name, ConfigType.STRING, None, importance=Importance.LOW, doc=doc, group=_REST)
+    doc = "Port shown as the worker's, where it differs from the listener's."
+    config.define("rest.advertised.port", ConfigType.INT, None, importance=Importance.LOW, doc=doc, group=_REST)
+
+
+def _plugins(config: ConfigDef, mode: WorkerMode) -> None:
+    config.define(
+        "config.providers",
+        ConfigType.LIST,
+        [],
+        importance=Importance.LOW,
+        doc="Names of the providers that resolve ${name:…} in configurations: env, file, dir; off by default.",
+    )
+    config.define(
+        "connector.client.config.override.policy",
+        ConfigType.STRING,
+        "Allowlist",
+        validator=CaseInsensitiveValidString.one_of(*OVERRIDE_POLICIES),
+        importance=Importance.MEDIUM,
+        doc="Which client settings a connector may override: None, Principal, All, Allowlist. Whatever the policy, "
+        "settings that load code, run programs or leave the cluster are refused.",
+    )
+    config.define(
+        "connector.client.config.override.allowlist",
+        ConfigType.LIST,
+        None,
+        importance=Importance.MEDIUM,
+        doc="The settings policy Allowlist lets connectors override; by default tuning settings.",
+    )
+    config.define(
+        "secret.key.file",
+        ConfigType.STRING,
+        None,
+        importance=Importance.HIGH,
+        doc="File holding the key that seals passwords in configurations; the same on driver and workers.",
+    )
+
+
+def _stack(config: ConfigDef, mode: WorkerMode) -> None:
+    config.define(
+        "database.url",
+        ConfigType.PASSWORD,
+        None,
+        doc="SQLAlchemy URL of the metadata database; in standalone mode by default SQLite beside "
+        "offset.storage.file.filename. Spark workers neither need nor have it.",
+    )
+    config.define(
+        "spark.mode",
+        ConfigType.STRING,
+        "local" if mode is WorkerMode.STANDALONE else "connect",
+        validator=ValidString.one_of("connect", "submit", "local"),
+        importance=Importance.MEDIUM,
+        doc="Where intervals run: a Spark Connect server, a spark-submit by Airflow's operator, this process.",
+        group=_SPARK,
+    )
+    doc = "Address of the Spark Connect server, as sc://host:15002."
+    config.define("spark.remote", ConfigType.PASSWORD, None, importance=Importance.MEDIUM, doc=doc, group=_SPARK)
+    for name, doc in (
+        ("airflow.url", "Address of Airflow's API server."),
+        ("airflow.user", "User this service calls Airflow as."),
+        ("airflow.password.file", "File holding that user's password."),
+    ):
+        config.define(name, ConfigType.STRING, None, importance=Importance.MEDIUM, doc=doc, group=_AIRFLOW)
+
+
+def _milliseconds(config: ConfigDef, name: str, default: int, doc: str) -> None:
+    validator = Range.at_least(0)
+    config.define(name, ConfigType.LONG, default, validator=validator, importance=Importance.LOW, doc=doc)
+
+
+def _flag(config: ConfigDef, name: str, doc: str) -> None:
+    config.define(name, ConfigType.BOOLEAN, True, importance=Importance.LOW, doc=doc)
+
+
+def _count(config: ConfigDef, name: str, kind: ConfigType, default: int, doc: str) -> None:
+    validator = _TopicCount()
+    config.define(name, kind, default, validator=validator, importance=Importance.LOW, doc=doc, group=_TOPICS)

@@ -1,0 +1,258 @@
+"""The frozen settings of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from connect_core.api.config import ConfigDef, Password
+from connect_core.api.connector import WorkerLimits
+from connect_core.errors import ConfigError
+from connect_core.settings.definition import definition
+from connect_core.settings.environment import variables_to_properties
+from connect_core.settings.keys import NOT_FOR_TASKS, PREFIXES, WorkerMode, is_client_key, not_needed_reason
+from connect_core.settings.listeners import Listener, parse_listener
+from connect_core.settings.topics import InternalTopic
+
+__all__ = ["Resolve", "WorkerSettings"]
+
+Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Replaces references such as ``${env:NAME}`` in a mapping."""
+
+_CLIENTS = ("producer", "consumer", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """What a worker was told by its properties file and its environment.
+
+    ``raw`` travels: references stay references. ``resolved`` is the same with
+    references replaced, ``values`` the parsed settings by key.
+    """
+
+    mode: WorkerMode
+    raw: Mapping[str, str]
+    resolved: Mapping[str, str]
+    values: Mapping[str, Any]
+
+    @classmethod
+    def from_properties(
+        cls,
+        properties: Mapping[str, str],
+        environment: Mapping[str, str],
+        mode: WorkerMode | None = None,
+        resolve: Resolve = dict,
+    ) -> WorkerSettings:
+        """Return the settings these properties mean; the environment goes first.
+
+        ``mode`` is that of the command; by default ``worker.mode``, else
+        distributed where there is a ``group.id``. Raise ConfigError naming all
+        errors.
+        """
+        raw = {**properties, **variables_to_properties(environment, _is_known)}
+        mode = mode or _mode_of(raw)
+        raw["worker.mode"] = mode.value
+        resolved = resolve(raw)
+        values = _parse(definition(mode), resolved)
+        values["file.roots"] = [str(Path(root).expanduser().absolute()) for root in values["file.roots"] if root]
+        raw["file.roots"] = ",".join(values["file.roots"])
+        return cls(mode, raw, {**resolved, "file.roots": raw["file.roots"]}, values)
+
+    # -- Kafka ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers, as host:port separated by commas."""
+        return ",".join(self.values["bootstrap.servers"])
+
+    @property
+    def deployment(self) -> str:
+        """The name under which workers share connectors: ``group.id``, standalone a UUID."""
+        if self.mode is WorkerMode.DISTRIBUTED:
+            return str(self.values["group.id"])
+        if self.values["standalone.id"] is None:
+            raise ConfigError("The standalone id is not known before its database is open: call with_standalone_id")
+        return str(self.values["standalone.id"])
+
+    def with_standalone_id(self, identity: str) -> WorkerSettings:
+        """Return the settings of this deployment; its id is known with its database."""
+        added = {"standalone.id": identity}
+        return replace(
+            self, raw={**self.raw, **added}, resolved={**self.resolved, **added}, values={**self.values, **added}
+        )
+
+    def kafka_properties(self, client: str = "") -> dict[str, str]:
+        """Return a Kafka client's properties, in Java's spelling.
+
+        ``client``: producer, consumer or admin, whose prefixed keys go over the
+        worker's own connection keys; empty: only those.
+        """
+        if client and client not in _CLIENTS:
+            raise ConfigError(f"No Kafka client is called {client}: use producer, consumer or admin")
+        shared = {key: value for key, value in self.resolved.items() if is_client_key(key) and key not in self.values}
+        own = self.with_prefix(f"{client}.") if client else {}
+        if client == "admin":
+            own = {key: value for key, value in own.items() if not key.startswith("listeners")}
+        return {"bootstrap.servers": self.bootstrap_servers, **shared, **own}
+
+    @property
+    def offsets_topic(self) -> InternalTopic:
+        """The topic that holds source offsets and their markers."""
+        return self._topic("offset.storage.", "connect-offsets")
+
+    @property
+    def status_topic(self) -> InternalTopic:
+        """The topic of heartbeats."""
+        return self._topic("status.storage.", "connect-status")
+
+    def _topic(self, prefix: str, default: str) -> InternalTopic:
+        name = self.values[f"{prefix}topic"] or f"{default}-{self.deployment}"
+        own = {f"{prefix}topic", f"{prefix}partitions", f"{prefix}replication.factor", "offset.storage.file.filename"}
+        others = {
+            key.removeprefix(prefix): value
+            for key, value in self.resolved.items()
+            if key.startswith(prefix) and key not in own
+        }
+        partitions, replicas = self.values[f"{prefix}partitions"], self.values[f"{prefix}replication.factor"]
+        return InternalTopic(name, partitions, replicas, {**others, "cleanup.policy": "compact"})
+
+    # -- connectors ----------------------------------------------------------------------------------------------------
+
+    def converter_properties(self, converter: str) -> dict[str, str]:
+        """Return the settings of a converter, as ``key.converter``."""
+        return self.with_prefix(f"{converter}.")
+
+    @property
+    def file_roots(self) -> tuple[Path, ...]:
+        """The folders file connectors may use, absolute; none: they are off."""
+        return tuple(Path(root) for root in self.values["file.roots"])
+
+    def limits(self) -> WorkerLimits:
+        """Return what connectors may touch; keys ``limits.…`` become its values."""
+        return WorkerLimits(self.file_roots, self.with_prefix("limits."), self.is_standalone)
+
+    @property
+    def is_standalone(self) -> bool:
+        """Whether one process without Airflow does the work."""
+        return self.mode is WorkerMode.STANDALONE
+
+    # -- REST ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """The addresses of the REST API."""
+        return tuple(parse_listener("listeners", address) for address in self.values["listeners"])
+
+    @property
+    def admin_listeners(self) -> tuple[Listener, ...] | None:
+        """The addresses of the admin endpoints; ``None``: the same; empty: off."""
+        addresses = self.values["admin.listeners"]
+        return None if addresses is None else tuple(parse_listener("admin.listeners", text) for text in addresses)
+
+    @property
+    def advertised(self) -> Listener:
+        """The address shown as the worker's (``worker_id``)."""
+        first = self.listeners[0]
+        scheme, host = self.values["rest.advertised.listener"], self.values["rest.advertised.host.name"]
+        return Listener(scheme or first.scheme, host or first.host, self.values["rest.advertised.port"] or first.port)
+
+    # -- stack ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def database_url(self) -> str:
+        """The SQLAlchemy URL of the metadata database. Raise ConfigError without one."""
+        url: Password | None = self.values["database.url"]
+        if url is not None:
+            return url.value
+        if self.is_standalone:
+            return f"sqlite:///{self.standalone_database}"
+        raise ConfigError('Missing required configuration "database.url": set it or CONNECT_DATABASE_URL')
+
+    @property
+    def standalone_database(self) -> Path:
+        """The SQLite file beside ``offset.storage.file.filename``."""
+        offsets = Path(self.values["offset.storage.file.filename"]).expanduser().absolute()
+        return offsets.with_name(f"{offsets.name}.db")
+
+    @property
+    def spark_remote(self) -> str | None:
+        """The address of the Spark Connect server, which may hold its token."""
+        remote: Password | None = self.values["spark.remote"]
+        return None if remote is None else remote.value
+
+    @property
+    def spark_properties(self) -> dict[str, str]:
+        """What is handed to Spark as it is: keys ``spark.…`` but our own."""
+        return {
+            key: value for key, value in self.resolved.items() if key.startswith("spark.") and key not in self.values
+        }
+
+    @property
+    def secret_key_file(self) -> Path | None:
+        """The file with the key that seals passwords."""
+        return self._path("secret.key.file")
+
+    @property
+    def airflow_password_file(self) -> Path | None:
+        """The file with the password of ``airflow.user``."""
+        return self._path("airflow.password.file")
+
+    def _path(self, key: str) -> Path | None:
+        return Path(self.values[key]).expanduser() if self.values[key] else None
+
+    # -- all of it -----------------------------------------------------------------------------------------------------
+
+    def with_prefix(self, prefix: str) -> dict[str, str]:
+        """Return the settings that begin with ``prefix``, without it."""
+        return {
+            key.removeprefix(prefix): value
+            for key, value in self.resolved.items()
+            if key.startswith(prefix) and key != prefix
+        }
+
+    def to_properties(self) -> dict[str, str]:
+        """Return the raw properties; ``from_properties`` makes equal settings of them."""
+        return dict(self.raw)
+
+    def task_properties(self) -> dict[str, str]:
+        """Return the raw properties a Spark worker may have: no address of the stack."""
+        return {key: value for key, value in self.raw.items() if not key.startswith(NOT_FOR_TASKS)}
+
+    def not_needed(self) -> dict[str, str]:
+        """Return the given keys of Connect that have no meaning here, with the reason."""
+        reasons = ((key, not_needed_reason(key) or self._reason_of_mode(key)) for key in sorted(self.raw))
+        return {key: reason for key, reason in reasons if reason is not None}
+
+    def _reason_of_mode(self, key: str) -> str | None:
+        other = next(mode for mode in WorkerMode if mode is not self.mode)
+        is_others = key in definition(other).config_keys() and key not in self.values
+        return f"only connect {other.value} reads it" if is_others else None
+
+    def unknown(self) -> tuple[str, ...]:
+        """Return the given keys that neither Connect nor we know."""
+        return tuple(key for key in sorted(self.raw) if key not in self.values and not _is_known(key))
+
+
+def _mode_of(properties: Mapping[str, str]) -> WorkerMode:
+    named = properties.get("worker.mode")
+    if named is None:
+        return WorkerMode.DISTRIBUTED if "group.id" in properties else WorkerMode.STANDALONE
+    if named not in [mode.value for mode in WorkerMode]:
+        raise ConfigError("worker.mode", named, "Use standalone or distributed")
+    return WorkerMode(named)
+
+
+def _parse(config: ConfigDef, properties: Mapping[str, str]) -> dict[str, Any]:
+    errors = [error for value in config.validate(properties) for error in value.error_messages]
+    if errors:
+        lines = "\n".join(errors)
+        raise ConfigError(f"The worker's settings contain the following {len(errors)} error(s):\n{lines}")
+    return config.parse(properties)
+
+
+def _is_known(key: str) -> bool:
+    if any(key in definition(mode).config_keys() for mode in WorkerMode):
+        return True
+    return is_client_key(key) or not_needed_reason(key) is not None or key.startswith(PREFIXES)

@@ -1,0 +1,219 @@
+"""Everything wrong with a configuration at once, as the real server said it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+
+from connect_core.configs import plugin_config, validate
+from connect_core.configs.providers import make_providers
+from connect_core.errors import ConfigError
+from tests.configs.workers import JSON, SINK, SOURCE, worker
+
+STEPS = json.loads((Path(__file__).parents[1] / "rest" / "transcript.json").read_text())["steps"]
+RECORDED_WORKER = {"key.converter": JSON, "key.converter.schemas.enable": "false"}
+
+
+def without_documentation(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: without_documentation(value) for key, value in content.items() if key != "documentation"}
+    return [without_documentation(value) for value in content] if isinstance(content, list) else content
+
+
+def body_of(step: dict[str, Any]) -> dict[str, str | None]:
+    body = step["request"]["body"]
+    return {key: value if isinstance(value, str | None) else json.dumps(value) for key, value in body.items()}
+
+
+def answered(*shapes: str) -> list[dict[str, Any]]:
+    """Return the steps of one path whose answer is a document of this shape."""
+    return [
+        step
+        for step in STEPS
+        if step["request"]["path"].endswith(shapes[0]) and (step["expect"].get("project") or "") in shapes[1:]
+    ]
+
+
+def messages(config: dict[str, Any], more: dict[str, str] | None = None) -> dict[str, list[str]]:
+    return validate(config, worker(more)).errors()
+
+
+@pytest.mark.parametrize("step", answered("/config/validate", "validate_errors"), ids=lambda step: step["id"])
+def test_errors_are_the_recorded_ones(step: dict[str, Any]) -> None:
+    found, expected = validate(body_of(step), worker(RECORDED_WORKER)), step["expect"]["json"]
+    assert (found.name, found.error_count, found.errors()) == tuple(expected.values())
+
+
+@pytest.mark.parametrize(
+    "step",
+    [step for step in answered("/config/validate", "") if "configs" in step["expect"].get("json", {})],
+    ids=lambda step: step["id"],
+)
+def test_whole_answer_is_the_recorded_one(step: dict[str, Any]) -> None:
+    found = validate(body_of(step), worker(RECORDED_WORKER)).to_json()
+    assert without_documentation(found) == without_documentation(step["expect"]["json"])
+
+
+@pytest.mark.parametrize(
+    "step",
+    [step for step in answered("/config", "") if step["section"] == "plugins" and step["expect"]["status"] == 200],
+    ids=lambda step: step["id"],
+)
+def test_plugin_config_is_the_recorded_one(step: dict[str, Any]) -> None:
+    if "query" in step["request"]:
+        return
+    found = plugin_config(step["request"]["path"].split("/")[2])
+    assert without_documentation(found) == without_documentation(step["expect"]["json"])
+
+
+def test_plugin_config_of_an_unknown_plugin_is_none() -> None:
+    assert plugin_config("Nope") is None
+
+
+@pytest.mark.parametrize("id_", ["create-080-missing-required", "create-081-two-errors", "names-274-create-control"])
+def test_refusal_is_the_recorded_text(id_: str) -> None:
+    step = next(step for step in STEPS if step["id"] == id_)
+    body = step["request"]["body"]
+    lines = validate({**body["config"], "name": body["name"]}, worker()).message().split("\n")
+    assert lines[0] == step["expect"]["json"]["first"]
+    assert sorted(lines[1:]) == sorted(step["expect"]["json"]["rest"])
+
+
+def test_no_class_is_the_recorded_text() -> None:
+    for given, shown in (({"tasks.max": "1", "name": "sh-a"}, "{name=sh-a, tasks.max=1}"), ({}, "{}")):
+        with pytest.raises(ConfigError) as caught:
+            validate(given, worker())
+        assert str(caught.value) == f"Connector config {shown} contains no connector type"
+
+
+def test_unknown_class_and_version_are_refused() -> None:
+    with pytest.raises(ConfigError, match="which name matches Nope"):
+        validate({"connector.class": "Nope"}, worker())
+    with pytest.raises(ConfigError, match=r"matches the version range \[9\.9\.9,9\.9\.9\]"):
+        validate(SOURCE | {"connector.plugin.version": "9.9.9"}, worker())
+
+
+def test_own_settings_are_checked_where_used() -> None:
+    assert "schedule" not in validate(SOURCE, worker()).errors()
+    found = messages(SOURCE | {"schedule": "often", "interval.bound": "x", "interval.max.ms": "0"})
+    assert set(found) == {"schedule", "interval.bound", "interval.max.ms"}
+    infos = validate(SOURCE | {"run.max.ms": "5"}, worker())
+    assert [info.key.group for info in infos.infos if info.key and info.key.name == "run.max.ms"] == ["Intervals"]
+
+
+def test_errors_of_several_parts_come_together() -> None:
+    config = SINK | {
+        "tasks.max": "0",
+        "topics.regex": "t.*",
+        "transforms": "a",
+        "predicates": "p",
+        "value.converter": "no.such.Converter",
+        "consumer.override.plugin.library.paths": "/x",
+        "schedule": "often",
+    }
+    assert set(messages(config)) == {
+        "consumer.override.plugin.library.paths",
+        "predicates.p.type",
+        "schedule",
+        "tasks.max",
+        "topics",
+        "topics.regex",
+        "transforms.a.type",
+        "value.converter",
+    }
+
+
+def test_dead_letter_topic_must_not_be_read() -> None:
+    dead = "errors.deadletterqueue.topic.name"
+    assert messages(SINK | {dead: "u"}) == {
+        "topics": [
+            "The DLQ topic 'u' may not be included in the list of topics ('topics=[t, u]') consumed by the connector"
+        ]
+    }
+    regex = {key: value for key, value in SINK.items() if key != "topics"} | {"topics.regex": "d.*", dead: "dead"}
+    assert messages(regex) == {
+        "topics.regex": [
+            "The DLQ topic 'dead' may not be matched by the regex for the topics ('topics.regex=d.*') "
+            "consumed by the connector"
+        ]
+    }
+
+
+def test_group_of_the_worker_is_refused() -> None:
+    assert messages(SINK | {"name": "cluster"}) == {
+        "name": ["Consumer group for sink connector named cluster conflicts with Connect worker group connect-cluster"]
+    }
+
+
+def test_overrides_are_checked_for_clients_in_use() -> None:
+    override = {f"{client}.override.group.id": "x" for client in ("producer", "consumer", "admin")}
+    assert set(messages(SOURCE | override)) == {"producer.override.group.id"}
+    assert set(messages(SINK | override)) == {"consumer.override.group.id"}
+    dead = {"errors.deadletterqueue.topic.name": "dead"}
+    assert set(messages(SINK | override | dead)) == set(override)
+
+
+def test_bad_topic_creation_is_found() -> None:
+    assert "topic.creation.groups" in messages(SOURCE | {"topic.creation.groups": "a"})
+    partitions = {"topic.creation.default.partitions": "0", "topic.creation.default.replication.factor": "1"}
+    assert messages(SOURCE | partitions)
+
+
+def test_converter_is_asked_about_its_settings() -> None:
+    config = SOURCE | {"value.converter": "JsonConverter", "value.converter.schemas.enable": "maybe"}
+    assert set(messages(config)) == {"value.converter.schemas.enable"}
+
+
+def test_exactly_once_is_asked_of_the_connector() -> None:
+    assert messages(SOURCE | {"exactly.once.support": "required"}) == {}
+    assert "transaction.boundary" in messages(SOURCE | {"transaction.boundary": "connector"})
+
+
+def test_reference_to_a_provider_that_is_off_is_an_error() -> None:
+    (error,) = messages(SOURCE | {"file": "${file:/k:path}"})["file"]
+    assert "provider file, which is off" in error
+
+
+def test_unresolved_reference_is_an_error_at_its_key() -> None:
+    given = {"config.providers": "env", "config.providers.env.param.allowlist.pattern": "APP_.*"}
+    found = validate(SOURCE | {"file": "${env:APP_GONE}"}, worker(given), make_providers(given, {}))
+    assert "APP_GONE is not set" in found.errors()["file"][0]
+
+
+def test_sealed_value_is_opened_for_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(Fernet.generate_key())
+    providers = make_providers({"secret.key.file": str(file)}, {})
+    box = providers.secret_box()
+    assert box is not None
+    config = SOURCE | {"name": "other", "file": box.seal("/data/x", "lines")}
+    assert validate(config, worker(), providers, "lines").error_count == 0
+    assert "belongs to another" in validate(config, worker(), providers).errors()["file"][0]
+
+
+def test_secrets_are_hidden_in_values_and_errors() -> None:
+    config = SOURCE | {"producer.override.sasl.password": "s3cret", "transforms": "a", "transforms.a.secret": "s3cret"}
+    assert "s3cret" not in json.dumps(validate(config, worker()).to_json())
+
+
+def test_resolved_values_are_not_echoed(tmp_path: Path) -> None:
+    given = {"config.providers": "env", "config.providers.env.param.allowlist.pattern": "APP_.*"}
+    providers = make_providers(given, {"APP_TASKS": "canary", "APP_TOPIC": "t"})
+    config = SOURCE | {"tasks.max": "${env:APP_TASKS}", "topic": "${env:APP_TOPIC}"}
+    found = validate(config, worker(given), providers)
+    assert found.errors()["tasks.max"][0] == (
+        "Invalid value ${env:APP_TASKS} for configuration tasks.max: Not a number of type INT"
+    )
+    shown = {info["value"]["name"]: info["value"]["value"] for info in found.to_json()["configs"]}
+    assert (shown["tasks.max"], shown["topic"]) == ("${env:APP_TASKS}", "${env:APP_TOPIC}")
+    assert "canary" not in json.dumps(found.to_json())
+
+
+def test_null_of_a_common_setting_is_an_error() -> None:
+    assert messages(SOURCE | {"tasks.max": None})["tasks.max"][-1] == (
+        "Null value can not be supplied as the configuration value."
+    )
