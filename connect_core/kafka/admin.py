@@ -1,0 +1,59 @@
+"""One admin client, asked for what plans and tasks need of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from confluent_kafka.admin import AdminClient
+
+from connect_core.api.records import TopicPartition
+from connect_core.interval.values import PartitionEnds
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.groups import commit_group_offsets, group_offsets
+from connect_core.kafka.partition_ends import partition_ends
+from connect_core.kafka.topics import list_topics, topic_ids
+
+__all__ = ["KafkaAdmin"]
+
+
+class KafkaAdmin:
+    """Calls many partitions at once; every method raises RetriableError if the brokers do not answer.
+
+    Safe to use from several threads. The client is made at the first call.
+    """
+
+    def __init__(self, clients: KafkaClients) -> None:
+        self._clients = clients
+        self.servers = clients.bootstrap_servers
+        self._client: AdminClient | None = None
+
+    @property
+    def client(self) -> AdminClient:
+        """The client behind it."""
+        if self._client is None:
+            self._client = self._clients.admin()
+        return self._client
+
+    def topics(self, regex: str) -> list[str]:
+        """Return the names that match ``regex`` as a whole, Kafka's own topics left out."""
+        return list_topics(self.client, regex, self.servers)
+
+    def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the id of each topic that exists."""
+        return topic_ids(self.client, names, self.servers)
+
+    def partition_ends(
+        self, topics: Iterable[str], regex: str | None = None, before: datetime | None = None
+    ) -> dict[TopicPartition, PartitionEnds]:
+        """Return the ends of all partitions of these topics and of those that match."""
+        names = {*topics, *(self.topics(regex) if regex else ())}
+        return partition_ends(self.client, names, self.servers, before)
+
+    def group_offsets(self, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Return what a group has committed of these partitions."""
+        return group_offsets(self._clients, group, partitions)
+
+    def commit_group_offsets(self, group: str, positions: Mapping[TopicPartition, int]) -> None:
+        """Commit positions for a group without members. Raise ConnectError when it has some."""
+        commit_group_offsets(self._clients, group, positions)

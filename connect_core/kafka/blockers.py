@@ -1,0 +1,62 @@
+"""Who holds back a partition's last stable offset."""
+
+from __future__ import annotations
+
+import time
+
+from confluent_kafka import IsolationLevel, Message
+from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import OffsetSpec
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import ConnectError
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.marker_records import Marker, decode
+from connect_core.kafka.partition_ends import list_offsets
+
+__all__ = ["describe_blocker"]
+
+_SECONDS = 10.0
+
+
+def describe_blocker(clients: KafkaClients, partition: TopicPartition, end: int) -> str:
+    """Return, for people, who has the transaction open that keeps ``partition`` from ``end``.
+
+    The record at the last stable offset is the first of that transaction; in
+    the offsets topic its key and headers tell connector, task and epoch.
+    """
+    try:
+        spec, servers = OffsetSpec.latest(), clients.bootstrap_servers
+        stable = list_offsets(clients.admin(), [partition], spec, servers, IsolationLevel.READ_COMMITTED).get(partition)
+    except ConnectError as failure:
+        return f"the brokers do not answer ({failure})"
+    if stable is None or stable >= end:
+        return "the brokers deliver nothing"
+    first = _record_at(clients, partition, stable)
+    return f"a transaction is open since offset {stable}" + (f", {_describe(first)}" if first else "")
+
+
+def _record_at(clients: KafkaClients, partition: TopicPartition, offset: int) -> Message | None:
+    consumer = clients.consumer({"isolation.level": "read_uncommitted"})
+    try:
+        consumer.assign([KafkaPartition(partition.topic, partition.partition, offset)])
+        deadline = time.monotonic() + _SECONDS
+        message = None
+        while message is None and time.monotonic() < deadline:
+            message = consumer.poll(0.5)
+        return None if message is None or message.error() else message
+    finally:
+        consumer.close()
+
+
+def _describe(message: Message) -> str:
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(message.timestamp()[1] / 1000))
+    record = decode(message.key() or b"", message.value(), message.headers() or [])
+    if not isinstance(record, Marker):
+        return f"begun {since} UTC by a producer that is not a connector's"
+    if record.stamp.epoch < 0:
+        return f"begun {since} UTC by connector {record.connector} of a Connect worker"
+    return (
+        f"begun {since} UTC by task {record.stamp.task} of connector {record.connector}"
+        f" (epoch {record.stamp.epoch}, attempt {record.stamp.attempt})"
+    )

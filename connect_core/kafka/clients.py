@@ -1,0 +1,203 @@
+"""From worker and connector properties to configured Kafka clients."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+
+from connect_core.errors import ConfigError
+from connect_core.kafka.credentials import login_settings, store_settings
+from connect_core.kafka.properties import (
+    CONNECTION_PREFIXES,
+    DENIED,
+    FORCED,
+    KNOWN,
+    RENAMED,
+    UNUSED,
+    ClientKind,
+)
+
+__all__ = ["ClientErrors", "KafkaClients", "destroy", "init_transactions"]
+
+_log = logging.getLogger(__name__)
+_CONNECT_SECONDS = 0.1
+_client_log = logging.getLogger("connect_core.kafka.librdkafka")
+
+DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
+    ClientKind.PRODUCER: {
+        "compression.type": "lz4",
+        "linger.ms": "20",
+        "batch.size": "1000000",
+        "queue.buffering.max.messages": "1000000",
+        "queue.buffering.max.kbytes": "1048576",
+    },
+    ClientKind.CONSUMER: {
+        "queued.min.messages": "1000000",
+        "fetch.queue.backoff.ms": "10",
+        "fetch.message.max.bytes": "8388608",
+        "allow.auto.create.topics": "false",
+    },
+    ClientKind.ADMIN: {"socket.timeout.ms": "30000"},
+}
+"""Defaults where Kafka's cost throughput; settings may change them (ADR-1)."""
+
+
+@dataclass(slots=True)
+class ClientErrors:
+    """The last trouble a client reported, for the message of the error that follows."""
+
+    last: str = ""
+
+    def note(self, error: KafkaError) -> None:
+        """Remember an error; librdkafka calls this while it is polled."""
+        self.last = error.str()
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaClients:
+    """Makes clients out of worker properties and a connector's overrides.
+
+    ``worker``: worker properties; connection settings without a prefix hold for
+    every client, those under ``producer.``, ``consumer.``, ``admin.`` for that
+    kind. ``connector``: a connector's configuration, of which the client
+    overrides (KIP-458, checked before by ``configs``) are read. Connect:
+    ``Worker.baseProducerConfigs``, ``baseConsumerConfigs``, ``adminConfigs``.
+    """
+
+    worker: Mapping[str, str]
+    connector: Mapping[str, str] = field(default_factory=dict)
+    client_id: str = "connect"
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The brokers asked first, as configured; for messages to people."""
+        return self.settings(ClientKind.PRODUCER)["bootstrap.servers"]
+
+    def settings(self, kind: ClientKind) -> dict[str, str]:
+        """Return the librdkafka settings of one kind of client.
+
+        Raise ConfigError for a setting that is never accepted or cannot be
+        said in librdkafka's words; settings without a meaning here are logged
+        once.
+        """
+        prefix = f"{kind.value}."
+        layers = (
+            {key: value for key, value in self.worker.items() if key.startswith(CONNECTION_PREFIXES)},
+            _with_prefix(self.worker, prefix),
+            _with_prefix(self.connector, f"{prefix}override."),
+        )
+        merged = {"bootstrap.servers": "localhost:9092", "client.id": self.client_id, **DEFAULTS[kind]}
+        is_encrypted = "SSL" in _last(layers, "security.protocol").upper()
+        for layer in layers:
+            _refuse_denied(layer)
+            merged |= _translated(kind, layer if is_encrypted else _without_ssl(layer))
+        return {**merged, **FORCED[kind]}
+
+    def producer(self, extra: Mapping[str, Any]) -> Producer:
+        """Return a producer with ``extra`` settings on top. Raise ConfigError."""
+        return _made(Producer, {**self.settings(ClientKind.PRODUCER), **extra})
+
+    def consumer(self, extra: Mapping[str, Any]) -> Consumer:
+        """Return a consumer, to be assigned by hand, with ``extra`` settings on top. Raise ConfigError."""
+        group = {"group.id": f"{self.client_id}-bounded"}
+        return _made(Consumer, {**group, **self.settings(ClientKind.CONSUMER), **extra})
+
+    def admin(self) -> AdminClient:
+        """Return an admin client. Raise ConfigError."""
+        return _made(AdminClient, self.settings(ClientKind.ADMIN))
+
+
+def init_transactions(producer: Producer, seconds: float) -> None:
+    """Fence older producers of the same id. Raise KafkaException."""
+    # Asked before its first connection stands, the client looks for the coordinator only half a second later.
+    with suppress(KafkaException):
+        producer.cluster_id(_CONNECT_SECONDS)
+    producer.init_transactions(seconds)
+
+
+def destroy(producer: Producer) -> None:
+    """End a producer at once, waiting for no broker; what is queued or in flight is dropped."""
+    with warnings.catch_warnings(), suppress(KafkaException):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        producer.purge()
+        producer.close()
+
+
+def _made(kind: type[Any], settings: dict[str, Any]) -> Any:
+    try:
+        return kind(settings, logger=_client_log)
+    except KafkaException as failure:
+        raise ConfigError(f"The Kafka client refuses its settings: {failure.args[0].str()}") from failure
+
+
+def _with_prefix(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {
+        key.removeprefix(prefix): value
+        for key, value in properties.items()
+        if key.startswith(prefix) and not key.startswith(f"{prefix}override.")
+    }
+
+
+def _last(layers: Sequence[Mapping[str, str]], key: str) -> str:
+    return next((layer[key] for layer in reversed(layers) if key in layer), "")
+
+
+def _without_ssl(layer: Mapping[str, str]) -> dict[str, str]:
+    """Drop what concerns encryption: without it, these keys are those of the worker's REST API."""
+    return {key: value for key, value in layer.items() if not key.startswith("ssl.")}
+
+
+def _refuse_denied(layer: Mapping[str, str]) -> None:
+    for key in DENIED.keys() & layer.keys():
+        raise ConfigError(key, layer[key], f"it is never accepted, because {DENIED[key]}; remove it")
+
+
+def _translated(kind: ClientKind, layer: Mapping[str, str]) -> dict[str, str]:
+    found = store_settings(layer)
+    if jaas := layer.get("sasl.jaas.config"):
+        found |= login_settings(jaas)
+    for key, value in layer.items():
+        name = RENAMED[kind].get(key, key)
+        if name in KNOWN[kind] and key != "ssl.keystore.location":
+            found[name] = _value(name, value)
+        elif name == key and key not in _CONSUMED:
+            _report(kind, key)
+    levels = {f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")} & layer.keys()
+    if levels and f"compression.{layer.get('compression.type')}.level" not in levels:
+        found.pop("compression.level", None)
+    return found
+
+
+_CONSUMED = frozenset(
+    {
+        "sasl.client.callback.handler.class",
+        "sasl.jaas.config",
+        "sasl.login.callback.handler.class",
+        "ssl.keystore.location",
+        "ssl.truststore.location",
+    }
+)
+
+
+def _value(name: str, value: str) -> str:
+    if name == "ssl.endpoint.identification.algorithm" and not value.strip():
+        return "none"
+    if name in ("socket.send.buffer.bytes", "socket.receive.buffer.bytes") and value.strip() == "-1":
+        return "0"
+    return value
+
+
+@cache
+def _report(kind: ClientKind, key: str) -> None:
+    if key in UNUSED:
+        _log.info("%s setting %s is of the Java client and not needed here", kind.value, key)
+    else:
+        _log.warning("%s setting %s is not known to the Kafka client and is left out", kind.value, key)

@@ -1,0 +1,34 @@
+"""Which cluster the brokers belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from confluent_kafka import KafkaException
+
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.failures import code_of, to_connect_error
+from connect_core.settings import WorkerSettings
+
+__all__ = ["cluster_id_of"]
+
+_SECONDS = 10.0
+
+
+def cluster_id_of(settings: WorkerSettings) -> Callable[[], str]:
+    """Return the question for the cluster's id; once answered, it is not asked again.
+
+    It raises RetriableError if the brokers do not answer.
+    """
+    admin = KafkaAdmin(KafkaClients(settings.resolved))
+
+    @lru_cache(maxsize=1)
+    def ask() -> str:
+        try:
+            return str(admin.client.list_topics(timeout=_SECONDS).cluster_id)
+        except KafkaException as failure:
+            raise to_connect_error(code_of(failure), "Asking for the cluster's id", admin.servers) from failure
+
+    return ask

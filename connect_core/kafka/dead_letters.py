@@ -1,0 +1,96 @@
+"""Dead letters: records that could not be processed, as they were, with the reason in headers (KIP-298)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.plain_writer import PlainWriter
+from connect_core.kafka.raw_batch import RawHeaders
+from connect_core.kafka.topic_creation import create_topic
+from connect_core.settings.topics import InternalTopic
+
+__all__ = ["DeadLetter", "DeadLetterQueue", "ErrorContext", "open_dead_letter_queue"]
+
+_PREFIX = "__connect.errors."
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorContext:
+    """Why a record failed, and where; ``task`` and ``connector`` are whose it was."""
+
+    connector: str
+    task: int
+    stage: str
+    executing_class: str
+    exception_class: str | None = None
+    message: str | None = None
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record as it was read from Kafka; ``timestamp`` in milliseconds or ``None``."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int | None = None
+    headers: RawHeaders = ()
+
+    def with_context(self, context: ErrorContext) -> list[tuple[str, bytes | None]]:
+        """Return its headers followed by those that say what went wrong.
+
+        Connect: ``DeadLetterQueueReporter.populateContextHeaders``.
+        """
+        texts: list[tuple[str, object]] = [
+            ("topic", self.topic),
+            ("partition", self.partition),
+            ("offset", self.offset),
+            ("connector.name", context.connector),
+            ("task.id", context.task),
+            ("stage", context.stage),
+            ("class.name", context.executing_class),
+        ]
+        if context.exception_class is not None:
+            texts += [("exception.class.name", context.exception_class), ("exception.message", context.message)]
+            texts += [("exception.stacktrace", context.trace)] if context.trace is not None else []
+        added = [(_PREFIX + name, None if text is None else str(text).encode()) for name, text in texts]
+        return [*self.headers, *added]
+
+
+@dataclass(slots=True)
+class DeadLetterQueue:
+    """Produces dead letters, at least once; a letter counts as sent after ``flush``."""
+
+    writer: PlainWriter
+    has_context: bool
+
+    def report(self, letter: DeadLetter, context: ErrorContext) -> None:
+        """Hand over a letter. Raise DataError if the client refuses it, RetriableError if nothing is taken."""
+        headers = letter.with_context(context) if self.has_context else list(letter.headers)
+        self.writer.produce(letter.key, letter.value, headers or None, letter.timestamp)
+
+    def flush(self) -> None:
+        """Wait until every letter is in Kafka; raises as ``report``. Call it before any offset moves."""
+        self.writer.flush()
+
+    def close(self) -> None:
+        """Leave the brokers."""
+        self.writer.close()
+
+
+def open_dead_letter_queue(
+    clients: KafkaClients, topic: str, replication_factor: int, has_context: bool
+) -> DeadLetterQueue:
+    """Return the queue of a connector; its topic is created with one partition if it does not exist.
+
+    Connect: ``DeadLetterQueueReporter.createAndSetup``. Raise ConnectError.
+    """
+    admin = KafkaAdmin(clients)
+    if topic not in admin.topic_ids([topic]):
+        create_topic(admin, InternalTopic(topic, 1, replication_factor, {}))
+    return DeadLetterQueue(PlainWriter(clients, topic), has_context)

@@ -1,0 +1,66 @@
+"""What became of produced records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from confluent_kafka import KafkaError, Message
+
+from connect_core.kafka.failures import to_connect_error
+
+__all__ = ["Delivery", "DeliveryReports", "Landed"]
+
+
+class Landed(NamedTuple):
+    """Where a record stands in Kafka. Connect: ``RecordMetadata``."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(slots=True)
+class DeliveryReports:
+    """Takes a producer's delivery reports; keeps the failures."""
+
+    failed: list[tuple[KafkaError, Message]] = field(default_factory=list)
+
+    def note(self, error: KafkaError | None, message: Message) -> None:
+        """Remember a failed delivery; librdkafka calls this while it is polled."""
+        if error is not None:
+            self.failed.append((error, message))
+
+    def raise_failure(self, servers: str) -> None:
+        """Raise the error of the failed record that is to blame, if any failed.
+
+        One request carries many records and fails as a whole: of records too
+        large for the broker, the largest is named.
+        """
+        if not self.failed:
+            return
+        error, message = max(self.failed, key=lambda failure: len(failure[1]))
+        raise to_connect_error(
+            error, f"Producing to {message.topic()}-{message.partition()} a record of {len(message)} bytes", servers
+        )
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One produced record; known once its transaction has committed.
+
+    It is its own delivery callback: a closure a record would cost twice as much.
+    """
+
+    reports: DeliveryReports
+    landed: tuple[str, int, int] | None = None
+
+    def metadata(self) -> Landed | None:
+        """Return where the record landed; ``None`` before the commit."""
+        return None if self.landed is None else Landed(*self.landed)
+
+    def __call__(self, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            self.landed = message.topic() or "", message.partition() or 0, message.offset() or 0
+        else:
+            self.reports.note(error, message)

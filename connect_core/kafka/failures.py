@@ -1,0 +1,96 @@
+"""What a Kafka error means to the protocol: our exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+from connect_core.errors import ConnectError, DataError, NotFoundError, RetriableError, StaleEpochError
+
+__all__ = ["FENCED", "called", "code_of", "to_connect_error"]
+
+Result = TypeVar("Result")
+"""What the client method returns."""
+
+FENCED = frozenset({KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH})
+"""Another producer has run ``init_transactions`` with the same transactional id."""
+
+_BAD_RECORD = frozenset(
+    {
+        KafkaError.INVALID_MSG,
+        KafkaError.INVALID_RECORD,
+        KafkaError.INVALID_TIMESTAMP,
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.RECORD_LIST_TOO_LARGE,
+    }
+)
+_FATAL = frozenset(
+    {
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.INVALID_CONFIG,
+        KafkaError.INVALID_PARTITIONS,
+        KafkaError.INVALID_REPLICATION_FACTOR,
+        KafkaError.INVALID_TRANSACTION_TIMEOUT,
+        KafkaError.POLICY_VIOLATION,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.TOPIC_EXCEPTION,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        KafkaError.UNSUPPORTED_SASL_MECHANISM,
+        KafkaError.UNSUPPORTED_VERSION,
+        KafkaError._AUTHENTICATION,
+        KafkaError._INVALID_ARG,
+        KafkaError._SSL,
+        KafkaError._UNSUPPORTED_FEATURE,
+    }
+)
+_MISSING = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
+
+
+def code_of(failure: KafkaException) -> KafkaError:
+    """Return the error a client exception carries."""
+    error = failure.args[0]
+    return error if isinstance(error, KafkaError) else KafkaError(KafkaError._FAIL, str(error))
+
+
+def called(function: Callable[..., Result], *arguments: float) -> Result:
+    """Call a client method that may run delivery callbacks. Raise KafkaException.
+
+    A fatal error is raised beneath callbacks that are still to run; Python then
+    wraps it in a SystemError.
+    """
+    try:
+        return function(*arguments)
+    except SystemError as wrapper:
+        inner: BaseException | None = wrapper
+        while inner is not None and not isinstance(inner, KafkaException):
+            inner = inner.__cause__ or inner.__context__
+        if inner is None:
+            raise
+        raise inner from wrapper
+
+
+def to_connect_error(error: KafkaError, act: str, servers: str, last: str = "") -> ConnectError:
+    """Return our exception for a Kafka error; ``act`` says what was tried.
+
+    What is neither the record's fault, nor forbidden, nor a fence may succeed
+    later. ``last``: the client's last trouble, more telling than a time-out.
+    """
+    detail = f"{act} failed: {error.str()} ({error.name()}; brokers {servers})"
+    if last and last not in detail:
+        detail += f"; last trouble: {last}"
+    code = error.code()
+    if code in FENCED:
+        return StaleEpochError(
+            f"{detail}. Another attempt has taken over, or the transaction outlived transaction.timeout.ms"
+        )
+    if code in _BAD_RECORD:
+        return DataError(detail)
+    if code in _MISSING:
+        return NotFoundError(detail)
+    if code in _FATAL:
+        return ConnectError(detail)
+    return RetriableError(detail)

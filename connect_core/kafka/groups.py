@@ -1,0 +1,72 @@
+"""Committed offsets of consumer groups: read to adopt a sink, written for lag tools.
+
+Through a consumer of the group, not the admin client: librdkafka 2.16 crashes
+the process when a coordinator that is still loading answers the latter
+(``rd_kafka_handle_OffsetFetch`` without a consumer group).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from connect_core.api.records import TopicPartition
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.failures import code_of, to_connect_error
+
+__all__ = ["commit_group_offsets", "group_offsets"]
+
+_SECONDS = 30.0
+_PROBE_SECONDS = 10.0
+_NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND})
+
+
+def group_offsets(clients: KafkaClients, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    """Return what the group has committed of these partitions; where it has nothing, nothing.
+
+    Raise RetriableError if the brokers do not answer.
+    """
+    asked = [KafkaPartition(key.topic, key.partition) for key in partitions]
+    if not asked:
+        return {}
+    with _member(clients, group) as consumer:
+        try:
+            found = consumer.committed(asked, _SECONDS)
+        except KafkaException as failure:
+            error = code_of(failure)
+            if error.code() in _NO_GROUP:
+                return {}
+            act = f"Reading the offsets of group {group}"
+            raise to_connect_error(error, act, clients.bootstrap_servers) from failure
+    return {TopicPartition(one.topic, one.partition): one.offset for one in found if one.offset >= 0 and not one.error}
+
+
+def commit_group_offsets(clients: KafkaClients, group: str, positions: Mapping[TopicPartition, int]) -> None:
+    """Commit positions for a group without members. Raise ConnectError when it has some, or is forbidden."""
+    if not positions:
+        return
+    wanted = [KafkaPartition(key.topic, key.partition, offset) for key, offset in positions.items()]
+    act = f"Committing the positions of group {group}"
+    with _member(clients, group) as consumer:
+        try:
+            # A commit knows no time limit while the coordinator is out of reach; this does.
+            consumer.committed(wanted, _PROBE_SECONDS)
+            done = consumer.commit(offsets=wanted, asynchronous=False) or []
+        except KafkaException as failure:
+            raise to_connect_error(code_of(failure), act, clients.bootstrap_servers) from failure
+    for one in done:
+        if one.error is not None:
+            raise to_connect_error(one.error, f"{act} for {one.topic}-{one.partition}", clients.bootstrap_servers)
+
+
+@contextmanager
+def _member(clients: KafkaClients, group: str) -> Iterator[Consumer]:
+    """Return a consumer that speaks for the group without joining it."""
+    consumer = clients.consumer({"group.id": group})
+    try:
+        yield consumer
+    finally:
+        consumer.close()

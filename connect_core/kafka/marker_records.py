@@ -1,0 +1,178 @@
+"""Records of the offsets topic: Connect's own keys and values, our proof in headers.
+
+Key: ``["connector",{source partition}]``, value: the source offset, both as
+Connect's JsonConverter writes them without schemas; a null value forgets.
+Epoch records have a list of three as key, which Connect's reader skips
+(``OffsetUtils.processPartitionKey`` wants two).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connect_core.api.offsets import canonical
+from connect_core.converters.json import JsonConverter
+from connect_core.errors import ConnectError
+
+__all__ = [
+    "CONTROL_TASK",
+    "EpochRecord",
+    "Marker",
+    "MarkerRecord",
+    "MarkerStamp",
+    "decode",
+    "encode_epoch",
+    "key_prefix",
+]
+
+CONTROL_TASK = -1
+"""The task number of what the control producer writes."""
+
+_EPOCH_KIND = "connect-core.epoch"
+_NUMBERS = {
+    "epoch": "connect.epoch",
+    "incarnation": "connect.incarnation",
+    "sequence": "connect.sequence",
+    "task": "connect.task",
+}
+_START, _STATE, _ATTEMPT = "connect.start", "connect.state", "connect.attempt"
+
+_json = JsonConverter()
+_json.configure({"schemas.enable": "false", "converter.type": "value"})
+
+Headers = list[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerRecord:
+    """Bytes of one record for the offsets topic."""
+
+    key: bytes
+    value: bytes | None
+    headers: Headers
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerStamp:
+    """Who writes a marker: which attempt of which task in which interval.
+
+    Everything is -1 or empty in a record that a Connect worker has written.
+    """
+
+    epoch: int = -1
+    incarnation: int = -1
+    sequence: int = -1
+    task: int = CONTROL_TASK
+    attempt: str = ""
+
+    def headers(self) -> Headers:
+        """Return the stamp as record headers."""
+        numbers = [(header, str(getattr(self, name)).encode()) for name, header in _NUMBERS.items()]
+        return [*numbers, (_ATTEMPT, self.attempt.encode())]
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One committed source offset, with the proof of who committed it.
+
+    ``start``: the offset the transaction began at; ``state``: what the source
+    keeps for itself, such as a file's identity. An ``offset`` of ``None``
+    forgets the partition.
+    """
+
+    connector: str
+    partition: Mapping[str, Any]
+    offset: Mapping[str, Any] | None
+    stamp: MarkerStamp = MarkerStamp()
+    start: Mapping[str, Any] | None = None
+    state: Mapping[str, Any] | None = None
+
+    @property
+    def canonical_partition(self) -> str:
+        """The source partition as canonical JSON."""
+        return canonical(self.partition)
+
+    def encode(self) -> MarkerRecord:
+        """Return the record that says this; maps keep their order, as in Connect."""
+        headers = self.stamp.headers()
+        headers += [
+            (name, canonical(content).encode())
+            for name, content in ((_START, self.start), (_STATE, self.state))
+            if content is not None
+        ]
+        return MarkerRecord(
+            _bytes([self.connector, dict(self.partition)]),
+            None if self.offset is None else _bytes(dict(self.offset)),
+            headers,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """The connector's fencing number, as it stands in the offsets topic."""
+
+    connector: str
+    epoch: int
+
+
+def encode_epoch(connector: str, stamp: MarkerStamp) -> MarkerRecord:
+    """Return the record that raises a connector's epoch."""
+    value = {"epoch": stamp.epoch}
+    return MarkerRecord(_bytes([connector, None, _EPOCH_KIND]), _bytes(value), stamp.headers())
+
+
+def key_prefix(connector: str) -> bytes:
+    """Return how every key of the connector begins."""
+    return _bytes([connector])[:-1] + b","
+
+
+def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> Marker | EpochRecord | None:
+    """Return what a record says; ``None`` for a key Connect's reader would skip.
+
+    Raise ConnectError for a value that is no JSON map.
+    """
+    parts = _parsed(key)
+    if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
+        return None
+    if len(parts) == 3 and parts[2] == _EPOCH_KIND:
+        content = _map(value, key) or {}
+        return EpochRecord(parts[0], int(content.get("epoch", -1)))
+    if len(parts) != 2 or not isinstance(parts[1], dict):
+        return None
+    named = dict(headers)
+    return Marker(
+        parts[0], parts[1], _map(value, key), _stamp(named), _map(named.get(_START), key), _map(named.get(_STATE), key)
+    )
+
+
+def _stamp(named: Mapping[str, bytes | None]) -> MarkerStamp:
+    numbers = {name: int(named.get(header) or b"-1") for name, header in _NUMBERS.items()}
+    return MarkerStamp(**numbers, attempt=(named.get(_ATTEMPT) or b"").decode())
+
+
+def _map(text: bytes | None, key: bytes) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    content = _parsed(text)
+    if content is None or isinstance(content, dict):
+        return content
+    raise ConnectError(
+        f"The offsets topic holds something else than a JSON map under the key {key.decode(errors='replace')}:"
+        " write a tombstone under that key, or alter the connector's offsets"
+    )
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return ()
+
+
+def _bytes(content: Any) -> bytes:
+    encoded = _json.from_connect_data("", None, content)
+    assert encoded is not None
+    return encoded

@@ -1,0 +1,188 @@
+"""Reads the markers of source connectors: committed offsets and epochs, in the offsets topic."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from confluent_kafka import Consumer, Message
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import ConnectError, DataLossError, NotFoundError, RetriableError, StaleEpochError
+from connect_core.interval.values import OffsetProjection, TopicPosition
+from connect_core.kafka.blockers import describe_blocker
+from connect_core.kafka.clients import ClientErrors, KafkaClients
+from connect_core.kafka.collection_pause import collection_paused
+from connect_core.kafka.failures import to_connect_error
+from connect_core.kafka.marker_records import EpochRecord, Marker, MarkerStamp, decode, key_prefix
+from connect_core.kafka.partition_ends import high_watermarks
+from connect_core.kafka.topics import topic_partitions
+
+__all__ = ["MarkerView", "OffsetsTopic", "check_start", "newer_epoch"]
+
+_SLICE = 0.02
+_AT_ONCE = 20_000
+
+
+@dataclass(slots=True)
+class MarkerView:
+    """What the offsets topic says of one connector: the last marker of each source partition.
+
+    By canonical JSON. One partition may stand under two spellings, hence in two
+    topic partitions: then the higher epoch, sequence and time counts.
+    """
+
+    connector: str
+    position: TopicPosition
+    epoch: int = 0
+    markers: dict[str, Marker] = field(default_factory=dict)
+    spellings: dict[str, set[bytes]] = field(default_factory=dict)
+    """The keys under which each source partition stands: maps have no order, bytes have."""
+    _places: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, record: Marker | EpochRecord, partition: int, timestamp: int) -> None:
+        """Take the next record of the topic."""
+        if isinstance(record, EpochRecord):
+            self.epoch = max(self.epoch, record.epoch)
+            return
+        self.epoch = max(self.epoch, record.stamp.epoch)
+        key = record.canonical_partition
+        known, place = self.markers.get(key), self._places.get(key, (partition, 0))
+        if known is None or place[0] == partition or _rank(record, timestamp) >= _rank(known, place[1]):
+            self.markers[key] = record
+            self._places[key] = partition, timestamp
+
+    def projection(self) -> OffsetProjection:
+        """Return offsets and epoch, for SQL to follow."""
+        offsets = {key: marker.offset for key, marker in self.markers.items()}
+        states = {key: marker.state for key, marker in self.markers.items() if marker.state is not None}
+        return OffsetProjection(offsets, self.epoch, self.position, states)
+
+
+def _rank(marker: Marker, timestamp: int) -> tuple[int, int, int]:
+    return marker.stamp.epoch, marker.stamp.sequence, timestamp
+
+
+def check_start(view: MarkerView, stamp: MarkerStamp) -> None:
+    """Make sure nothing has happened since the plan read its start. Raise StaleEpochError.
+
+    ``view``: what was read from the plan's position on, after the attempt's own
+    ``init``. Neither a newer epoch nor a marker of this task, by another
+    attempt or by a Connect worker, may stand there.
+    """
+    if view.epoch > stamp.epoch:
+        raise newer_epoch(view, stamp.epoch)
+    for key, marker in view.markers.items():
+        if marker.stamp.task in (stamp.task, MarkerStamp().task):
+            raise StaleEpochError(
+                f"The offset of {key} was moved to {marker.offset} after this attempt of task {stamp.task}"
+                f" of {view.connector} was planned (by attempt {marker.stamp.attempt or 'unknown'})"
+            )
+
+
+def newer_epoch(view: MarkerView, mine: int) -> StaleEpochError:
+    """Return the error that says which epoch stands in the topic."""
+    error = StaleEpochError(f"Epoch {view.epoch} of {view.connector} stands in the offsets topic; this one has {mine}")
+    error.epoch = view.epoch
+    return error
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsTopic:
+    """The compacted topic of source offsets (``offset.storage.topic``).
+
+    ``patience_seconds``: how long a read waits for the last stable offset, held
+    back by open transactions, to reach the high watermark.
+    """
+
+    clients: KafkaClients
+    name: str
+    patience_seconds: float = 90.0
+
+    def read(self, connector: str, position: TopicPosition | None = None) -> MarkerView:
+        """Read committed records from ``position`` to the high watermark of this moment.
+
+        A partition not in ``position`` is read from its start. Raise
+        NotFoundError without the topic, DataLossError if it ends before
+        ``position``, RetriableError naming who holds a transaction open.
+        """
+        ends = self._high_watermarks()
+        starts = {number: (position or {}).get(number, 0) for number in ends}
+        for number, start in starts.items():
+            if start > ends[number]:
+                raise DataLossError(
+                    f"The offsets topic {self.name} ends at {ends[number]} in partition {number}, before {start} which"
+                    " was read already: it was recreated or lost records. Alter or reset the connector's offsets"
+                )
+        view = MarkerView(connector, {number: max(end, starts[number]) for number, end in ends.items()})
+        prefix = key_prefix(connector)
+        for message in self._messages(starts, ends):
+            key = message.key()
+            if key is not None and key.startswith(prefix):
+                self._take(view, message, key)
+        return view
+
+    def _take(self, view: MarkerView, message: Message, key: bytes) -> None:
+        try:
+            record = decode(key, message.value(), message.headers() or [])
+        except ConnectError as failure:
+            at = f"{self.name}-{message.partition()} at offset {message.offset()}"
+            raise ConnectError(f"{failure} ({at})") from failure
+        if record is not None and record.connector == view.connector:
+            view.add(record, message.partition() or 0, message.timestamp()[1])
+            if isinstance(record, Marker):
+                view.spellings.setdefault(record.canonical_partition, set()).add(key)
+
+    def _high_watermarks(self) -> dict[int, int]:
+        admin, servers = self.clients.admin(), self.clients.bootstrap_servers
+        found = topic_partitions(admin, [self.name], servers).get(self.name)
+        if found is None:
+            raise NotFoundError(
+                f"The offsets topic {self.name} does not exist at bootstrap.servers={servers}:"
+                " it is created when a worker starts; create it compacted if creation is forbidden"
+            )
+        partitions = [TopicPartition(self.name, number) for number in range(found[1])]
+        return {key.partition: end for key, end in high_watermarks(admin, partitions, servers).items()}
+
+    def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[Message]:
+        waiting = {number for number, end in ends.items() if starts[number] < end}
+        if not waiting:
+            return
+        errors = ClientErrors()
+        # The head of a compacted topic may be gone: that loses nothing.
+        consumer = self.clients.consumer({"auto.offset.reset": "earliest", "error_cb": errors.note})
+        try:
+            consumer.assign([KafkaPartition(self.name, number, starts[number]) for number in waiting])
+            deadline = time.monotonic() + self.patience_seconds
+            while waiting:
+                with collection_paused():
+                    messages = consumer.consume(_AT_ONCE, _SLICE)
+                for message in messages:
+                    if error := message.error():
+                        servers = self.clients.bootstrap_servers
+                        raise to_connect_error(error, f"Reading {self.name}", servers, errors.last)
+                yield from messages
+                waiting -= self._reached(consumer, waiting, ends)
+                if messages:
+                    deadline = time.monotonic() + self.patience_seconds
+                elif time.monotonic() > deadline:
+                    raise self._blocked(consumer, waiting, ends, errors)
+        finally:
+            consumer.close()
+
+    def _reached(self, consumer: Consumer, waiting: set[int], ends: Mapping[int, int]) -> set[int]:
+        positions = consumer.position([KafkaPartition(self.name, number) for number in waiting])
+        return {found.partition for found in positions if found.offset >= ends[found.partition]}
+
+    def _blocked(
+        self, consumer: Consumer, waiting: set[int], ends: Mapping[int, int], errors: ClientErrors
+    ) -> RetriableError:
+        number = min(waiting)
+        blocker = describe_blocker(self.clients, TopicPartition(self.name, number), ends[number])
+        trouble = f"; last trouble: {errors.last}" if errors.last else ""
+        return RetriableError(
+            f"{self.name}-{number} could not be read to its end {ends[number]} in {self.patience_seconds:g} s:"
+            f" {blocker}{trouble}. It ends by itself at its transaction.timeout.ms; kafka-transactions.sh can abort it"
+        )

@@ -1,0 +1,78 @@
+"""Writes records at least once, outside any transaction: dead letters, heartbeats."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any
+
+from confluent_kafka import KafkaException
+
+from connect_core.errors import RetriableError
+from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy
+from connect_core.kafka.delivery import DeliveryReports
+from connect_core.kafka.failures import code_of, to_connect_error
+from connect_core.kafka.raw_batch import RawHeaders
+
+__all__ = ["PlainWriter"]
+
+
+class PlainWriter:
+    """An idempotent producer without transactions; what ``flush`` has passed is in Kafka."""
+
+    def __init__(self, clients: KafkaClients, topic: str, patience_seconds: float = 60.0) -> None:
+        self._topic = topic
+        self._patience = patience_seconds
+        self._servers = clients.bootstrap_servers
+        self._errors = ClientErrors()
+        self._reports = DeliveryReports()
+        self._producer: Any = clients.producer({"delivery.report.only.error": True, "error_cb": self._errors.note})
+
+    def produce(
+        self, key: bytes | None, value: bytes | None, headers: RawHeaders | None = None, timestamp: int | None = None
+    ) -> None:
+        """Hand over a record; ``timestamp`` in milliseconds, now by default.
+
+        Raise DataError for a record the client refuses, RetriableError when the
+        brokers take nothing for long, or an earlier record's error.
+        """
+        deadline = time.monotonic() + self._patience
+        row = (self._topic, value, key, -1, self._reports.note, None, timestamp or 0, headers)
+        while True:
+            try:
+                self._producer.produce(*row)
+            except BufferError:
+                self._producer.poll(0.05)
+            except KafkaException as failure:
+                raise to_connect_error(code_of(failure), f"Producing to {self._topic}", self._servers) from failure
+            else:
+                self._producer.poll(0)
+                self._reports.raise_failure(self._servers)
+                return
+            if time.monotonic() > deadline:
+                raise self._silence()
+
+    def flush(self) -> None:
+        """Wait until every record is in Kafka; raises as ``produce``."""
+        waiting = self._producer.flush(self._patience)
+        self._reports.raise_failure(self._servers)
+        if waiting:
+            raise self._silence()
+
+    def close(self) -> None:
+        """Leave the brokers; what was not flushed is dropped."""
+        destroy(self._producer)
+
+    def __enter__(self) -> PlainWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _silence(self) -> RetriableError:
+        return RetriableError(
+            f"The brokers of bootstrap.servers={self._servers} took no record for {self._topic} for"
+            f" {self._patience:g} s; last trouble: {self._errors.last or 'none'}"
+        )

@@ -1,0 +1,243 @@
+"""Reads fixed ranges of topic partitions, and nothing beyond."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+
+from confluent_kafka import KafkaError, Message
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import PartitionRange
+from connect_core.errors import ConnectError, DataLossError, IllegalStateError, RetriableError
+from connect_core.kafka.clients import ClientErrors, KafkaClients
+from connect_core.kafka.collection_pause import collection_paused
+from connect_core.kafka.failures import to_connect_error
+from connect_core.kafka.properties import ClientKind
+from connect_core.kafka.raw_batch import RawBatch, raw_batches
+from connect_core.kafka.topics import topic_ids
+
+__all__ = ["BoundedReader", "ReaderLimits"]
+
+_SLICE = 0.01
+_CHECK_SECONDS = 10.0
+_OUT_OF_RANGE = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
+_TOPIC_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLimits:
+    """How much at once, and how long without progress.
+
+    ``batch_records``: messages of one ``poll`` at most. ``stall_seconds``: time
+    spent polling in vain after which the brokers count as unreachable.
+    """
+
+    batch_records: int = 50_000
+    stall_seconds: float = 60.0
+
+
+class BoundedReader:
+    """Reads [start, end) of some partitions; each range is done at *position ≥ end*.
+
+    Never a count: control records, aborted transactions and compaction leave
+    gaps. After the last read the topic ids are compared with the planned ones.
+    One thread uses it; ``stop`` may be set from any other.
+    """
+
+    def __init__(
+        self,
+        clients: KafkaClients,
+        ranges: Sequence[PartitionRange],
+        limits: ReaderLimits = ReaderLimits(),
+        stop: threading.Event | None = None,
+    ) -> None:
+        self._clients = clients
+        self._ranges = {chosen.topic_partition: chosen for chosen in ranges}
+        self._limits = limits
+        self._stop = stop or threading.Event()
+        self._positions = {chosen.topic_partition: chosen.start for chosen in ranges}
+        self._open = {chosen.topic_partition for chosen in ranges if chosen.start < chosen.end}
+        self._paused: set[TopicPartition] = set()
+        self._verified = not self._open
+        self._idle = 0.0
+        self._errors = ClientErrors()
+        self._consumer = clients.consumer({"error_cb": self._errors.note, **_prefetch(clients, ranges)})
+        self._assign(self._open)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every range has been read to its end, from the planned topics."""
+        return not self._open and self._verified
+
+    @property
+    def positions(self) -> Mapping[TopicPartition, int]:
+        """The next offset of each partition, after all that ``poll`` has returned."""
+        return dict(self._positions)
+
+    def poll(self, timeout: float = 0.1) -> Sequence[RawBatch]:
+        """Return the next records, or nothing if none came within ``timeout`` seconds.
+
+        Returns early when stopped, finished, or a batch is full. Raise
+        DataLossError if planned records are gone or a topic was recreated,
+        RetriableError if the brokers stay silent, ConnectError if forbidden.
+        """
+        with collection_paused():
+            messages = self._collect(time.monotonic() + timeout)
+            batches = list(raw_batches(messages, len({key.topic for key in self._ranges}))) if messages else []
+            del messages
+        if not self._open and not self._verified:
+            self.verify_topics()
+        return batches
+
+    def batches(self) -> Iterator[RawBatch]:
+        """Iterate over the records until the end of all ranges, or the stop flag."""
+        while not self.is_finished and not self._stop.is_set():
+            yield from self.poll()
+
+    def pause(self, partitions: Collection[TopicPartition]) -> None:
+        """Read nothing more of these until resumed."""
+        self._unassign(self._open & set(partitions) - self._paused)
+        self._paused |= set(partitions)
+
+    def resume(self, partitions: Collection[TopicPartition]) -> None:
+        """Read these again, from where they were left."""
+        wanted = self._paused & set(partitions)
+        self._paused -= wanted
+        self._assign(self._open & wanted)
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Go on from ``offset``, which may lie before the range or behind it.
+
+        For sinks that keep offsets themselves. Raise IllegalStateError for a
+        partition that is not read here.
+        """
+        if partition not in self._ranges:
+            raise IllegalStateError(f"{partition} is not among the partitions of this task: {sorted(self._ranges)}")
+        self._unassign({partition} & self._open - self._paused)
+        self._open.discard(partition)
+        self._positions[partition] = offset
+        if offset < self._ranges[partition].end:
+            self._open.add(partition)
+            self._verified = False
+            self._assign({partition} - self._paused)
+
+    def verify_topics(self) -> None:
+        """Compare the topics' ids with the planned ones. Raise DataLossError if one differs."""
+        planned = {chosen.topic: chosen.topic_id for chosen in self._ranges.values() if chosen.topic_id}
+        if planned:
+            found = topic_ids(self._clients.admin(), planned, self._clients.bootstrap_servers, _CHECK_SECONDS)
+            for topic, topic_id in planned.items():
+                if found.get(topic) != topic_id:
+                    raise DataLossError(
+                        f"Topic {topic} was {'recreated' if topic in found else 'deleted'} while it was read:"
+                        f" planned id {topic_id}, found {found.get(topic, 'none')}."
+                        " Reset the connector's offsets to read the new topic"
+                    )
+        self._verified = not self._open
+
+    def close(self) -> None:
+        """Leave the brokers; what was prefetched is dropped."""
+        self._consumer.close()
+
+    def __enter__(self) -> BoundedReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _assign(self, partitions: Collection[TopicPartition]) -> None:
+        if partitions:
+            self._consumer.incremental_assign([KafkaPartition(*key, self._positions[key]) for key in partitions])
+
+    def _unassign(self, partitions: Collection[TopicPartition]) -> None:
+        if partitions:
+            self._consumer.incremental_unassign([KafkaPartition(*key) for key in partitions])
+
+    def _collect(self, deadline: float) -> list[Message]:
+        collected: list[Message] = []
+        full = self._limits.batch_records
+        while self._open and not self._stop.is_set() and len(collected) < full:
+            fetched = self._fetch(full - len(collected))
+            collected += fetched
+            if time.monotonic() >= deadline:
+                break
+        return collected
+
+    def _fetch(self, count: int) -> list[Message]:
+        """Return messages of one short wait that lie in their ranges, and move the positions."""
+        begun = time.monotonic()
+        messages: list[Message] = self._consumer.consume(count, _SLICE)
+        if any(map(Message.error, messages)):
+            raise self._failure(next(message for message in messages if message.error()))
+        moved, beyond = self._advance()
+        if beyond:
+            messages = [message for message in messages if self._is_in_range(message)]
+        self._note_progress(moved, time.monotonic() - begun)
+        return messages
+
+    def _advance(self) -> tuple[bool, bool]:
+        """Follow the consumer; return whether a position moved and whether one went beyond its end."""
+        finished: list[TopicPartition] = []
+        moved = beyond = False
+        reading = self._open - self._paused
+        for found in self._consumer.position([KafkaPartition(*key) for key in reading]):
+            key = TopicPartition(found.topic, found.partition)
+            end = self._ranges[key].end
+            moved |= found.offset > self._positions[key]
+            beyond |= found.offset > end
+            self._positions[key] = min(max(found.offset, self._positions[key]), end)
+            if self._positions[key] == end:
+                finished.append(key)
+        self._unassign(finished)
+        self._open.difference_update(finished)
+        return moved, beyond
+
+    def _is_in_range(self, message: Message) -> bool:
+        offset = message.offset()
+        key = TopicPartition(message.topic() or "", message.partition() or 0)
+        return offset is not None and offset < self._ranges[key].end
+
+    def _note_progress(self, moved: bool, seconds: float) -> None:
+        self._idle = 0.0 if moved or not self._open - self._paused else self._idle + seconds
+        if self._idle > self._limits.stall_seconds:
+            with suppress(RetriableError):
+                self.verify_topics()
+            waiting = ", ".join(
+                f"{key} at {self._positions[key]} of {self._ranges[key].end}" for key in sorted(self._open)[:5]
+            )
+            trouble = f"; last trouble: {self._errors.last}" if self._errors.last else ""
+            raise RetriableError(
+                f"No record came for {self._limits.stall_seconds:g} s ({waiting}{trouble})."
+                f" Check that the brokers of bootstrap.servers={self._clients.bootstrap_servers} can be reached"
+            )
+
+    def _failure(self, message: Message) -> ConnectError:
+        error = message.error()
+        assert error is not None
+        key = TopicPartition(message.topic() or "", message.partition() or 0)
+        planned = self._ranges.get(key)
+        at = f"{key} at offset {self._positions.get(key)}"
+        if error.code() in _OUT_OF_RANGE:
+            return DataLossError(
+                f"Planned records of {at} no longer exist ({error.str()}); the interval reads"
+                f" [{planned and planned.start}, {planned and planned.end}). They were removed by retention or by hand:"
+                " set interval.data.loss=skip to go on without them"
+            )
+        if error.code() in _TOPIC_GONE:
+            return DataLossError(f"Topic {key.topic} was deleted while {at} was read: {error.str()}")
+        return to_connect_error(error, f"Reading {at}", self._clients.bootstrap_servers, self._errors.last)
+
+
+def _prefetch(clients: KafkaClients, ranges: Sequence[PartitionRange]) -> dict[str, int]:
+    """Return how much to fetch ahead: as configured, but not far beyond the longest range."""
+    longest = max((chosen.end - chosen.start for chosen in ranges), default=1)
+    configured = int(clients.settings(ClientKind.CONSUMER)["queued.min.messages"])
+    return {"queued.min.messages": max(1, min(configured, longest))}

@@ -1,0 +1,112 @@
+"""Makes topics: the worker's internal ones, and those a source's records go to (KIP-158)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+
+from connect_core.configs import TopicCreationGroup, group_of_topic
+from connect_core.errors import ConfigError
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.failures import code_of, to_connect_error
+from connect_core.settings.topics import InternalTopic
+
+__all__ = ["SourceTopics", "create_topic", "ensure_internal_topic"]
+
+_log = logging.getLogger(__name__)
+_SECONDS = 30.0
+_LEFT_TO_BROKER = frozenset(
+    {
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.UNSUPPORTED_VERSION,
+    }
+)
+
+
+def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
+    """Create a topic → whether it was; an existing one is left as it is.
+
+    Where the brokers forbid it, their own topic creation may help: false, and a
+    line in the log. Raise ConnectError for refused settings, RetriableError if
+    the brokers do not answer. Connect: ``TopicAdmin.createOrFindTopics``.
+    """
+    new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=dict(topic.settings))
+    try:
+        future = admin.client.create_topics([new], operation_timeout=_SECONDS)[topic.name]
+        future.result()
+    except KafkaException as failure:
+        error = code_of(failure)
+        if error.code() == KafkaError.TOPIC_ALREADY_EXISTS:
+            return False
+        if error.code() in _LEFT_TO_BROKER:
+            _log.warning("Topic %s is left to the brokers to create: %s", topic.name, error.str())
+            return False
+        act = (
+            f"Creating topic {topic.name} (partitions {topic.partitions}, replication factor"
+            f" {topic.replication_factor}, settings {dict(topic.settings)})"
+        )
+        raise to_connect_error(error, act, admin.servers) from failure
+    _log.info("Created topic %s", topic.name)
+    return True
+
+
+def ensure_internal_topic(admin: KafkaAdmin, topic: InternalTopic, setting: str) -> None:
+    """Create an internal topic if need be; make sure it is compacted only.
+
+    ``setting``: the worker setting that names it. Raise ConfigError for another
+    cleanup policy: offsets would be lost. Connect: ``KafkaTopicBasedBackingStore``,
+    ``TopicAdmin.verifyTopicCleanupPolicyOnlyCompact``.
+    """
+    if create_topic(admin, topic):
+        return
+    policy = _cleanup_policy(admin.client, topic.name)
+    if policy is not None and policy != {"compact"}:
+        raise ConfigError(
+            f"Topic {topic.name}, named by {setting}, has cleanup.policy={','.join(sorted(policy))}; records in it"
+            " must never expire: set its cleanup.policy to compact, or name another topic"
+        )
+
+
+def _cleanup_policy(client: AdminClient, topic: str) -> set[str] | None:
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    try:
+        found = client.describe_configs([resource])[resource].result()
+    except KafkaException as failure:
+        _log.info("The cleanup policy of topic %s cannot be checked: %s", topic, code_of(failure).str())
+        return None
+    entry = found.get("cleanup.policy")
+    return None if entry is None else {part.strip() for part in entry.value.split(",") if part.strip()}
+
+
+@dataclass(slots=True)
+class SourceTopics:
+    """Creates the topics of a source's records before they are produced.
+
+    ``groups``: tried in order, the default one last; none: the brokers create
+    topics by themselves. Connect: ``AbstractWorkerSourceTask.maybeCreateTopic``.
+    """
+
+    admin: KafkaAdmin
+    groups: tuple[TopicCreationGroup, ...]
+    _known: set[str] = field(default_factory=set)
+
+    def ensure(self, topics: Iterable[str]) -> None:
+        """Create what does not exist; asks the brokers once a topic. Raise as ``create_topic``."""
+        fresh = set(topics) - self._known
+        if not fresh or not self.groups:
+            return
+        for name in sorted(fresh - self.admin.topic_ids(fresh).keys()):
+            group = group_of_topic(self.groups, name)
+            if group is not None:
+                create_topic(self.admin, _wanted(name, group))
+        self._known |= fresh
+
+
+def _wanted(name: str, group: TopicCreationGroup) -> InternalTopic:
+    settings: Mapping[str, str] = group.settings
+    return InternalTopic(name, group.partitions, group.replication_factor, settings)

@@ -1,0 +1,59 @@
+"""Topics: which exist, under which id, and how new ones are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient
+
+from connect_core.configs.regex import compile_pattern
+from connect_core.kafka.failures import code_of, to_connect_error
+
+__all__ = ["list_topics", "topic_ids", "topic_partitions"]
+
+_SECONDS = 30.0
+_INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+
+
+def list_topics(admin: AdminClient, regex: str, servers: str) -> list[str]:
+    """Return the sorted names that match ``regex`` as a whole, Kafka's own topics left out.
+
+    Raise RetriableError if the brokers do not answer.
+    """
+    pattern = compile_pattern(regex)
+    try:
+        found = admin.list_topics(timeout=_SECONDS).topics
+    except KafkaException as failure:
+        raise to_connect_error(code_of(failure), "Listing topics", servers) from failure
+    return sorted(name for name in found if name not in _INTERNAL and pattern.fullmatch(name))
+
+
+def topic_ids(admin: AdminClient, names: Iterable[str], servers: str, seconds: float | None = None) -> dict[str, str]:
+    """Return the id of each topic that exists; raises as ``topic_partitions``."""
+    return {name: topic_id for name, (topic_id, _) in topic_partitions(admin, names, servers, seconds).items()}
+
+
+def topic_partitions(
+    admin: AdminClient, names: Iterable[str], servers: str, seconds: float | None = None
+) -> dict[str, tuple[str, int]]:
+    """Return the id and the number of partitions of each topic that exists, in one call.
+
+    ``seconds``: patience, by default what ``admin.request.timeout.ms`` says.
+    Raise ConnectError if it is forbidden, RetriableError if the brokers do not answer.
+    """
+    found: dict[str, tuple[str, int]] = {}
+    wanted = sorted(set(names))
+    if not wanted:
+        return found
+    patience = {} if seconds is None else {"request_timeout": seconds}
+    for name, future in admin.describe_topics(TopicCollection(wanted), **patience).items():
+        try:
+            described = future.result()
+        except KafkaException as failure:
+            error = code_of(failure)
+            if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                continue
+            raise to_connect_error(error, f"Describing topic {name}", servers) from failure
+        found[name] = (str(described.topic_id), len(described.partitions))
+    return found

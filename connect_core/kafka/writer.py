@@ -1,0 +1,330 @@
+"""Writes records and the offsets they end at in Kafka transactions."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from itertools import repeat
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException
+
+from connect_core.api.batch import Batch
+from connect_core.api.offsets import canonical
+from connect_core.errors import ConnectError, DataError, IllegalStateError, RetriableError, UnclearOutcomeError
+from connect_core.interval.values import OffsetStates, SourceOffsets
+from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy, init_transactions
+from connect_core.kafka.delivery import Delivery, DeliveryReports
+from connect_core.kafka.failures import FENCED, called, code_of, to_connect_error
+from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp
+from connect_core.kafka.raw_batch import RawHeaders
+
+__all__ = ["OffsetsTarget", "TransactionalWriter", "WriterOptions"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsTarget:
+    """Where and under which stamp source offsets are written; ``start``: those planned."""
+
+    topic: str
+    connector: str
+    stamp: MarkerStamp
+    start: SourceOffsets = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WriterOptions:
+    """Patience in seconds, and whether each record's place is wanted (it costs).
+
+    ``transaction_seconds``: the broker aborts a transaction open for longer; by
+    default what ``producer.transaction.timeout.ms`` says, 60 s unless set.
+    """
+
+    init_seconds: float = 60.0
+    commit_seconds: float = 60.0
+    transaction_seconds: float | None = None
+    keeps_places: bool = False
+
+
+class _State(Enum):
+    NEW = "not yet initialised"
+    READY = "ready"
+    OPEN = "in a transaction"
+    CLOSED = "closed"
+
+
+class TransactionalWriter:
+    """One transactional producer: ``init``, then any number of {produce…, commit}.
+
+    After any error of a transaction it is closed for good: make another, which
+    runs ``init`` before anything else, and read the marker (design §3).
+    """
+
+    def __init__(
+        self,
+        clients: KafkaClients,
+        transactional_id: str,
+        offsets: OffsetsTarget,
+        options: WriterOptions = WriterOptions(),
+    ) -> None:
+        self._id = transactional_id
+        self._offsets = offsets
+        self._committed: dict[str, Mapping[str, Any] | None] = dict(offsets.start)
+        self._options = options
+        self._servers = clients.bootstrap_servers
+        self._errors = ClientErrors()
+        self._reports = DeliveryReports()
+        self._state = _State.NEW
+        self._producer: Any = clients.producer(
+            {
+                "transactional.id": transactional_id,
+                **_time_limit(options.transaction_seconds),
+                "delivery.report.only.error": not options.keeps_places,
+                "error_cb": self._errors.note,
+            }
+        )
+
+    def init(self) -> None:
+        """Fence every older producer of this id and end its open transaction.
+
+        Raise RetriableError if the brokers do not answer, ConnectError if forbidden.
+        """
+        self._require(_State.NEW)
+        self._attempt("init_transactions", partial(init_transactions, self._producer), self._options.init_seconds)
+        self._state = _State.READY
+
+    def produce(
+        self,
+        batch: Batch,
+        keys: Sequence[bytes | None],
+        values: Sequence[bytes | None],
+        headers: Sequence[RawHeaders] | None,
+    ) -> Sequence[Delivery]:
+        """Add records to the open transaction, or to a new one.
+
+        Topic, partition and timestamp are the batch's. Return one delivery a
+        record if places are kept, else nothing. Raise DataError for a record
+        the client refuses, StaleEpochError when fenced, RetriableError when
+        the brokers take nothing for long.
+        """
+        self._begin()
+        topics, partitions, stamps = _topics(batch.topic), _filled(batch.partition, -1), _filled(batch.timestamp, 0)
+        deliveries = [Delivery(self._reports) for _ in values] if self._options.keeps_places else ()
+        callbacks = deliveries or repeat(self._reports.note)
+        self._send(zip(topics, values, keys, partitions, callbacks, repeat(None), stamps, headers or repeat(None)))
+        return deliveries
+
+    def commit(
+        self,
+        offsets: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]],
+        states: OffsetStates | None = None,
+    ) -> None:
+        """Produce the source offsets, last, and commit.
+
+        ``states``: private state of sources by canonical partition. Raise
+        UnclearOutcomeError when only the marker knows whether it is committed;
+        StaleEpochError when fenced (then, too, only the marker knows); what a
+        record was refused for, or RetriableError, when it is surely not.
+        """
+        self._begin()
+        records = [self._marker(partition, offset, states or {}).encode() for partition, offset in offsets]
+        self.produce_records(self._offsets.topic, records)
+        deadline = time.monotonic() + self._options.commit_seconds
+        self._flush(deadline)
+        try:
+            called(self._producer.commit_transaction, max(1.0, deadline - time.monotonic()))
+        except KafkaException as failure:
+            self._fail_commit(failure)
+        self._state = _State.READY
+        for partition, offset in offsets:
+            self._committed[canonical(partition)] = offset
+
+    def produce_records(self, topic: str, records: Iterable[MarkerRecord]) -> None:
+        """Add records for one topic to the open transaction, or to a new one; raises as ``produce``."""
+        self._begin()
+        note = self._reports.note
+        self._send((topic, one.value, one.key, -1, note, None, 0, one.headers) for one in records)
+
+    def abort(self) -> None:
+        """Drop the open transaction, if any. Raise StaleEpochError when fenced."""
+        if self._state is not _State.OPEN:
+            return
+        self._attempt("Dropping records", self._producer.purge)
+        self._attempt("Aborting a transaction", self._producer.abort_transaction, self._options.commit_seconds)
+        self._reports.failed.clear()
+        self._state = _State.READY
+
+    def close(self) -> None:
+        """Leave the brokers; an open transaction is aborted if that is still possible."""
+        if self._state is _State.OPEN:
+            try:
+                called(self._producer.abort_transaction, self._options.commit_seconds)
+            except KafkaException as failure:
+                _log.warning("%s: the open transaction is left to time out: %s", self._id, code_of(failure).str())
+        if self._state is not _State.CLOSED:
+            self._discard()
+
+    def __enter__(self) -> TransactionalWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _begin(self) -> None:
+        if self._state is _State.OPEN:
+            return
+        self._require(_State.READY)
+        self._attempt("Beginning a transaction", self._producer.begin_transaction)
+        self._state = _State.OPEN
+
+    def _require(self, state: _State) -> None:
+        if self._state is not state:
+            raise IllegalStateError(f"The producer {self._id} is {self._state.value}; it must be {state.value}")
+
+    def _marker(self, partition: Mapping[str, Any], offset: Mapping[str, Any] | None, states: OffsetStates) -> Marker:
+        key = canonical(partition)
+        target = self._offsets
+        start, state = self._committed.get(key), states.get(key)
+        return Marker(target.connector, partition, offset, target.stamp, start, state)
+
+    def _send(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        produce = self._producer.produce
+        row: tuple[Any, ...] = ()
+        try:
+            for row in rows:
+                try:
+                    produce(*row)
+                except BufferError:
+                    self._await_room(row)
+            called(self._producer.poll, 0)
+        except KafkaException as failure:
+            size = len(row[1] or b"") if row else 0
+            raise self._ended(f"Producing to {row and row[0]} a record of {size} bytes", failure) from failure
+        if self._reports.failed:
+            self._fail_delivery()
+
+    def _await_room(self, row: tuple[Any, ...]) -> None:
+        deadline = time.monotonic() + self._options.commit_seconds
+        while time.monotonic() < deadline:
+            called(self._producer.poll, 0.05)
+            if self._reports.failed:
+                self._fail_delivery()
+            try:
+                self._producer.produce(*row)
+            except BufferError:
+                continue
+            return
+        self._discard()
+        raise RetriableError(
+            f"The brokers of bootstrap.servers={self._servers} took no record for"
+            f" {self._options.commit_seconds:g} s; last trouble: {self._errors.last or 'none'}"
+        )
+
+    def _flush(self, deadline: float) -> None:
+        """Wait until everything is delivered: a failure up to here is surely not a commit."""
+        try:
+            waiting = called(self._producer.flush, max(0.0, deadline - time.monotonic()))
+        except KafkaException as failure:
+            raise self._ended("Delivering a transaction", failure) from failure
+        if self._reports.failed:
+            self._fail_delivery()
+        if waiting:
+            self._discard()
+            raise RetriableError(
+                f"{waiting} records of a transaction were not delivered in {self._options.commit_seconds:g} s"
+                f" to bootstrap.servers={self._servers}; last trouble: {self._errors.last or 'none'}"
+            )
+
+    def _fail_delivery(self) -> None:
+        """End a transaction one of whose records was refused."""
+        try:
+            called(self._producer.purge)
+            called(self._producer.abort_transaction, self._options.commit_seconds)
+        except KafkaException as failure:
+            _log.warning("%s: a failed transaction is left to time out: %s", self._id, code_of(failure).str())
+        self._discard()
+        self._reports.raise_failure(self._servers)
+
+    def _fail_commit(self, failure: KafkaException) -> None:
+        error = code_of(failure)
+        if error.txn_requires_abort():
+            self._fail_delivery()
+        elif error.code() not in FENCED:
+            self._discard()
+            raise UnclearOutcomeError(
+                f"Nobody answered whether a transaction of {self._id} is committed: {error.str()}"
+                f" (bootstrap.servers={self._servers}; last trouble: {self._errors.last or 'none'})."
+                " The marker in the offsets topic tells"
+            ) from failure
+        raise self._ended("Committing a transaction", failure) from failure
+
+    def _attempt(self, act: str, call: Callable[..., object], *arguments: float) -> None:
+        try:
+            called(call, *arguments)
+        except KafkaException as failure:
+            raise self._ended(f"{act} of {self._id}", failure) from failure
+
+    def _ended(self, act: str, failure: KafkaException) -> ConnectError:
+        """Close after a failure, and return what it means."""
+        error = code_of(self._reason(failure))
+        self._discard()
+        found = to_connect_error(error, act, self._servers, self._errors.last)
+        if isinstance(found, DataError):
+            found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
+        return found
+
+    def _reason(self, failure: KafkaException) -> KafkaException:
+        """Return why a client is dead, where it says no more than that it is; gather its last trouble."""
+        try:
+            called(self._producer.poll, 0)
+            if code_of(failure).code() == KafkaError._FATAL:
+                called(self._producer.begin_transaction)
+        except KafkaException as fatal:
+            return fatal
+        return failure
+
+    def _discard(self) -> None:
+        """Destroy the client at once: what it had in flight is void, nothing of it is tried again."""
+        producer, self._producer = self._producer, _Closed(self._id)
+        self._state = _State.CLOSED
+        destroy(producer)
+
+
+def _time_limit(seconds: float | None) -> dict[str, int]:
+    return {} if seconds is None else {"transaction.timeout.ms": int(seconds * 1000)}
+
+
+def _topics(column: pa.Array) -> Iterable[str]:
+    """Return a topic for each row; a dictionary's entries are not made anew for each."""
+    if not pa.types.is_dictionary(column.type):
+        names: list[str] = column.to_pylist()
+        return names
+    names = column.dictionary.to_pylist()
+    return repeat(names[0]) if len(names) == 1 else map(names.__getitem__, column.indices.to_pylist())
+
+
+def _filled(column: pa.Array, default: int) -> Iterable[int]:
+    if column.null_count == len(column):
+        return repeat(default)
+    numbers: list[int] = column.fill_null(default).to_pylist()
+    return numbers
+
+
+class _Closed:
+    """Stands where a producer was: every call is out of order."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+
+    def __getattr__(self, name: str) -> Any:
+        raise IllegalStateError(f"The producer {self._identity} is closed; make another and run init")
