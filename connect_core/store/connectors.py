@@ -1,0 +1,243 @@
+"""Connectors: one row a name for ever; delete leaves its epoch and sequence behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import delete as sql_delete
+from sqlalchemy.exc import IntegrityError
+
+from connect_core.errors import AlreadyExistsError, NotFoundError, StaleEpochError
+from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
+from connect_core.store import configs, dag_states, restarts, topics
+from connect_core.store.clock import now
+from connect_core.store.models import Connector, Offset
+from connect_core.store.rows import connector_state
+from connect_core.store.standing import standing_failure
+
+__all__ = [
+    "Deal",
+    "NewConfig",
+    "clear_failure",
+    "create",
+    "delete",
+    "find",
+    "get",
+    "list_names",
+    "list_task_configs",
+    "lock",
+    "own",
+    "record_deal",
+    "record_failure",
+    "replace_config",
+    "set_target_state",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NewConfig:
+    """A configuration as it is stored: secrets are references or ciphertext."""
+
+    type: ConnectorType
+    config: Mapping[str, str]
+    plugin_version: str | None = None
+    actor: str = ""
+
+
+def create(connection: Connection, name: str, new: NewConfig, target: TargetState) -> None:
+    """Create a connector, or again under a deleted name: with its offsets, a higher epoch and incarnation.
+
+    Raises AlreadyExistsError.
+    """
+    old = connection.execute(
+        select(Connector.__table__).where(Connector.name == name).with_for_update(key_share=True)
+    ).one_or_none()
+    if old is not None and old.deleted_at is None:
+        raise AlreadyExistsError(f"Connector {name} already exists")
+    version = 1 if old is None else old.config_version + 1
+    fresh: dict[str, Any] = {
+        "type": new.type,
+        "plugin_version": new.plugin_version,
+        "config": dict(new.config),
+        "config_version": version,
+        "target_state": target,
+        "created_at": now(),
+        "updated_at": now(),
+    }
+    if old is None:
+        _insert(connection, name, fresh)
+    else:
+        # A driver of the earlier life must not go on: its epoch is out of date from here.
+        lives = {"incarnation": old.incarnation + 1, "epoch": old.epoch + 1, "deleted_at": None}
+        connection.execute(update(Connector).where(Connector.name == name).values(**fresh, **_IDLE, **lives))
+    configs.add(connection, name, version, new.config, new.actor)
+
+
+_NO_TASKS: dict[str, Any] = {"task_configs": None, "task_count": None}
+_IDLE: dict[str, Any] = dict.fromkeys(
+    ("holder", "lease_until", "task_configs", "task_count", "planned_version", "planned_at", "failure", "worker")
+)
+
+
+def _insert(connection: Connection, name: str, fresh: Mapping[str, Any]) -> None:
+    zero = {"incarnation": 1, "epoch": 0, "sequence": 0, "tasks_ever": 0, "columns": {}, "topic_ids": {}}
+    try:
+        connection.execute(insert(Connector).values(name=name, **fresh, **zero))
+    except IntegrityError as error:
+        raise AlreadyExistsError(f"Connector {name} already exists") from error
+
+
+def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -> None:
+    """Delete a connector; a run still under way may commit what it has read.
+
+    Offsets stay for a connector of the same name unless forgotten here. Raises NotFoundError.
+    """
+    # Before the connector's own row, in the order the mirror takes its locks.
+    dag_states.forget(connection, name)
+    row = lock(connection, name)
+    gone: dict[str, Any] = {"deleted_at": now(), "updated_at": now(), "config": {}, **_NO_TASKS}
+    if forget_offsets:
+        connection.execute(sql_delete(Offset).where(Offset.connector == name))
+        gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}}
+    connection.execute(update(Connector).where(Connector.name == name).values(**gone))
+    topics.reset(connection, name)
+    restarts.forget(connection, name)
+
+
+def find(connection: Connection, name: str) -> ConnectorState | None:
+    """Return the connector, or ``None`` if there is none of this name."""
+    row = connection.execute(_living().where(Connector.name == name)).one_or_none()
+    return None if row is None else connector_state(row, standing_failure(connection, row))
+
+
+def get(connection: Connection, name: str) -> ConnectorState:
+    """Return the connector. Raises NotFoundError."""
+    state = find(connection, name)
+    if state is None:
+        raise _not_found(name)
+    return state
+
+
+def list_names(connection: Connection) -> list[str]:
+    """Return the names of all connectors, sorted."""
+    return sorted(connection.scalars(select(Connector.name).where(Connector.deleted_at.is_(None))))
+
+
+def lock(connection: Connection, name: str) -> Any:
+    """Return the connector's row, held until the transaction ends. Raises NotFoundError."""
+    row = connection.execute(_living().where(Connector.name == name).with_for_update(key_share=True)).one_or_none()
+    if row is None:
+        raise _not_found(name)
+    return row
+
+
+def own(connection: Connection, name: str, epoch: int) -> Any:
+    """Return the connector's row, held, if ``epoch`` is still its epoch; deleted or not.
+
+    Raises StaleEpochError.
+    """
+    mine = (
+        select(Connector.__table__)
+        .where(Connector.name == name, Connector.epoch == epoch)
+        .with_for_update(key_share=True)
+    )
+    row = connection.execute(mine).one_or_none()
+    if row is None:
+        newer = connection.scalar(select(Connector.epoch).where(Connector.name == name))
+        error = StaleEpochError(f"Epoch {epoch} of connector {name} was replaced by epoch {newer}: this run stops")
+        error.epoch = newer or 0
+        raise error
+    return row
+
+
+def replace_config(connection: Connection, name: str, new: NewConfig) -> int:
+    """Store a new configuration and return its version. Raises NotFoundError."""
+    row = lock(connection, name)
+    version: int = row.config_version + 1
+    values = {"type": new.type, "plugin_version": new.plugin_version, "config": dict(new.config)}
+    connection.execute(
+        update(Connector).where(Connector.name == name).values(**values, config_version=version, updated_at=now())
+    )
+    configs.add(connection, name, version, new.config, new.actor)
+    return version
+
+
+def set_target_state(connection: Connection, name: str, target: TargetState) -> TargetState:
+    """Store what the operator wants and return what was wanted before. Raises NotFoundError.
+
+    Stopping ends the tasks: they and their failures are gone, a later start begins anew.
+    """
+    before: TargetState = lock(connection, name).target_state
+    values: dict[str, Any] = {"target_state": target, "updated_at": now()}
+    if target is TargetState.STOPPED:
+        values |= {**_NO_TASKS, "failure": None}
+        restarts.forget(connection, name)
+        restarts.unblock(connection, name)
+    connection.execute(update(Connector).where(Connector.name == name).values(**values))
+    return before
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """The tasks a plan dealt, by whom and with which configuration (0: the present one)."""
+
+    holder: str
+    configs: Sequence[Mapping[str, str]]
+    config_version: int = 0
+    worker: str = ""
+
+
+def record_deal(connection: Connection, name: str, deal: Deal) -> None:
+    """Store a deal while its holder has the connector; ends failures and begins what was to be restarted.
+
+    Raises StaleEpochError.
+    """
+    values = {
+        "task_configs": [dict(one) for one in deal.configs],
+        "task_count": len(deal.configs),
+        "planned_version": deal.config_version or Connector.config_version,
+        "planned_at": now(),
+        "failure": None,
+        "worker": deal.worker,
+    }
+    mine = (Connector.name == name) & (Connector.holder == deal.holder) & Connector.deleted_at.is_(None)
+    # A plan overtaken by a stop must not show tasks again.
+    wanted = Connector.target_state != TargetState.STOPPED
+    if connection.execute(update(Connector).where(mine & wanted).values(**values)).rowcount == 0:
+        raise StaleEpochError(f"Connector {name} is no longer held by {deal.holder}, or was stopped: this run stops")
+    restarts.begin(connection, name)
+
+
+def list_task_configs(connection: Connection, name: str) -> list[dict[str, str]]:
+    """Return the task configs of the last plan; none before it, or while stopped. Raises NotFoundError."""
+    row = connection.execute(_living().where(Connector.name == name)).one_or_none()
+    if row is None:
+        raise _not_found(name)
+    return list(row.task_configs or ())
+
+
+def clear_failure(connection: Connection, name: str) -> None:
+    """Forget why the connector itself failed."""
+    connection.execute(update(Connector).where(Connector.name == name).values(failure=None))
+
+
+def record_failure(connection: Connection, name: str, holder: str, failure: Mapping[str, Any]) -> bool:
+    """Store why the connector itself failed; false if ``holder`` no longer has it.
+
+    ``failure``: trace, is_retriable and, for an automatic restart, retry_at.
+    """
+    version = select(Connector.config_version).where(Connector.name == name).scalar_subquery()
+    known = {**failure, "config_version": connection.scalar(select(version))}
+    mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
+    return connection.execute(mine.values(failure=known)).rowcount > 0
+
+
+def _living() -> Any:
+    return select(Connector.__table__).where(Connector.deleted_at.is_(None))
+
+
+def _not_found(name: str) -> NotFoundError:
+    return NotFoundError(f"Connector {name} not found")

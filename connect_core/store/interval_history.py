@@ -1,0 +1,114 @@
+"""Past and present intervals, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, select
+
+from connect_core.interval.values import Counts, IntervalRow, IntervalState
+from connect_core.store.models import Connector, Interval, IntervalTask
+from connect_core.store.rows import counts_from, interval_row
+
+__all__ = ["IntervalMark", "PastInterval", "find", "forget", "list_intervals", "list_marks"]
+
+
+@dataclass(frozen=True, slots=True)
+class PastInterval:
+    """An interval with what became of it, and where it ran."""
+
+    row: IntervalRow
+    counts: Counts
+    reason: str | None
+    run_id: str
+    job_tag: str
+    worker: str
+    heartbeat_at: datetime | None
+    planned_at: datetime
+    started_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalMark:
+    """One mark in the strip of a connector's last intervals."""
+
+    sequence: int
+    state: IntervalState
+    records: int
+    started_at: datetime
+    ended_at: datetime | None
+
+
+def list_intervals(
+    connection: Connection, connector: str, limit: int = 50, before: int | None = None
+) -> list[PastInterval]:
+    """Return intervals, the newest first; ``before`` is the last sequence of the page before."""
+    query = select(Interval.__table__).where(Interval.connector == connector)
+    if before is not None:
+        query = query.where(Interval.sequence < before)
+    return [_past(row) for row in connection.execute(query.order_by(Interval.sequence.desc()).limit(limit))]
+
+
+def find(connection: Connection, connector: str, sequence: int) -> PastInterval | None:
+    """Return one interval, or ``None``."""
+    query = select(Interval.__table__).where(Interval.connector == connector, Interval.sequence == sequence)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _past(row)
+
+
+def list_marks(connection: Connection, limit: int = 20) -> Mapping[str, list[IntervalMark]]:
+    """Return the last intervals of every connector, the oldest first, by one statement."""
+    last = and_(Interval.connector == Connector.name, Interval.sequence > Connector.sequence - limit)
+    rows = connection.execute(
+        select(
+            Connector.name,
+            Interval.sequence,
+            Interval.state,
+            Interval.records,
+            Interval.started_at,
+            Interval.ended_at,
+        )
+        .join(Interval, last)
+        .where(Connector.deleted_at.is_(None))
+        .order_by(Connector.name, Interval.sequence)
+    )
+    marks: dict[str, list[IntervalMark]] = {}
+    for row in rows.all():
+        mark = IntervalMark(row.sequence, row.state, row.records, row.started_at, row.ended_at)
+        marks.setdefault(row.name, []).append(mark)
+    return marks
+
+
+def forget(connection: Connection, older_than: datetime, keep: int = 100) -> int:
+    """Drop final intervals that ended before a time, but the last ``keep`` of each connector."""
+    sequence = select(Connector.sequence).where(Connector.name == Interval.connector).scalar_subquery()
+    old = and_(
+        Interval.state.in_((IntervalState.COMMITTED, IntervalState.ABANDONED)),
+        Interval.ended_at < older_than,
+        Interval.sequence <= sequence - keep,
+    )
+    gone = connection.execute(delete(Interval).where(old)).rowcount
+    kept = select(Interval.sequence).where(
+        Interval.connector == IntervalTask.connector, Interval.sequence == IntervalTask.sequence
+    )
+    connection.execute(delete(IntervalTask).where(~kept.exists()))
+    return gone
+
+
+def _past(row: Any) -> PastInterval:
+    return PastInterval(
+        row=interval_row(row),
+        counts=counts_from(row.counts),
+        reason=row.reason,
+        run_id=row.run_id,
+        job_tag=row.job_tag,
+        worker=row.worker,
+        heartbeat_at=row.heartbeat_at,
+        planned_at=row.planned_at,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+    )

@@ -1,0 +1,287 @@
+"""Intervals: inserted before any read, restarted, committed or abandoned; each act while the epoch is mine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, case, insert, select, update
+
+from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange
+from connect_core.errors import StaleEpochError
+from connect_core.interval.values import (
+    ConnectorType,
+    Counts,
+    IntervalRow,
+    IntervalState,
+    OffsetProjection,
+    SourceBounds,
+    TaskResult,
+    TopicPosition,
+    job_tag,
+)
+from connect_core.store import attempts, connectors, offsets, topics
+from connect_core.store.clock import later, now
+from connect_core.store.models import Connector, Interval
+from connect_core.store.rows import counts_json, interval_row, position_json, ranges_json, source_json
+
+__all__ = [
+    "Commit",
+    "Restarted",
+    "RunIdentity",
+    "abandon",
+    "beat",
+    "commit",
+    "insert_next",
+    "load_unfinished",
+    "record_attempt",
+    "repair",
+    "restart",
+    "schedule_retry",
+]
+
+_FINAL = (IntervalState.COMMITTED, IntervalState.ABANDONED)
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """Who runs intervals: the scheduler's run and the driver's ``host:port``."""
+
+    run_id: str = ""
+    worker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a committed interval changes in SQL; ``None`` leaves a thing as it is."""
+
+    key: IntervalKey
+    epoch: int
+    results: tuple[TaskResult, ...] = ()
+    offsets: offsets.Changes | None = None
+    offsets_position: TopicPosition | None = None
+    columns: Mapping[str, ColumnTypes] | None = None
+
+
+def load_unfinished(connection: Connection, connector: str) -> IntervalRow | None:
+    """Return the one interval that is not final, perhaps of an earlier incarnation."""
+    query = select(Interval.__table__).where(Interval.connector == connector, Interval.state.not_in(_FINAL))
+    row = connection.execute(query).one_or_none()
+    return None if row is None else interval_row(row)
+
+
+def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> None:
+    """Insert the next interval while its epoch is the connector's.
+
+    Offsets move only under the connector's epoch: that it is still mine says
+    that the start still holds. Raises StaleEpochError.
+    """
+    key = row.key
+    owner = connectors.own(connection, key.connector, key.epoch)
+    if owner.deleted_at is not None or owner.incarnation != key.incarnation:
+        raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
+    if key.sequence != owner.sequence + 1 or load_unfinished(connection, key.connector) is not None:
+        raise StaleEpochError(
+            f"Interval {key.sequence} of connector {key.connector} cannot be inserted: the last one is "
+            f"{owner.sequence}, or is not finished. Plan again."
+        )
+    begun = {"attempts": max(row.attempts, 1), "planned_at": now(), "started_at": now(), "heartbeat_at": now()}
+    connection.execute(insert(Interval).values(**_plan_values(row), **_run_values(key, run), **begun))
+    ids = {one.topic: one.topic_id for one in row.ranges if one.topic_id}
+    connection.execute(
+        update(Connector)
+        .where(Connector.name == key.connector)
+        .values(
+            sequence=key.sequence,
+            deal=row.deal,
+            tasks_ever=max(owner.tasks_ever, row.tasks),
+            topic_ids={**owner.topic_ids, **ids},
+            planned_at=now(),
+        )
+    )
+    attempts.begin(connection, key, row.tasks)
+
+
+def _plan_values(row: IntervalRow) -> dict[str, Any]:
+    return {
+        "connector": row.key.connector,
+        "sequence": row.key.sequence,
+        "incarnation": row.key.incarnation,
+        "epoch": row.key.epoch,
+        "config_version": row.config_version,
+        "state": row.state,
+        "deal": row.deal,
+        "tasks": row.tasks,
+        "ranges": ranges_json(row.ranges),
+        "source": source_json(row.source),
+        "bound_time": row.bound_time,
+        "counts": counts_json(Counts()),
+        "records": 0,
+        "tries_left": 0,
+    }
+
+
+def _run_values(key: IntervalKey, run: RunIdentity) -> dict[str, Any]:
+    return {"run_id": run.run_id, "worker": run.worker, "job_tag": job_tag(key)}
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """Another attempt of an interval; bounds of ``None`` stay as they are."""
+
+    key: IntervalKey
+    epoch: int
+    deal: str
+    tasks: int
+    ranges: tuple[PartitionRange, ...] | None = None
+    source: SourceBounds | None = None
+
+
+def restart(connection: Connection, again: Restarted, run: RunIdentity) -> IntervalRow:
+    """Begin another attempt of an unfinished interval under ``again.epoch``.
+
+    Raises StaleEpochError.
+    """
+    key = again.key
+    owner = connectors.own(connection, key.connector, again.epoch)
+    if owner.deleted_at is not None:
+        raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
+    row = _unfinished(connection, key)
+    values: dict[str, Any] = {"epoch": again.epoch, "deal": again.deal, "tasks": again.tasks}
+    # What this attempt runs with: the configuration its plan was made of.
+    values["config_version"] = owner.planned_version or owner.config_version
+    values |= {"state": IntervalState.PLANNED, "attempts": row.attempts + 1, "reason": None}
+    values |= {"retry_at": None, "tries_left": 0, "started_at": now(), "heartbeat_at": now()}
+    if again.ranges is not None:
+        values["ranges"] = ranges_json(again.ranges)
+    if again.source is not None:
+        values["source"] = source_json(again.source)
+    _change(connection, key, values | _run_values(key, run))
+    ever = max(owner.tasks_ever, again.tasks)
+    dealt = update(Connector).where(Connector.name == key.connector)
+    connection.execute(dealt.values(deal=again.deal, tasks_ever=ever))
+    attempts.begin(connection, key, again.tasks)
+    return interval_row(_unfinished(connection, key))
+
+
+def abandon(connection: Connection, key: IntervalKey, epoch: int, reason: str) -> None:
+    """Make an interval ABANDONED; one that is so already stays. Raises StaleEpochError."""
+    connectors.own(connection, key.connector, epoch)
+    row = _row(connection, key)
+    if row.state is IntervalState.ABANDONED:
+        return
+    _check_unfinished(row, key)
+    _change(connection, key, {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()})
+
+
+def record_attempt(
+    connection: Connection, key: IntervalKey, epoch: int, results: Iterable[TaskResult], state: IntervalState
+) -> None:
+    """Store what an attempt reported and how far the interval is. Raises StaleEpochError."""
+    connectors.own(connection, key.connector, epoch)
+    _unfinished(connection, key)
+    attempts.record(connection, key, results)
+    counts = attempts.total(connection, key)
+    _change(connection, key, {"state": state, "counts": counts_json(counts), "records": counts.records})
+
+
+def commit(connection: Connection, done: Commit) -> None:
+    """Move offsets, keep topics, columns and counts, and make the interval COMMITTED.
+
+    Does nothing for a committed interval. Raises StaleEpochError.
+    """
+    key = done.key
+    owner = connectors.own(connection, key.connector, done.epoch)
+    row = _row(connection, key)
+    if row.state is IntervalState.COMMITTED:
+        return
+    _check_unfinished(row, key)
+    attempts.record(connection, key, done.results)
+    counts = attempts.total(connection, key)
+    _move_offsets(connection, done, owner.type)
+    topics.add(connection, key.connector, [topic for result in done.results for topic in result.topics])
+    ended = {"state": IntervalState.COMMITTED, "ended_at": now(), "heartbeat_at": now(), "reason": None}
+    _change(connection, key, ended | {"counts": counts_json(counts), "records": counts.records})
+    values: dict[str, Any] = {"committed_at": now()}
+    if done.offsets_position is not None:
+        values["offsets_position"] = position_json(done.offsets_position)
+    if done.columns is not None:
+        values["columns"] = {**owner.columns, **{topic: dict(types) for topic, types in done.columns.items()}}
+    connection.execute(update(Connector).where(Connector.name == key.connector).values(**values))
+
+
+def _move_offsets(connection: Connection, done: Commit, kind: ConnectorType) -> None:
+    if done.offsets is None:
+        return
+    place = None if done.offsets_position is None else position_json(done.offsets_position)
+    reason = offsets.Move(done.key.connector, kind, "interval", done.epoch, done.key.sequence, marker=place)
+    offsets.move(connection, reason, done.offsets)
+
+
+def repair(connection: Connection, connector: str, epoch: int, projection: OffsetProjection) -> None:
+    """Let the offsets follow what the target or the offsets topic says. Raises StaleEpochError.
+
+    What an interval of this epoch has moved is its own; all else is a repair.
+    """
+    owner = connectors.own(connection, connector, epoch)
+    row = load_unfinished(connection, connector)
+    is_running = row is not None and row.key.epoch == epoch
+    place = position_json(projection.position) or None
+    reason = offsets.Move(
+        connector, owner.type, "interval" if is_running else "repair", epoch, owner.sequence, marker=place
+    )
+    offsets.move(connection, reason, projection.offsets)
+    offsets.keep_states(connection, connector, projection.states)
+    if place is not None:
+        known = update(Connector).where(Connector.name == connector)
+        connection.execute(known.values(offsets_position=place))
+
+
+def beat(connection: Connection, key: IntervalKey, epoch: int, progress: Iterable[attempts.TaskProgress]) -> bool:
+    """Say that the interval's driver lives, and how far its tasks are; false if the interval is not its any more."""
+    alive = update(Interval).where(*_is(key), Interval.epoch == epoch, Interval.state.not_in(_FINAL))
+    planned = Interval.state == IntervalState.PLANNED
+    running = case((planned, IntervalState.RUNNING.value), else_=Interval.state)
+    if connection.execute(alive.values(heartbeat_at=now(), state=running)).rowcount == 0:
+        return False
+    attempts.report_progress(connection, key, progress)
+    return True
+
+
+def schedule_retry(connection: Connection, connector: str, seconds: float, tries_left: int) -> bool:
+    """Say when a failed interval is tried again; with tries left its tasks are not shown FAILED."""
+    failed = update(Interval).where(Interval.connector == connector, Interval.state == IntervalState.FAILED)
+    return connection.execute(failed.values(retry_at=later(seconds), tries_left=tries_left)).rowcount > 0
+
+
+def _unfinished(connection: Connection, key: IntervalKey) -> Any:
+    row = _row(connection, key)
+    _check_unfinished(row, key)
+    return row
+
+
+def _check_unfinished(row: Any, key: IntervalKey) -> None:
+    if row.state.is_final:
+        raise StaleEpochError(
+            f"Interval {key.sequence} of connector {key.connector} is {row.state.value}: it changes no more"
+        )
+
+
+def _row(connection: Connection, key: IntervalKey) -> Any:
+    row = connection.execute(select(Interval.__table__).where(*_is(key))).one_or_none()
+    if row is None:
+        raise StaleEpochError(f"There is no interval {key.sequence} of connector {key.connector}")
+    return row
+
+
+def _change(connection: Connection, key: IntervalKey, values: Mapping[str, Any]) -> None:
+    connection.execute(update(Interval).where(*_is(key)).values(**values))
+
+
+def _is(key: IntervalKey) -> tuple[Any, ...]:
+    return (
+        Interval.connector == key.connector,
+        Interval.sequence == key.sequence,
+        Interval.incarnation == key.incarnation,
+    )

@@ -1,0 +1,128 @@
+"""The lease and the epoch of a connector, by the database's clock (design §2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, case, func, or_, select, update
+
+from connect_core.errors import LeaseLostError, StaleEpochError
+from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.store import connectors
+from connect_core.store.clock import later, now
+from connect_core.store.models import Connector, DagState, Restart
+
+__all__ = ["Signals", "raise_epoch", "read_signals", "release", "renew", "take"]
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What a running driver must know of its connector.
+
+    ``is_gone``: deleted. Another ``incarnation`` than before: created anew.
+    """
+
+    epoch: int
+    incarnation: int
+    target_state: TargetState
+    config_version: int
+    holder: str | None
+    is_gone: bool
+    is_dag_paused: bool
+    is_restart_asked: bool
+
+
+def take(connection: Connection, name: str, holder: str, seconds: float) -> ConnectorState | None:
+    """Take the connector, or keep it → its row; ``None`` while another run's lease is valid.
+
+    ``holder``: the run's id, a space, and what tells its processes apart. A later
+    try of the same run need not wait for a dead one's lease: the epoch keeps
+    them apart. Raises NotFoundError.
+    """
+    run = holder.partition(" ")[0] + " "
+    free = or_(
+        Connector.holder.is_(None),
+        Connector.holder == holder,
+        func.substr(Connector.holder, 1, len(run)) == run,
+        Connector.lease_until.is_(None),
+        Connector.lease_until < now(),
+    )
+    taken = connection.execute(
+        update(Connector)
+        .where(Connector.name == name, Connector.deleted_at.is_(None), free)
+        .values(holder=holder, lease_until=later(seconds))
+    )
+    state = connectors.get(connection, name)
+    return state if taken.rowcount else None
+
+
+def renew(connection: Connection, name: str, holder: str, seconds: float) -> bool:
+    """Keep the connector longer; false once another holder has taken it."""
+    mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
+    return connection.execute(mine.values(lease_until=later(seconds))).rowcount > 0
+
+
+def release(connection: Connection, name: str, holder: str) -> None:
+    """Give the connector back if ``holder`` still has it."""
+    mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
+    connection.execute(mine.values(holder=None, lease_until=None))
+
+
+def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0) -> int:
+    """Raise the epoch above itself and ``floor`` where ``holder`` has the connector and it is STARTED.
+
+    Raises LeaseLostError or StaleEpochError.
+    """
+    higher = case((Connector.epoch < floor, floor), else_=Connector.epoch) + 1
+    raised = connection.execute(
+        update(Connector)
+        .where(Connector.name == name, Connector.holder == holder, Connector.deleted_at.is_(None))
+        .where(Connector.target_state == TargetState.STARTED)
+        .values(epoch=higher)
+        .returning(Connector.epoch)
+    ).scalar_one_or_none()
+    if raised is None:
+        raise _refused(connection, name, holder)
+    return raised
+
+
+def _refused(connection: Connection, name: str, holder: str) -> StaleEpochError:
+    row = connection.execute(
+        select(Connector.holder, Connector.target_state, Connector.deleted_at).where(Connector.name == name)
+    ).one_or_none()
+    if row is None or row.deleted_at is not None:
+        return StaleEpochError(f"Connector {name} was deleted: this run stops")
+    if row.holder != holder:
+        return LeaseLostError(f"Connector {name} is held by {row.holder}, no longer by {holder}: this run stops")
+    return StaleEpochError(f"Connector {name} is {row.target_state.value}: this run stops")
+
+
+def read_signals(connection: Connection, name: str) -> Signals | None:
+    """Return what a driver must know, in one statement; ``None`` for an unknown name."""
+    restart = select(Restart.task).where(Restart.connector == Connector.name).exists()
+    row = connection.execute(
+        select(
+            Connector.epoch,
+            Connector.incarnation,
+            Connector.target_state,
+            Connector.config_version,
+            Connector.holder,
+            Connector.deleted_at,
+            DagState.is_paused,
+            restart.label("is_restart_asked"),
+        )
+        .join(DagState, DagState.connector == Connector.name, isouter=True)
+        .where(Connector.name == name)
+    ).one_or_none()
+    if row is None:
+        return None
+    return Signals(
+        epoch=row.epoch,
+        incarnation=row.incarnation,
+        target_state=row.target_state,
+        config_version=row.config_version,
+        holder=row.holder,
+        is_gone=row.deleted_at is not None,
+        is_dag_paused=bool(row.is_paused),
+        is_restart_asked=row.is_restart_asked,
+    )

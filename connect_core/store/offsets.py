@@ -1,0 +1,204 @@
+"""Offsets as SQL knows them: a projection that follows the markers in the targets."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from connect_core.api.offsets import canonical, parse
+from connect_core.api.records import TopicPartition
+from connect_core.interval.values import ConnectorType, SourceOffsets
+from connect_core.store.clock import now
+from connect_core.store.models import Offset, OffsetHistory
+
+__all__ = [
+    "Changes",
+    "Move",
+    "OffsetMove",
+    "forget_history",
+    "history",
+    "keep_states",
+    "load",
+    "load_states",
+    "move",
+    "sink_offsets",
+    "sink_positions",
+    "source_offsets",
+]
+
+Changes = Mapping[str, Mapping[str, Any] | None]
+"""Wanted offsets by the canonical JSON of their partition; ``None`` forgets one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Why and by whom offsets move. ``cause``: interval, repair, alter, reset.
+
+    ``marker``: where the proof lies in the offsets topic, or ``None``.
+    """
+
+    connector: str
+    type: ConnectorType
+    cause: str
+    epoch: int
+    sequence: int = 0
+    actor: str | None = None
+    marker: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetMove:
+    """One line of the history of an offset."""
+
+    id: int
+    partition: Mapping[str, Any]
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    cause: str
+    actor: str | None
+    sequence: int
+    epoch: int
+    moved_at: datetime
+
+
+def load(connection: Connection, connector: str, kind: ConnectorType) -> dict[str, dict[str, Any]]:
+    """Return the offsets of a connector by canonical JSON of their partition."""
+    rows = connection.execute(
+        select(Offset.partition, Offset.offset).where(Offset.connector == connector, Offset.type == kind)
+    )
+    return {partition: parse(offset) for partition, offset in rows}
+
+
+def load_states(connection: Connection, connector: str) -> dict[str, dict[str, str]]:
+    """Return the private state kept with source offsets, by canonical JSON of their partition."""
+    rows = connection.execute(
+        select(Offset.partition, Offset.state).where(
+            Offset.connector == connector, Offset.type == ConnectorType.SOURCE, Offset.state.is_not(None)
+        )
+    )
+    return {partition: dict(state) for partition, state in rows}
+
+
+def keep_states(connection: Connection, connector: str, states: Mapping[str, Mapping[str, str]]) -> None:
+    """Store private state beside offsets that are stored; the caller holds the connector's row."""
+    mine = (Offset.connector == connector) & (Offset.type == ConnectorType.SOURCE)
+    for partition, state in states.items():
+        one = update(Offset).where(mine, Offset.digest == _digest(partition))
+        connection.execute(one.values(state=dict(state)))
+
+
+def source_offsets(connection: Connection, connector: str) -> SourceOffsets:
+    """Return the offsets of a source connector."""
+    return load(connection, connector, ConnectorType.SOURCE)
+
+
+def sink_positions(offsets: Mapping[str, Mapping[str, Any]]) -> dict[TopicPartition, int]:
+    """Return a sink's offsets as positions in topic partitions."""
+    return {_topic_partition(parse(partition)): offset["kafka_offset"] for partition, offset in offsets.items()}
+
+
+def sink_offsets(positions: Mapping[TopicPartition, int | None]) -> dict[str, dict[str, Any] | None]:
+    """Return positions in Connect's own form: ``kafka_topic``, ``kafka_partition``, ``kafka_offset``."""
+    return {
+        canonical({"kafka_partition": part.partition, "kafka_topic": part.topic}): None
+        if position is None
+        else {"kafka_offset": position}
+        for part, position in positions.items()
+    }
+
+
+def _topic_partition(partition: Mapping[str, Any]) -> TopicPartition:
+    return TopicPartition(partition["kafka_topic"], partition["kafka_partition"])
+
+
+def move(connection: Connection, reason: Move, wanted: Changes) -> int:
+    """Move offsets, write history for those that change and return how many did.
+
+    The caller holds the connector's row, so nothing moves in between.
+    """
+    texts = {key: None if offset is None else canonical(offset) for key, offset in wanted.items()}
+    stored = _stored(connection, reason, texts)
+    changed = {key: text for key, text in texts.items() if stored.get(key) != text}
+    if not changed:
+        return 0
+    _write(connection, reason, stored, changed)
+    lines = [
+        {
+            "connector": reason.connector,
+            "type": reason.type,
+            "partition": key,
+            "before": stored.get(key),
+            "after": text,
+            "cause": reason.cause,
+            "actor": reason.actor,
+            "sequence": reason.sequence,
+            "epoch": reason.epoch,
+        }
+        for key, text in changed.items()
+    ]
+    connection.execute(insert(OffsetHistory).values(moved_at=now()), lines)
+    return len(changed)
+
+
+def _stored(connection: Connection, reason: Move, texts: Mapping[str, str | None]) -> dict[str, str]:
+    query = select(Offset.partition, Offset.offset).where(
+        Offset.connector == reason.connector, Offset.type == reason.type
+    )
+    if len(texts) <= 100:
+        query = query.where(Offset.digest.in_([_digest(key) for key in texts]))
+    return {row.partition: row.offset for row in connection.execute(query)}
+
+
+def _write(connection: Connection, reason: Move, stored: Mapping[str, str], changed: Mapping[str, str | None]) -> None:
+    place = {"marker": reason.marker, "sequence": reason.sequence, "epoch": reason.epoch, "updated_at": now()}
+    owner = {"connector": reason.connector, "type": reason.type}
+    fresh = [
+        {"digest": _digest(key), "partition": key, "offset": text}
+        for key, text in changed.items()
+        if text is not None and key not in stored
+    ]
+    moved = [{"key": _digest(key), "text": text} for key, text in changed.items() if text is not None and key in stored]
+    gone = [_digest(key) for key, text in changed.items() if text is None]
+    mine = (Offset.connector == reason.connector) & (Offset.type == reason.type)
+    if fresh:
+        connection.execute(insert(Offset).values(**owner, **place), fresh)
+    if moved:
+        one = update(Offset).where(mine, Offset.digest == bindparam("key"))
+        connection.execute(one.values(offset=bindparam("text"), **place), moved)
+    if gone:
+        connection.execute(delete(Offset).where(mine, Offset.digest.in_(gone)))
+
+
+def _digest(partition: str) -> str:
+    return hashlib.sha256(partition.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def history(connection: Connection, connector: str, limit: int = 100, before: int | None = None) -> list[OffsetMove]:
+    """Return moves of a connector's offsets, the newest first; ``before`` is the last id of the page before."""
+    query = select(OffsetHistory.__table__).where(OffsetHistory.connector == connector)
+    if before is not None:
+        query = query.where(OffsetHistory.id < before)
+    return [
+        OffsetMove(
+            id=row.id,
+            partition=parse(row.partition),
+            before=None if row.before is None else parse(row.before),
+            after=None if row.after is None else parse(row.after),
+            cause=row.cause,
+            actor=row.actor,
+            sequence=row.sequence,
+            epoch=row.epoch,
+            moved_at=row.moved_at,
+        )
+        for row in connection.execute(query.order_by(OffsetHistory.id.desc()).limit(limit))
+    ]
+
+
+def forget_history(connection: Connection, older_than: datetime) -> int:
+    """Drop history from before a time and return how many lines went."""
+    return connection.execute(delete(OffsetHistory).where(OffsetHistory.moved_at < older_than)).rowcount

@@ -1,0 +1,77 @@
+"""Requests: acts on the scheduler, to be carried out by whoever serves it (design §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, insert, or_, select, update
+
+from connect_core.store.clock import later, now
+from connect_core.store.models import Request
+
+__all__ = ["Asked", "Claimed", "add", "claim", "finish", "forget_done", "give_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An act asked for, such as ``deploy``, ``trigger`` or ``pause``; JSON in ``detail``."""
+
+    kind: str
+    connector: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    actor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A request its claimer is to carry out; ``tries`` counts this one."""
+
+    id: int
+    asked: Asked
+    tries: int
+
+
+def add(connection: Connection, asked: Asked) -> int:
+    """Ask for an act and return its number."""
+    values = {"kind": asked.kind, "connector": asked.connector, "detail": dict(asked.detail), "actor": asked.actor}
+    made = connection.execute(insert(Request).values(**values, tries=0, asked_at=now()).returning(Request.id))
+    number: int = made.scalar_one()
+    return number
+
+
+def claim(connection: Connection, holder: str, seconds: float, limit: int = 20) -> list[Claimed]:
+    """Take the oldest requests nobody is at for ``seconds``; nobody else gets them meanwhile."""
+    free = and_(Request.done_at.is_(None), or_(Request.taken_until.is_(None), Request.taken_until < now()))
+    waiting = select(Request.id).where(free).order_by(Request.id).limit(limit).with_for_update(skip_locked=True)
+    numbers = connection.scalars(waiting).all()
+    if not numbers:
+        return []
+    rows = connection.execute(
+        update(Request)
+        .where(Request.id.in_(numbers))
+        .values(taken_by=holder, taken_until=later(seconds), tries=Request.tries + 1)
+        .returning(Request.id, Request.kind, Request.connector, Request.detail, Request.actor, Request.tries)
+    ).all()
+    return [
+        Claimed(row.id, Asked(row.kind, row.connector, row.detail, row.actor), row.tries)
+        for row in sorted(rows, key=lambda one: one.id)
+    ]
+
+
+def finish(connection: Connection, number: int, error: str | None = None) -> None:
+    """Say that a request is done, or why it never will be."""
+    connection.execute(update(Request).where(Request.id == number).values(done_at=now(), error=error))
+
+
+def give_back(connection: Connection, number: int, error: str, seconds: float) -> None:
+    """Put a request that failed back in line, to be claimed again after ``seconds``."""
+    again = {"taken_by": None, "taken_until": later(seconds), "error": error}
+    connection.execute(update(Request).where(Request.id == number).values(**again))
+
+
+def forget_done(connection: Connection, older_than: datetime) -> int:
+    """Drop requests done before a time and return how many went."""
+    return connection.execute(delete(Request).where(Request.done_at < older_than)).rowcount

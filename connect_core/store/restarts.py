@@ -1,0 +1,52 @@
+"""Restarts asked for and not yet begun: of the connector, of single tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from connect_core.interval.values import IntervalState
+from connect_core.store.clock import now
+from connect_core.store.models import Interval, Restart
+
+__all__ = ["CONNECTOR", "ask", "asked", "begin", "forget", "forgive", "unblock"]
+
+CONNECTOR = -1
+"""The connector itself, in place of a task's number."""
+
+
+def ask(connection: Connection, name: str, parts: Iterable[int]) -> None:
+    """Ask for a restart of tasks, or of ``CONNECTOR``."""
+    waiting = asked(connection, name)
+    rows = [{"connector": name, "task": part, "asked_at": now()} for part in sorted(set(parts) - waiting)]
+    for row in rows:
+        connection.execute(insert(Restart).values(row))
+
+
+def asked(connection: Connection, name: str) -> frozenset[int]:
+    """Return what is to be restarted."""
+    return frozenset(connection.scalars(select(Restart.task).where(Restart.connector == name)))
+
+
+def begin(connection: Connection, name: str) -> None:
+    """Say that a new plan begins what was to be restarted; a failed interval may run again."""
+    forgive(connection, name, asked(connection, name) - {CONNECTOR})
+    forget(connection, name)
+
+
+def forgive(connection: Connection, name: str, tasks: Collection[int]) -> None:
+    """Let failed tasks run again, if there are any of them."""
+    if tasks:
+        unblock(connection, name)
+
+
+def forget(connection: Connection, name: str) -> None:
+    """Take back what was asked."""
+    connection.execute(delete(Restart).where(Restart.connector == name))
+
+
+def unblock(connection: Connection, name: str) -> None:
+    """Let a failed interval be run again as if it had been interrupted."""
+    failed = update(Interval).where(Interval.connector == name, Interval.state == IntervalState.FAILED)
+    connection.execute(failed.values(state=IntervalState.PLANNED, retry_at=None, tries_left=0))

@@ -1,0 +1,102 @@
+"""Frozen values as JSON columns, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from connect_core.api.sink import IntervalKey, PartitionRange
+from connect_core.interval.values import ConnectorState, Counts, IntervalRow, SourceBounds, TopicPosition
+
+__all__ = [
+    "connector_state",
+    "counts_from",
+    "counts_json",
+    "interval_row",
+    "position_from",
+    "position_json",
+    "ranges_json",
+    "source_json",
+]
+
+
+def connector_state(row: Any, failure: str | None = None) -> ConnectorState:
+    """Return the frozen form of a row of ``connectors``; ``failure`` is the one that stands."""
+    return ConnectorState(
+        name=row.name,
+        type=row.type,
+        config=row.config,
+        config_version=row.config_version,
+        target_state=row.target_state,
+        epoch=row.epoch,
+        incarnation=row.incarnation,
+        sequence=row.sequence,
+        tasks_ever=row.tasks_ever,
+        deal=row.deal,
+        offsets_position=None if row.offsets_position is None else position_from(row.offsets_position),
+        columns=row.columns,
+        topic_ids=row.topic_ids,
+        failure=failure,
+    )
+
+
+def interval_row(row: Any) -> IntervalRow:
+    """Return the frozen form of a row of ``intervals``."""
+    return IntervalRow(
+        key=IntervalKey(row.connector, row.incarnation, row.sequence, row.epoch),
+        state=row.state,
+        config_version=row.config_version,
+        deal=row.deal,
+        ranges=tuple(PartitionRange(**one) for one in row.ranges),
+        source=None if row.source is None else _source_from(row.source),
+        tasks=row.tasks,
+        attempts=row.attempts,
+        bound_time=row.bound_time,
+    )
+
+
+def ranges_json(ranges: Iterable[PartitionRange]) -> list[dict[str, Any]]:
+    """Return ranges as JSON."""
+    return [asdict(one) for one in ranges]
+
+
+def source_json(source: SourceBounds | None) -> dict[str, Any] | None:
+    """Return source bounds as JSON."""
+    if source is None:
+        return None
+    upper = None if source.upper is None else _plain(source.upper)
+    return {
+        "start": _plain(source.start),
+        "upper": upper,
+        "states": _plain(source.states),
+        "position": position_json(source.position),
+    }
+
+
+def _source_from(value: Mapping[str, Any]) -> SourceBounds:
+    return SourceBounds(value["start"], value["upper"], value["states"], position_from(value["position"]))
+
+
+def position_json(position: TopicPosition) -> dict[str, int]:
+    """Return a place in the offsets topic as JSON."""
+    return {str(partition): offset for partition, offset in position.items()}
+
+
+def position_from(value: Mapping[str, int]) -> dict[int, int]:
+    """Return the place in the offsets topic that JSON stands for."""
+    return {int(partition): offset for partition, offset in value.items()}
+
+
+def counts_json(counts: Counts) -> dict[str, int]:
+    """Return counts as JSON."""
+    return asdict(counts)
+
+
+def counts_from(value: Mapping[str, int]) -> Counts:
+    """Return the counts JSON stands for."""
+    return Counts(**value)
+
+
+def _plain(offsets: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {partition: dict(offset) for partition, offset in offsets.items()}

@@ -1,0 +1,50 @@
+"""What the DAG factory reads: each connector's schedule and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from connect_core.interval.values import ConnectorType
+from connect_core.store.models import Connector
+
+__all__ = ["ScheduledConnector", "scheduled_connectors"]
+
+_DEFAULT_SCHEDULE = "@continuous"
+_DEFAULT_RETRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledConnector:
+    """All that shapes a connector's DAG; the run reads everything else itself.
+
+    ``outlets`` are URIs of assets; ``pool`` is a pool of Airflow, or ``None``.
+    """
+
+    name: str
+    type: ConnectorType
+    schedule: str = _DEFAULT_SCHEDULE
+    retries: int = _DEFAULT_RETRIES
+    pool: str | None = None
+    outlets: tuple[str, ...] = ()
+
+
+def scheduled_connectors(connection: Connection) -> tuple[ScheduledConnector, ...]:
+    """Return the schedules of all connectors, by name."""
+    columns = select(Connector.name, Connector.type, Connector.config).where(Connector.deleted_at.is_(None))
+    rows = connection.execute(columns.order_by(Connector.name))
+    return tuple(_scheduled(row.name, row.type, row.config) for row in rows)
+
+
+def _scheduled(name: str, kind: ConnectorType, config: Mapping[str, str]) -> ScheduledConnector:
+    retries = str(config.get("schedule.retries", _DEFAULT_RETRIES))
+    return ScheduledConnector(
+        name=name,
+        type=kind,
+        schedule=config.get("schedule") or _DEFAULT_SCHEDULE,
+        retries=int(retries) if retries.isdigit() else _DEFAULT_RETRIES,
+        pool=config.get("schedule.pool") or None,
+        outlets=tuple(sorted({uri.strip() for uri in config.get("schedule.outlets", "").split(",")} - {""})),
+    )

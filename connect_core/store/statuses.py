@@ -1,0 +1,187 @@
+"""The facts a status is computed from: all connectors in three statements."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, select
+
+from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
+from connect_core.store.clock import age
+from connect_core.store.models import Connector, DagState, Interval, IntervalTask, Restart
+
+__all__ = ["ConnectorFacts", "FailureFacts", "IntervalFacts", "TaskFacts", "load_facts"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """A task's last attempt; no outcome while it runs."""
+
+    task: int
+    outcome: TaskOutcome | None
+    trace: str | None
+    is_retriable: bool
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalFacts:
+    """The connector's last interval. ``heartbeat_age`` in seconds by the database's clock."""
+
+    sequence: int
+    state: IntervalState
+    config_version: int
+    heartbeat_age: float | None
+    retry_at: datetime | None
+    tries_left: int
+    tasks: tuple[TaskFacts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailureFacts:
+    """Why the connector itself failed, under which configuration."""
+
+    trace: str
+    is_retriable: bool
+    config_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorFacts:
+    """All that a connector's status depends on.
+
+    ``task_count`` is ``None`` before the first plan since it was created or
+    stopped; ``restarting`` holds task numbers and -1 for the connector.
+    """
+
+    name: str
+    type: ConnectorType
+    config: Mapping[str, str]
+    config_version: int
+    plugin_version: str | None
+    target_state: TargetState
+    is_dag_paused: bool
+    planned_version: int | None
+    task_count: int | None
+    worker: str | None
+    failure: FailureFacts | None = None
+    interval: IntervalFacts | None = None
+    restarting: frozenset[int] = field(default_factory=frozenset)
+    committed_at: datetime | None = None
+    next_run_at: datetime | None = None
+
+
+def load_facts(connection: Connection, names: Collection[str] | None = None) -> list[ConnectorFacts]:
+    """Return the facts of all connectors, or of those named that exist, by name."""
+    rows = connection.execute(_of(_connectors(), names)).all()
+    tasks = _by_name(connection.execute(_of(_tasks(), names)).all())
+    restarts = _by_name(connection.execute(_of(_restarts(), names)).all())
+    return [
+        _facts(row, tasks.get(row.name, ()), frozenset(one.task for one in restarts.get(row.name, ()))) for row in rows
+    ]
+
+
+def _connectors() -> Any:
+    # The last interval counts only in the life it belongs to.
+    last = and_(
+        Interval.connector == Connector.name,
+        Interval.sequence == Connector.sequence,
+        Interval.incarnation == Connector.incarnation,
+    )
+    return (
+        select(
+            Connector.name,
+            Connector.type,
+            Connector.config,
+            Connector.config_version,
+            Connector.plugin_version,
+            Connector.target_state,
+            Connector.planned_version,
+            Connector.task_count,
+            Connector.worker,
+            Connector.failure,
+            Connector.committed_at,
+            DagState.is_paused,
+            DagState.next_run_at,
+            Interval.sequence,
+            Interval.state,
+            Interval.config_version.label("interval_version"),
+            Interval.retry_at,
+            Interval.tries_left,
+            age(Interval.heartbeat_at).label("heartbeat_age"),
+        )
+        .join(DagState, DagState.connector == Connector.name, isouter=True)
+        .join(Interval, last, isouter=True)
+        .order_by(Connector.name)
+    )
+
+
+def _tasks() -> Any:
+    last = and_(IntervalTask.connector == Connector.name, IntervalTask.sequence == Connector.sequence)
+    return select(
+        Connector.name,
+        IntervalTask.task,
+        IntervalTask.outcome,
+        IntervalTask.trace,
+        IntervalTask.is_retriable,
+        IntervalTask.worker,
+    ).join(IntervalTask, last)
+
+
+def _restarts() -> Any:
+    return select(Connector.name, Restart.task).join(Restart, Restart.connector == Connector.name)
+
+
+def _of(query: Any, names: Collection[str] | None) -> Any:
+    living = query.where(Connector.deleted_at.is_(None))
+    return living if names is None else living.where(Connector.name.in_(names))
+
+
+def _by_name(rows: Any) -> dict[str, list[Any]]:
+    grouped: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        grouped[row.name].append(row)
+    return grouped
+
+
+def _facts(row: Any, tasks: Collection[Any], restarting: frozenset[int]) -> ConnectorFacts:
+    return ConnectorFacts(
+        name=row.name,
+        type=row.type,
+        config=row.config,
+        config_version=row.config_version,
+        plugin_version=row.plugin_version,
+        target_state=row.target_state,
+        is_dag_paused=bool(row.is_paused),
+        planned_version=row.planned_version,
+        task_count=row.task_count,
+        worker=row.worker,
+        failure=None if row.failure is None else _failure(row.failure),
+        interval=None if row.sequence is None else _interval(row, tasks),
+        restarting=restarting,
+        committed_at=row.committed_at,
+        next_run_at=row.next_run_at,
+    )
+
+
+def _failure(value: Mapping[str, Any]) -> FailureFacts:
+    return FailureFacts(value["trace"], value["is_retriable"], value["config_version"])
+
+
+def _interval(row: Any, tasks: Collection[Any]) -> IntervalFacts:
+    return IntervalFacts(
+        sequence=row.sequence,
+        state=row.state,
+        config_version=row.interval_version,
+        heartbeat_age=row.heartbeat_age,
+        retry_at=row.retry_at,
+        tries_left=row.tries_left,
+        tasks=tuple(
+            TaskFacts(one.task, one.outcome, one.trace, one.is_retriable, one.worker)
+            for one in sorted(tasks, key=lambda task: task.task)
+        ),
+    )

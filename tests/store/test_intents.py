@@ -1,0 +1,106 @@
+"""Altered and reset offsets: only while STOPPED, the epoch first, SQL last."""
+
+from __future__ import annotations
+
+import pytest
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey
+from connect_core.errors import IllegalWorkerStateError, NotFoundError, StaleEpochError
+from connect_core.interval.effects import (
+    CommitInterval,
+    FinishIntent,
+    LoadOffsets,
+    LoadUnfinished,
+    RaiseEpoch,
+    StoreIntent,
+    TakeLease,
+)
+from connect_core.interval.values import TargetState
+from connect_core.store import intents, offsets
+from tests.store.worlds import World, race
+
+PARTITION = '{"kafka_partition":0,"kafka_topic":"t"}'
+PART = TopicPartition("t", 0)
+
+
+@pytest.mark.parametrize("target", [TargetState.STARTED, TargetState.PAUSED])
+def test_intent_needs_a_stopped_connector(world: World, target: TargetState) -> None:
+    world.create()
+    world.target(target)
+    with pytest.raises(IllegalWorkerStateError, match=r"must be in the STOPPED state.*'/connectors/c/stop' endpoint"):
+        world.do(StoreIntent("c", None))
+
+
+def test_intent_of_unknown_connector(world: World) -> None:
+    with pytest.raises(NotFoundError, match="Connector c not found"):
+        world.do(StoreIntent("c", None))
+
+
+def test_intent_fences_the_run_before(world: World) -> None:
+    world.create()
+    key = IntervalKey("c", 1, 1, world.drive())
+    world.insert(key)
+    world.target(TargetState.STOPPED)
+    epoch = world.do(StoreIntent("c", {PARTITION: {"kafka_offset": 3}}, "jo", floor=6))
+    assert epoch == 7
+    with pytest.raises(StaleEpochError):
+        world.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
+    with world.database.read() as connection:
+        assert intents.pending(connection, "c") == intents.Wish({PARTITION: {"kafka_offset": 3}}, "jo")
+    world.do(FinishIntent("c", epoch, {PARTITION: {"kafka_offset": 3}}))
+    assert world.do(LoadOffsets("c")) == {PART: 3}
+    assert world.do(LoadUnfinished("c")) is None
+    with world.database.read() as connection:
+        assert intents.pending(connection, "c") is None
+        (line,) = offsets.history(connection, "c")
+    assert (line.cause, line.actor, line.epoch) == ("alter", "jo", 7)
+
+
+def test_reset_forgets_offsets(world: World) -> None:
+    world.create()
+    key = IntervalKey("c", 1, 1, world.drive())
+    world.insert(key)
+    world.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
+    world.target(TargetState.STOPPED)
+    epoch = world.do(StoreIntent("c", None, "jo"))
+    world.do(FinishIntent("c", epoch, {PARTITION: None}))
+    assert world.do(LoadOffsets("c")) == {}
+    with world.database.read() as connection:
+        assert offsets.history(connection, "c")[0].cause == "reset"
+
+
+def test_overtaken_intent_is_stale(world: World) -> None:
+    world.create()
+    world.target(TargetState.STOPPED)
+    first = world.do(StoreIntent("c", None))
+    second = world.do(StoreIntent("c", None))
+    assert second == first + 1
+    with pytest.raises(StaleEpochError):
+        world.do(FinishIntent("c", first, {}))
+    world.do(FinishIntent("c", second, {}))
+
+
+def test_resume_overtakes_an_intent(world: World) -> None:
+    world.create()
+    world.target(TargetState.STOPPED)
+    epoch = world.do(StoreIntent("c", None))
+    world.target(TargetState.STARTED)
+    world.do(TakeLease("c", "h", 60))
+    world.do(RaiseEpoch("c", "h"))
+    with pytest.raises(StaleEpochError):
+        world.do(FinishIntent("c", epoch, {}))
+
+
+def test_intent_and_start_race(world: World) -> None:
+    world.create()
+    world.target(TargetState.STOPPED)
+
+    def act(number: int) -> object:
+        if number:
+            return world.do(StoreIntent("c", None))
+        world.target(TargetState.STARTED)
+        return None
+
+    _, intent = race(2, act)
+    assert isinstance(intent, int | IllegalWorkerStateError)

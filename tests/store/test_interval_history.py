@@ -1,0 +1,87 @@
+"""Past intervals: paged, marked, and dropped when old; skipped records beside them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from connect_core.api.sink import IntervalKey
+from connect_core.interval.effects import CommitInterval
+from connect_core.interval.values import Counts, IntervalState, TaskOutcome, TaskResult, job_tag
+from connect_core.store import attempts, interval_history, record_errors
+from connect_core.store.record_errors import Skipped
+from tests.store.worlds import World
+
+
+def moved(world: World, intervals: int, name: str = "c") -> None:
+    """Commit so many intervals of 5 records, and leave one more unfinished."""
+    world.create(name)
+    epoch = world.drive(name)
+    for sequence in range(1, intervals + 1):
+        key = IntervalKey(name, 1, sequence, epoch)
+        world.insert(key)
+        world.do(CommitInterval(key, epoch, (TaskResult(0, TaskOutcome.DONE, Counts(records=5, bytes=9)),)))
+    world.insert(IntervalKey(name, 1, intervals + 1, epoch))
+
+
+def test_intervals_are_paged_newest_first(world: World) -> None:
+    moved(world, 5)
+    with world.database.read() as connection:
+        first = interval_history.list_intervals(connection, "c", limit=2)
+        second = interval_history.list_intervals(connection, "c", limit=9, before=first[-1].row.key.sequence)
+    assert [one.row.key.sequence for one in first + second] == [6, 5, 4, 3, 2, 1]
+    running, done = first
+    assert (running.row.state, running.ended_at, running.reason) == (IntervalState.PLANNED, None, None)
+    assert (done.counts, done.run_id, done.job_tag) == (Counts(records=5, bytes=9), "run-1", job_tag(done.row.key))
+    assert done.worker == "driver:1"
+    assert done.ended_at is not None
+    assert done.planned_at <= done.ended_at
+
+
+def test_one_interval_is_found(world: World) -> None:
+    moved(world, 1)
+    with world.database.read() as connection:
+        found = interval_history.find(connection, "c", 1)
+        assert interval_history.find(connection, "c", 9) is None
+    assert found is not None
+    assert found.row.state is IntervalState.COMMITTED
+
+
+def test_marks_are_the_last_of_every_connector(world: World) -> None:
+    moved(world, 4, "a")
+    moved(world, 1, "b")
+    moved(world, 1, "gone")
+    world.delete("gone")
+    with world.database.read() as connection:
+        marks = interval_history.list_marks(connection, limit=3)
+    assert {name: [one.sequence for one in strip] for name, strip in marks.items()} == {"a": [3, 4, 5], "b": [1, 2]}
+    assert [one.records for one in marks["a"]] == [5, 5, 0]
+
+
+def test_old_intervals_are_forgotten(world: World) -> None:
+    moved(world, 5)
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    with world.database.write() as connection:
+        assert interval_history.forget(connection, tomorrow - timedelta(days=2), keep=1) == 0
+        assert interval_history.forget(connection, tomorrow, keep=3) == 3
+        assert [one.row.key.sequence for one in interval_history.list_intervals(connection, "c")] == [6, 5, 4]
+        assert attempts.list_attempts(connection, "c", 1) == []
+        assert len(attempts.list_attempts(connection, "c", 5)) == 1
+
+
+def test_skipped_records_are_kept(world: World) -> None:
+    moved(world, 1)
+    key = IntervalKey("c", 1, 2, 1)
+    skipped = [
+        Skipped(0, "VALUE_CONVERTER", "DataError", "no JSON\x00", 3, {"topic": "t", "partition": 0, "offset": 7}),
+        Skipped(1, "TRANSFORMATION", "DataError", "no field", 1, {"topic": "t", "partition": 1, "offset": 2}),
+    ]
+    with world.database.write() as connection:
+        record_errors.add(connection, key, ())
+        record_errors.add(connection, key, skipped)
+        lines = record_errors.history(connection, "c")
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        assert record_errors.forget(connection, tomorrow) == 2
+    assert {(one.sequence, one.skipped.stage, one.skipped.records) for one in lines} == {
+        (2, "VALUE_CONVERTER", 3),
+        (2, "TRANSFORMATION", 1),
+    }
