@@ -1,0 +1,147 @@
+"""Effects that call connector code on the driver: task configs, bounds, the target's marker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from connect_core.api.connector import Connector, WorkerLimits
+from connect_core.api.sink import CommitMarker, SinkCommitter, SinkConnector
+from connect_core.api.source import SourceConnector
+from connect_core.effects.perform import Handlers
+from connect_core.errors import ConnectError
+from connect_core.interval.effects import (
+    AbandonTarget,
+    CommitTarget,
+    FenceTarget,
+    LatestSourceOffsets,
+    PublishTarget,
+    ReadTargetMarker,
+    SweepTarget,
+    TaskConfigs,
+)
+from connect_core.interval.values import OffsetStates, SourceOffsets, TaskDeal
+
+__all__ = ["ConnectorEffects", "DriverContext"]
+
+
+@dataclass(slots=True)
+class DriverContext:
+    """A connector's context on the driver; remembers what the connector asks for."""
+
+    connector_name: str
+    limits: WorkerLimits
+    offset_states: OffsetStates = field(default_factory=dict)
+    is_reconfiguration_requested: bool = False
+    error: BaseException | None = None
+
+    def request_task_reconfiguration(self) -> None:
+        """Ask for ``task_configs`` anew at the next commit point."""
+        self.is_reconfiguration_requested = True
+
+    def raise_error(self, error: BaseException) -> None:
+        """Fail the connector."""
+        self.error = error
+
+
+@dataclass(slots=True)
+class ConnectorEffects:
+    """One started connector: between plan and plan it stays started; ``close`` stops it.
+
+    ``resolved`` is the configuration with references resolved; task configs the
+    connector derives from it are translated back by ``unresolve``.
+    """
+
+    connector: Connector
+    context: DriverContext
+    resolved: Mapping[str, str]
+    unresolve: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
+    _is_started: bool = False
+    _committer: SinkCommitter | None = field(default=None)
+
+    def handlers(self) -> Handlers:
+        """Return the performer of each effect this object performs."""
+        table: Handlers = {
+            TaskConfigs: self._task_configs,
+            LatestSourceOffsets: self._latest,
+            FenceTarget: self._fence,
+            ReadTargetMarker: self._read_marker,
+            CommitTarget: self._commit,
+            PublishTarget: self._publish,
+            AbandonTarget: self._abandon,
+            SweepTarget: self._sweep,
+        }
+        return {kind: _guarded(self.context.connector_name, handler) for kind, handler in table.items()}
+
+    def close(self) -> None:
+        """Stop the connector and close its committer."""
+        if self._committer is not None:
+            self._committer.close()
+        if self._is_started:
+            self.connector.stop()
+        self._committer, self._is_started = None, False
+
+    def start(self) -> None:
+        """Initialize and start the connector, once."""
+        if self._is_started:
+            return
+        self.connector.initialize(self.context)
+        self.connector.start(self.resolved)
+        self._is_started = True
+        if isinstance(self.connector, SinkConnector):
+            self._committer = self.connector.committer(self.resolved)
+
+    def _task_configs(self, effect: TaskConfigs) -> TaskDeal:
+        self.start()
+        if self.context.error is not None:
+            raise ConnectError(f"Connector {effect.connector} failed") from self.context.error
+        self.context.is_reconfiguration_requested = False
+        configs = self.connector.task_configs(effect.max_tasks)
+        return TaskDeal(tuple(self.unresolve(config) for config in configs), self._committer is not None)
+
+    def _latest(self, effect: LatestSourceOffsets) -> SourceOffsets | None:
+        assert isinstance(self.connector, SourceConnector)
+        self.context.offset_states = effect.states
+        self.start()
+        return self.connector.latest(effect.offsets)
+
+    def _fence(self, effect: FenceTarget) -> Any:
+        self.start()
+        return None if self._committer is None else self._committer.fence(effect.epoch)
+
+    def _read_marker(self, effect: ReadTargetMarker) -> CommitMarker | None:
+        return None if self._committer is None else self._committer.read_marker(effect.key)
+
+    def _commit(self, effect: CommitTarget) -> CommitMarker:
+        return self._kept().commit(effect.key, effect.staged)
+
+    def _publish(self, effect: PublishTarget) -> None:
+        self._kept().publish(effect.key, effect.marker)
+
+    def _abandon(self, effect: AbandonTarget) -> CommitMarker | None:
+        return None if self._committer is None else self._committer.abandon(effect.key, effect.positions)
+
+    def _sweep(self, effect: SweepTarget) -> None:
+        if self._committer is not None:
+            self._committer.sweep(effect.keep)
+
+    def _kept(self) -> SinkCommitter:
+        if self._committer is None:
+            raise ConnectError(f"Connector {self.context.connector_name} keeps no marker of its own")
+        return self._committer
+
+
+def _guarded(connector: str, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the handler with whatever the connector's code raises turned into an error of ours."""
+
+    def call(effect: Any) -> Any:
+        try:
+            return handler(effect)
+        except ConnectError:
+            raise
+        except Exception as error:
+            kind = type(error).__name__
+            raise ConnectError(f"Connector {connector} raised {kind} in {type(effect).__name__}: {error}") from error
+
+    return call

@@ -1,0 +1,123 @@
+"""Effects on Kafka: epochs, fences, the offsets topic, partition ends and group offsets."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey
+from connect_core.configs import ConnectorConfig
+from connect_core.effects.perform import Handlers
+from connect_core.errors import ConnectError
+from connect_core.interval.effects import (
+    CommitGroupOffsets,
+    FenceProducers,
+    ReadGroupOffsets,
+    ReadOffsetsTopic,
+    ReadPartitionEnds,
+    WriteEpoch,
+)
+from connect_core.interval.values import OffsetProjection, PartitionEnds
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.control import fence_producers, write_epoch
+from connect_core.kafka.heartbeat import StatusTail, ask_to_stop
+from connect_core.kafka.markers import OffsetsTopic
+from connect_core.kafka.progress import TaskReport
+from connect_core.settings import WorkerSettings
+
+__all__ = ["KafkaEffects"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class KafkaEffects:
+    """Performs what ``plan`` and ``commit`` ask of Kafka, for connectors of one deployment.
+
+    Beside what each effect says: RetriableError when the brokers do not answer,
+    ConnectError when they forbid it.
+    """
+
+    clients: KafkaClients
+    deployment: str
+    offsets_topic: str
+    status_topic: str
+    _admin: KafkaAdmin = field(init=False)
+    _tail: StatusTail = field(init=False)
+    _reports: dict[int, TaskReport] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._admin = KafkaAdmin(self.clients)
+        self._tail = StatusTail(self.clients, self.status_topic)
+
+    @classmethod
+    def of(cls, settings: WorkerSettings, config: ConnectorConfig) -> KafkaEffects:
+        """Return the performer for one connector: its client overrides, its own offsets topic."""
+        clients = KafkaClients(settings.resolved, config.resolved, f"connect-{config.name}")
+        offsets = config.offsets_topic or settings.offsets_topic.name
+        return cls(clients, settings.deployment, offsets, settings.status_topic.name)
+
+    def handlers(self) -> Handlers:
+        """Return the performer of each effect this object performs."""
+        return {
+            WriteEpoch: self._write_epoch,
+            FenceProducers: self._fence_producers,
+            ReadOffsetsTopic: self._read_offsets_topic,
+            ReadPartitionEnds: self._read_partition_ends,
+            ReadGroupOffsets: self._read_group_offsets,
+            CommitGroupOffsets: self._commit_group_offsets,
+        }
+
+    def ask_to_stop(self, key: IntervalKey) -> None:
+        """Tell an interval's running tasks to end at their next commit point; trouble is logged.
+
+        Tasks hear it from their first second on: repeat it while they run.
+        """
+        try:
+            ask_to_stop(self.clients, self.status_topic, key)
+        except ConnectError as failure:
+            _log.warning("The tasks of %s could not be asked to stop: %s", key.connector, failure)
+
+    def progress(self, key: IntervalKey) -> list[TaskReport]:
+        """Return the last report of each task of an interval, as far as heard; not thread-safe.
+
+        The first call begins to listen. Trouble is logged.
+        """
+        try:
+            heard = [report for report in self._tail.poll() if isinstance(report, TaskReport)]
+        except ConnectError as failure:
+            _log.warning("The progress of %s is not known: %s", key.connector, failure)
+            heard = []
+        self._reports.update((report.task, report) for report in heard if report.key == key)
+        return [report for _, report in sorted(self._reports.items()) if report.key == key]
+
+    def close(self) -> None:
+        """Leave the brokers."""
+        self._tail.close()
+
+    def _offsets(self) -> OffsetsTopic:
+        return OffsetsTopic(self.clients, self.offsets_topic)
+
+    def _write_epoch(self, effect: WriteEpoch) -> None:
+        write_epoch(self._offsets(), self.deployment, effect.connector, effect.epoch, effect.offsets)
+
+    def _fence_producers(self, effect: FenceProducers) -> None:
+        fence_producers(self.clients, self.deployment, effect.connector, effect.tasks)
+
+    def _read_offsets_topic(self, effect: ReadOffsetsTopic) -> OffsetProjection:
+        return self._offsets().read(effect.connector, effect.position).projection()
+
+    def _read_partition_ends(self, effect: ReadPartitionEnds) -> Mapping[TopicPartition, PartitionEnds]:
+        return self._admin.partition_ends(effect.topics, effect.regex, effect.before)
+
+    def _read_group_offsets(self, effect: ReadGroupOffsets) -> Mapping[TopicPartition, int]:
+        return self._admin.group_offsets(effect.group, effect.partitions)
+
+    def _commit_group_offsets(self, effect: CommitGroupOffsets) -> None:
+        try:
+            self._admin.commit_group_offsets(effect.group, effect.positions)
+        except ConnectError as failure:
+            _log.warning("Group %s does not follow: %s", effect.group, failure)

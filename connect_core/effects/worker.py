@@ -1,0 +1,167 @@
+"""One connector on the driver: its row, its code, its Kafka clients, composed into one performer."""
+
+from __future__ import annotations
+
+import os
+import threading
+import traceback
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from connect_core.configs import ConfigProviders, ConnectorConfig, providers_of, task_worker_properties, unresolve
+from connect_core.effects.connectors import ConnectorEffects, DriverContext
+from connect_core.effects.kafka import KafkaEffects
+from connect_core.effects.perform import Handlers, perform
+from connect_core.effects.store import StoreEffects
+from connect_core.errors import ConnectError, LeaseLostError, RetriableError
+from connect_core.interval.effects import LoadConnector
+from connect_core.interval.values import ConnectorState, IntervalSettings, Plan, TargetState
+from connect_core.kafka.ids import transactional_id
+from connect_core.plan.probe import has_data
+from connect_core.plan.run import Run
+from connect_core.settings import WorkerSettings
+from connect_core.store import Database
+from connect_core.store.intervals import RunIdentity
+
+__all__ = ["ConnectorWorker"]
+
+
+@dataclass(slots=True)
+class ConnectorWorker:
+    """Performs every effect of one connector's runs; follows its configuration as it changes."""
+
+    settings: WorkerSettings
+    database: Database
+    name: str
+    identity: RunIdentity = field(default_factory=RunIdentity)
+    _connector: ConnectorEffects | None = None
+    _kafka: KafkaEffects | None = None
+    _started: tuple[int, int] | None = None
+    _config: ConnectorConfig | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def _providers(self) -> ConfigProviders:
+        return providers_of(self.settings, os.environ)
+
+    @property
+    def store(self) -> StoreEffects:
+        """The performer of effects on the metadata database."""
+        return StoreEffects(self.database, self.identity)
+
+    def handlers(self) -> Handlers:
+        """Return the performer of every effect; it follows the configuration that is loaded."""
+        table: dict[type[Any], Callable[[Any], Any]] = dict(self.store.handlers())
+        self._add_performers(table)
+        table[LoadConnector] = self._following(table[LoadConnector], table)
+        return table
+
+    def run_of(self, state: ConnectorState, holder: str, bound_time: datetime | None) -> Run:
+        """Return a run over the connector, not yet fenced; its settings are read by each plan."""
+        return Run(
+            connector=state.name,
+            holder=holder,
+            deployment=self.settings.deployment,
+            worker=task_worker_properties(self.settings, os.environ),
+            state=state,
+            settings=IntervalSettings(),
+            settings_of=self.interval_settings,
+            new_attempt_id=lambda: uuid.uuid4().hex[:12],
+            transactional_id=transactional_id,
+            bound_time=bound_time,
+        )
+
+    def interval_settings(self, state: ConnectorState) -> IntervalSettings:
+        """Return what plan and commit need of the connector's configuration."""
+        return self.config_of(state).interval_settings()
+
+    @property
+    def run_seconds(self) -> float:
+        """After how long a run begins no further interval (``run.max.ms``)."""
+        return self._seconds("run.max.ms", 60.0)
+
+    @property
+    def poll_seconds(self) -> float:
+        """How often a source without bounds is asked while idle (``source.poll.interval.ms``)."""
+        return self._seconds("source.poll.interval.ms", 10.0)
+
+    def _seconds(self, key: str, default: float) -> float:
+        return default if self._config is None else self._config.values[key] / 1000
+
+    def config_of(self, state: ConnectorState) -> ConnectorConfig:
+        """Return the parsed configuration. Raises ConfigError."""
+        return ConnectorConfig.parse(state.config, self.settings, lambda raw: self._providers.resolve(raw, state.name))
+
+    def renew_lease(self, holder: str, seconds: float) -> None:
+        """Keep the connector. Raises LeaseLostError."""
+        if not self.store.renew_lease(self.name, holder, seconds):
+            raise LeaseLostError(f"Another run has taken connector {self.name}")
+
+    def is_unwanted(self, state: ConnectorState) -> bool:
+        """Return whether a running interval shall end at its next commit point."""
+        if self._connector is not None and self._connector.context.is_reconfiguration_requested:
+            return True
+        signals = self.store.signals(self.name)
+        if signals is None or signals.is_gone or signals.is_dag_paused or signals.is_restart_asked:
+            return True
+        changed = signals.incarnation != state.incarnation
+        return changed or signals.target_state is not TargetState.STARTED
+
+    def has_data(self) -> bool | None:
+        """Return whether a plan may find work; ``None`` for a source that declares no bound."""
+        handlers = self.handlers()
+        state: ConnectorState = handlers[LoadConnector](LoadConnector(self.name))
+        return perform(has_data(self.run_of(state, "", None)), handlers)
+
+    def record_failure(self, holder: str, error: ConnectError) -> None:
+        """Make the connector itself FAILED, with the trace of what its code or its plan raised."""
+        trace = "".join(traceback.format_exception(error))
+        self.store.record_failure(self.name, holder, trace, isinstance(error, RetriableError))
+
+    def beat(self, plan: Plan, epoch: int) -> None:
+        """Say that the interval's driver lives."""
+        self.store.heartbeat(plan.row.key, epoch)
+
+    def ask_tasks_to_stop(self, plan: Plan) -> None:
+        """Let the running tasks end at their next commit point."""
+        assert self._kafka is not None
+        self._kafka.ask_to_stop(plan.row.key)
+
+    def close(self) -> None:
+        """Stop the connector and close every client."""
+        with self._lock:
+            if self._connector is not None:
+                self._connector.close()
+            self._connector, self._kafka, self._started = None, None, None
+
+    def _following(
+        self, load: Callable[[Any], ConnectorState], table: dict[type[Any], Callable[[Any], Any]]
+    ) -> Callable[[Any], ConnectorState]:
+        def follow(effect: Any) -> ConnectorState:
+            state = load(effect)
+            self._follow(state)
+            self._add_performers(table)
+            return state
+
+        return follow
+
+    def _add_performers(self, table: dict[type[Any], Callable[[Any], Any]]) -> None:
+        for performer in (self._kafka, self._connector):
+            if performer is not None:
+                table.update(performer.handlers())
+
+    def _follow(self, state: ConnectorState) -> None:
+        """Make the connector's object anew when its configuration has changed."""
+        version = (state.incarnation, state.config_version)
+        if version == self._started:
+            return
+        self.close()
+        config = self.config_of(state)
+        context = DriverContext(state.name, self.settings.limits())
+        resolved = config.resolved
+        self._connector = ConnectorEffects(config.connector(), context, resolved, unresolve(state.config, resolved))
+        self._kafka = KafkaEffects.of(self.settings, config)
+        self._config, self._started = config, version

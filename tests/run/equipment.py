@@ -1,0 +1,171 @@
+"""Tasks under test: a writer that only remembers, a reader of given batches, string converters."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch
+from connect_core.api.connector import WorkerLimits
+from connect_core.api.offsets import canonical
+from connect_core.api.records import TimestampType, TopicPartition
+from connect_core.api.sink import IntervalContext, IntervalKey, PartitionRange, SinkTask
+from connect_core.api.source import SourceTask
+from connect_core.converters.simple_header import SimpleHeaderConverter
+from connect_core.converters.string import StringConverter
+from connect_core.interval.values import IntervalCaps
+from connect_core.kafka.delivery import Landed
+from connect_core.kafka.raw_batch import RawBatch
+from connect_core.run.contexts import PlannedOffsets, SinkContext, SourceContext, Transactions
+from connect_core.run.control import TaskControl
+from connect_core.run.conversion import Converters
+from connect_core.run.pipeline import Pipeline
+from connect_core.run.sink_task import SinkRun, SinkWork
+from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
+from connect_core.run.tolerance import Tolerance, ToleranceSettings
+
+KEY = IntervalKey("orders", 0, 1, 1)
+PART = TopicPartition("t", 0)
+
+
+@dataclass(frozen=True)
+class GivenDelivery:
+    """A record whose place is known."""
+
+    landed: Landed
+
+    def metadata(self) -> Landed:
+        return self.landed
+
+
+@dataclass
+class RememberedWriter:
+    """Stands for Kafka: keeps what was produced until it is committed."""
+
+    calls: list[Any] = field(default_factory=list)
+    committed: list[bytes | None] = field(default_factory=list)
+    offsets: dict[str, Any] = field(default_factory=dict)
+    fails_commit: BaseException | None = None
+    _open: list[bytes | None] = field(default_factory=list)
+
+    def produce(
+        self, batch: Batch, keys: Sequence[bytes | None], values: Sequence[bytes | None], headers: Any
+    ) -> Sequence[GivenDelivery]:
+        self.calls.append(("produce", len(values)))
+        first = len(self.committed) + len(self._open)
+        self._open += values
+        return [GivenDelivery(Landed("t", 0, first + row)) for row in range(len(values))]
+
+    def commit(self, offsets: Sequence[tuple[Mapping[str, Any], Any]], states: Mapping[str, Mapping[str, str]]) -> None:
+        if self.fails_commit is not None:
+            raise self.fails_commit
+        self.calls.append(("commit", [offset for _, offset in offsets]))
+        self.committed += self._open
+        self._open = []
+        self.offsets.update({canonical(partition): offset for partition, offset in offsets})
+
+    def abort(self) -> None:
+        self.calls.append(("abort", len(self._open)))
+        self._open = []
+
+
+class KnownTopics:
+    """Stands for topics that all exist."""
+
+    def ensure(self, topics: Any) -> None:
+        """Do nothing."""
+
+
+@dataclass
+class GivenReader:
+    """Gives the batches it was made of, then ends."""
+
+    batches: list[RawBatch]
+    ends: Mapping[TopicPartition, int]
+    positions: dict[TopicPartition, int] = field(default_factory=dict)
+    sought: dict[TopicPartition, int] = field(default_factory=dict)
+
+    @property
+    def is_finished(self) -> bool:
+        return not self.batches
+
+    def poll(self) -> list[RawBatch]:
+        batch = self.batches.pop(0)
+        self.positions[PART] = batch.offset[len(batch) - 1].as_py() + 1
+        if not self.batches:
+            self.positions.update(self.ends)
+        return [batch]
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        self.sought[partition] = offset
+
+    def pause(self, partitions: Any) -> None:
+        """Do nothing."""
+
+    def resume(self, partitions: Any) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> GivenReader:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Do nothing."""
+
+
+def raw(values: Sequence[str], first: int = 0) -> RawBatch:
+    """Return records of partition 0 with consecutive offsets."""
+    count = len(values)
+    return RawBatch(
+        "t",
+        pa.array([0] * count, pa.int32()),
+        pa.array(range(first, first + count), pa.int64()),
+        pa.array([1] * count, pa.int64()),
+        TimestampType.CREATE_TIME,
+        [None] * count,
+        [value.encode() for value in values],
+    )
+
+
+def tolerance(tolerate: bool = False) -> Tolerance:
+    """Return a tolerance that retries nothing."""
+    return Tolerance(ToleranceSettings(tolerate))
+
+
+def strings(guard: Tolerance) -> Converters:
+    """Return string converters."""
+    key, value, header = StringConverter(), StringConverter(), SimpleHeaderConverter()
+    key.configure({}, True)
+    value.configure({}, False)
+    header.configure({})
+    return Converters(key, value, header, guard)
+
+
+def source_run(
+    task: SourceTask,
+    writer: RememberedWriter,
+    caps: IntervalCaps | None = None,
+    upper: Mapping[str, Any] | None = None,
+    boundary: TransactionBoundary | None = None,
+) -> SourceRun:
+    """Return a run of a source task over the remembered writer."""
+    guard = tolerance()
+    boundary = boundary or TransactionBoundary()
+    context = SourceContext(
+        {}, WorkerLimits(), PlannedOffsets({}), Transactions() if boundary.is_connectors else None, {}, upper
+    )
+    work = SourceWork(task, context, {}, strings(guard), Pipeline([], guard), writer, KnownTopics(), boundary)  # type: ignore[arg-type]
+    return SourceRun(work, TaskControl(caps or IntervalCaps(idle_milliseconds=100)))
+
+
+def sink_run(task: SinkTask, is_staged: bool = False, tolerate: bool = False) -> tuple[SinkRun, threading.Event]:
+    """Return a run of a sink task, and its stop flag."""
+    guard = tolerance(tolerate)
+    ranges = (PartitionRange("t", 0, 0, 100),)
+    context = SinkContext({}, WorkerLimits(), [PART], IntervalContext(KEY, ranges, {}, "1-a"), None)
+    control = TaskControl(IntervalCaps())
+    work = SinkWork(task, context, {}, strings(guard), Pipeline([], guard), is_staged)
+    return SinkRun(work, control), control.stopping

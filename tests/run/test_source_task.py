@@ -1,0 +1,163 @@
+"""Source tasks: Connect's call order, and where an interval ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from connect_core.api.data import STRING_SCHEMA
+from connect_core.api.records import SourceRecord
+from connect_core.api.source import RecordMetadata, SourceTask
+from connect_core.errors import RetriableError, UnclearOutcomeError
+from connect_core.interval.values import IntervalCaps
+from connect_core.run.source_task import TransactionBoundary
+from tests.run.equipment import RememberedWriter, source_run
+
+
+def record(number: int) -> SourceRecord:
+    return SourceRecord(
+        "t",
+        value_schema=STRING_SCHEMA,
+        value=f"line {number}",
+        source_partition={"p": 1},
+        source_offset={"n": number},
+    )
+
+
+class GuideTask(SourceTask):
+    """As Connect's guide writes a source: start, a poll that blocks, stop; nothing else."""
+
+    def __init__(self, count: int = 3) -> None:
+        self.count = count
+        self.sent = 0
+        self.stopped = threading.Event()
+
+    def start(self, config: Mapping[str, str]) -> None:
+        self.config = config
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        if self.sent == self.count:
+            self.stopped.wait()
+            return None
+        self.sent += 1
+        return [record(self.sent)]
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+
+class AcknowledgingTask(GuideTask):
+    """Tells its source what is done: nothing may be told before the transaction has committed."""
+
+    def __init__(self, writer: RememberedWriter) -> None:
+        super().__init__()
+        self.writer = writer
+
+    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
+        assert metadata is not None
+        self.writer.calls.append(("commit_record", record.value, metadata.offset))
+
+    def commit(self) -> None:
+        self.writer.calls.append(("task.commit",))
+
+
+def test_guide_source_ends_when_idle() -> None:
+    writer = RememberedWriter()
+    task = GuideTask()
+    source_run(task, writer).run()
+    assert writer.committed == [b"line 1", b"line 2", b"line 3"]
+    assert writer.offsets == {'{"p":1}': {"n": 3}}
+    assert task.stopped.is_set()
+
+
+def test_acknowledgements_follow_the_commit() -> None:
+    writer = RememberedWriter()
+    source_run(AcknowledgingTask(writer), writer).run()
+    assert [call for call in writer.calls if call[0] != "produce"] == [
+        ("commit", [{"n": 3}]),
+        ("commit_record", "line 1", 0),
+        ("commit_record", "line 2", 1),
+        ("commit_record", "line 3", 2),
+        ("task.commit",),
+    ]
+
+
+def test_nothing_is_acknowledged_when_the_commit_is_unclear() -> None:
+    writer = RememberedWriter(fails_commit=UnclearOutcomeError("no answer"))
+    with pytest.raises(UnclearOutcomeError):
+        source_run(AcknowledgingTask(writer), writer).run()
+    assert [call for call in writer.calls if call[0] != "produce"] == []
+
+
+def test_record_cap_ends_the_interval() -> None:
+    writer = RememberedWriter()
+    run = source_run(GuideTask(1000), writer, IntervalCaps(records=5, idle_milliseconds=5000))
+    run.run()
+    assert len(writer.committed) >= 5
+    assert len(writer.committed) < 1000
+    assert run.is_capped()
+
+
+def test_time_cap_ends_the_interval() -> None:
+    began = time.monotonic()
+    run = source_run(GuideTask(0), RememberedWriter(), IntervalCaps(milliseconds=200, idle_milliseconds=60_000))
+    run.control.stopping.clear()
+    threading.Timer(0.3, run.control.stopping.set).start()
+    run.control.caps = IntervalCaps(milliseconds=200, idle_milliseconds=300)
+    run.run()
+    assert time.monotonic() - began < 10
+
+
+def test_stop_commits_what_is_done() -> None:
+    writer = RememberedWriter()
+    run = source_run(GuideTask(2), writer, IntervalCaps(idle_milliseconds=300))
+    run.control.stopping.set()
+    run.run()
+    assert len(writer.committed) == len([call for call in writer.calls if call[0] == "produce"])
+
+
+def test_retriable_poll_is_polled_again() -> None:
+    class Flaky(GuideTask):
+        failed = False
+
+        def poll(self) -> Sequence[SourceRecord] | None:
+            if not self.failed:
+                self.failed = True
+                raise RetriableError("away")
+            return super().poll()
+
+    writer = RememberedWriter()
+    source_run(Flaky(), writer, IntervalCaps(idle_milliseconds=1500)).run()
+    assert len(writer.committed) == 3
+
+
+def test_failing_poll_fails_the_task() -> None:
+    class Broken(GuideTask):
+        def poll(self) -> Sequence[SourceRecord] | None:
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        source_run(Broken(), RememberedWriter()).run()
+
+
+def test_reached_bound_ends_the_interval_at_once() -> None:
+    class Bounded(GuideTask):
+        def poll(self) -> Sequence[SourceRecord] | None:
+            return None if self.sent == self.count else super().poll()
+
+    writer = RememberedWriter()
+    began = time.monotonic()
+    source_run(Bounded(), writer, IntervalCaps(idle_milliseconds=60_000), {'{"p":1}': {"n": 3}}).run()
+    assert len(writer.committed) == 3
+    assert time.monotonic() - began < 30
+
+
+def test_full_transactions_are_committed_one_by_one() -> None:
+    writer = RememberedWriter()
+    source_run(GuideTask(5), writer, boundary=TransactionBoundary(records=2)).run()
+    commits: list[Any] = [call[1] for call in writer.calls if call[0] == "commit"]
+    assert commits == [[{"n": 2}], [{"n": 4}], [{"n": 5}]]
