@@ -1,0 +1,215 @@
+"""Connectors: create, read, reconfigure, delete. Connect: the herder's part of ``ConnectorsResource``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from connect_core.api.config.parsing import trim
+from connect_core.errors import BadRequestError, NotFoundError
+from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
+from connect_core.herder.context import Herder
+from connect_core.herder.status import compute_status
+from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.registry import PluginKind, registry
+from connect_core.store import audit, connectors, statuses
+from connect_core.store.audit import Act
+from connect_core.store.connectors import NewConfig
+from connect_core.store.statuses import ConnectorFacts
+
+__all__ = [
+    "ConnectorInfo",
+    "NewConnector",
+    "create",
+    "delete",
+    "expand",
+    "get_config",
+    "get_info",
+    "get_tasks",
+    "list_names",
+    "patch_config",
+    "put_config",
+]
+
+_INITIAL_STATES = {
+    "RUNNING": TargetState.STARTED,
+    "PAUSED": TargetState.PAUSED,
+    "STOPPED": TargetState.STOPPED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NewConnector:
+    """What is to be created; ``initial_state`` RUNNING, PAUSED or STOPPED in any case (KIP-980)."""
+
+    name: str | None
+    config: RawConfig
+    initial_state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorInfo:
+    """A connector as it is shown: secrets hidden."""
+
+    name: str
+    config: Mapping[str, str | None]
+    tasks: int
+    type: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return Connect's form (``ConnectorInfo``)."""
+        tasks = [{"connector": self.name, "task": task} for task in range(self.tasks)]
+        return {"name": self.name, "config": dict(self.config), "tasks": tasks, "type": self.type}
+
+
+def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
+    """Create a connector. Raise BadRequestError, AlreadyExistsError."""
+    name = trim(new.name or "")
+    target = _target(new.initial_state)
+    accepted = accept(herder, name, named(name, new.config))
+    with herder.database.write() as connection:
+        connectors.create(connection, name, accepted, target)
+        audit.record(connection, Act(herder.actor, "create", name, None, _visible(accepted.config)))
+    herder.ask("deploy", name)
+    if target is not TargetState.STARTED:
+        herder.ask("pause", name)
+    return _info(name, accepted, 0)
+
+
+def put_config(herder: Herder, name: str, config: RawConfig) -> tuple[bool, ConnectorInfo]:
+    """Store a configuration, of a new connector if need be → whether it is new, and how it is now.
+
+    Raise BadRequestError.
+    """
+    stored = _find(herder, name)
+    if stored is None:
+        return True, create(herder, NewConnector(name, named(name, config)))
+    return False, _replace(herder, stored, named(name, config))
+
+
+def patch_config(herder: Herder, name: str, patch: RawConfig) -> ConnectorInfo:
+    """Replace some settings; null removes one (KIP-477). Raise NotFoundError, BadRequestError."""
+    stored = _find(herder, name)
+    if stored is None:
+        raise _not_found(name)
+    return _replace(herder, stored, patched(stored.config, patch))
+
+
+def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> ConnectorInfo:
+    name = stored.name
+    accepted = accept(herder, name, config, stored.config)
+    with herder.database.write() as connection:
+        connectors.replace_config(connection, name, accepted)
+        tasks = connectors.list_task_configs(connection, name)
+        states = _visible(stored.config), _visible(accepted.config)
+        audit.record(connection, Act(herder.actor, "configure", name, *states))
+    if _schedule(stored.config) != _schedule(accepted.config) or stored.type is not accepted.type:
+        herder.ask("deploy", name)
+    if stored.failure is not None and stored.target_state is TargetState.STARTED:
+        herder.ask("retry", name)
+    return _info(name, accepted, len(tasks))
+
+
+def _schedule(config: Mapping[str, str]) -> dict[str, str]:
+    """Return what shapes the connector's DAG; everything else is read by each run."""
+    return {key: value for key, value in config.items() if key == "schedule" or key.startswith("schedule.")}
+
+
+def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
+    """Delete a connector; its run ends at the next commit point.
+
+    Its offsets stay for a connector of the same name, unless forgotten: then it
+    is stopped and its offsets are reset first. Raise NotFoundError.
+    """
+    if forget_offsets:
+        with herder.database.write() as connection:
+            connectors.set_target_state(connection, name, TargetState.STOPPED)
+        herder.rewrite_offsets(herder, name, None)
+    with herder.database.write() as connection:
+        before = connectors.get(connection, name)
+        connectors.delete(connection, name, forget_offsets=forget_offsets)
+        left = {"offsets": "forgotten" if forget_offsets else "kept"}
+        audit.record(connection, Act(herder.actor, "delete", name, _visible(before.config), left))
+    herder.ask("remove", name)
+
+
+def list_names(herder: Herder) -> list[str]:
+    """Return the names of all connectors."""
+    with herder.database.read() as connection:
+        return connectors.list_names(connection)
+
+
+def expand(herder: Herder, wanted: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return all connectors with their ``status`` and ``info``, as wanted; unknown words are passed over."""
+    with herder.database.read() as connection:
+        facts = statuses.load_facts(connection)
+    worker_id = herder.worker_id
+    views: dict[str, Callable[[ConnectorFacts], dict[str, Any]]] = {
+        "status": lambda one: compute_status(one, worker_id).to_json(),
+        "info": lambda one: _info_of(one).to_json(),
+    }
+    chosen = [(word, view) for word, view in views.items() if word in wanted]
+    return {one.name: {word: view(one) for word, view in chosen} for one in facts}
+
+
+def _info_of(facts: ConnectorFacts) -> ConnectorInfo:
+    return ConnectorInfo(facts.name, shown(facts.config), facts.task_count or 0, facts.type.value)
+
+
+def get_info(herder: Herder, name: str) -> ConnectorInfo:
+    """Return a connector. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        for facts in statuses.load_facts(connection, [name]):
+            return _info_of(facts)
+    raise _not_found(name)
+
+
+def get_config(herder: Herder, name: str) -> dict[str, str | None]:
+    """Return a connector's configuration, secrets hidden. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        return shown(connectors.get(connection, name).config)
+
+
+def get_tasks(herder: Herder, name: str) -> list[dict[str, Any]]:
+    """Return the task configs of the last plan in Connect's form, secrets hidden. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        state = connectors.get(connection, name)
+        configs = connectors.list_task_configs(connection, name)
+    shared = {"task.class": _task_class(state.config)} if configs else {}
+    return [
+        {"id": {"connector": name, "task": task}, "config": {**shared, **shown(config)}}
+        for task, config in enumerate(configs)
+    ]
+
+
+def _task_class(config: Mapping[str, str]) -> str:
+    """Return the name of the task class beside its connector's, as Connect would write it."""
+    plugin = registry().find(PluginKind.CONNECTOR, config["connector.class"].strip())
+    task: type = plugin.load()().task_class()
+    package = plugin.name.rpartition(".")[0] or task.__module__
+    return f"{package}.{task.__name__}"
+
+
+def _target(initial_state: str | None) -> TargetState:
+    state = (initial_state or "RUNNING").upper()
+    if state not in _INITIAL_STATES:
+        raise BadRequestError(f"initial_state {initial_state} is none of {', '.join(_INITIAL_STATES)}")
+    return _INITIAL_STATES[state]
+
+
+def _find(herder: Herder, name: str) -> ConnectorState | None:
+    with herder.database.read() as connection:
+        return connectors.find(connection, name)
+
+
+def _info(name: str, accepted: NewConfig, tasks: int) -> ConnectorInfo:
+    return ConnectorInfo(name, shown(accepted.config), tasks, accepted.type.value)
+
+
+def _not_found(name: str) -> NotFoundError:
+    return NotFoundError(f"Connector {name} not found")
+
+
+def _visible(config: Mapping[str, str]) -> dict[str, Any]:
+    return {"config": shown(config)}

@@ -1,0 +1,46 @@
+"""What all of the herder's functions work with, and who acts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from connect_core.configs import ConfigProviders
+from connect_core.herder.scheduler import Act, Scheduler, ask
+from connect_core.settings import WorkerSettings
+from connect_core.store import Database
+
+__all__ = ["Herder", "OffsetRewriter"]
+
+
+class OffsetRewriter(Protocol):
+    """Moves a stopped connector's offsets where the truth lies, fencing all earlier producers first."""
+
+    def __call__(self, herder: Herder, connector: str, wanted: Mapping[str, Mapping[str, Any] | None] | None) -> None:
+        """Alter offsets by canonical JSON of their partition; ``None`` as a value forgets one, alone resets all.
+
+        Raise IllegalWorkerStateError unless the connector is STOPPED.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Herder:
+    """The metadata database, the scheduler, the worker's settings, and the acting user's name."""
+
+    database: Database
+    worker: WorkerSettings
+    scheduler: Scheduler
+    rewrite_offsets: OffsetRewriter
+    providers: ConfigProviders = field(default_factory=ConfigProviders)
+    actor: str = ""
+
+    @property
+    def worker_id(self) -> str:
+        """``host:port`` of this worker, shown where no driver has run yet."""
+        address = self.worker.advertised
+        return f"{address.host}:{address.port}"
+
+    def ask(self, act: Act, connector: str) -> None:
+        """Let the scheduler act; what it cannot do now becomes a request."""
+        ask(self.scheduler, self.database, act, connector)

@@ -1,0 +1,52 @@
+"""Live checks: the systems a valid configuration names are tried, within seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import replace
+
+from connect_core.api.config import ConfigValue
+from connect_core.configs import ConfigInfo, ConfigInfos
+from connect_core.errors import ConnectError
+
+__all__ = ["LiveCheck", "with_live_check"]
+
+LiveCheck = Callable[[], Mapping[str, Sequence[str]]]
+"""Tries a connector's systems and returns errors by setting; may hang."""
+
+_KEY = "connector.class"
+
+
+def with_live_check(infos: ConfigInfos, check: LiveCheck, seconds: float = 5.0) -> ConfigInfos:
+    """Return the infos with what a live check finds in its time."""
+    # A thread of its own each time: one that hangs must not hold up the next.
+    thread = ThreadPoolExecutor(1, thread_name_prefix="connect-live-check")
+    running = thread.submit(check)
+    thread.shutdown(wait=False)
+    return _with_errors(infos, _found(running, infos.name, seconds))
+
+
+def _found(running: Future[Mapping[str, Sequence[str]]], connector: str, seconds: float) -> Mapping[str, Sequence[str]]:
+    try:
+        error = running.exception(seconds)
+    except FutureTimeoutError:
+        return {_KEY: [f"The systems {connector} needs did not answer within {seconds:g} s: are they up?"]}
+    if error is None:
+        return running.result()
+    text = str(error) if isinstance(error, ConnectError) else f"The check failed: {type(error).__name__}: {error}"
+    return {_KEY: [text]}
+
+
+def _with_errors(infos: ConfigInfos, found: Mapping[str, Sequence[str]]) -> ConfigInfos:
+    known = {info.value.name for info in infos.infos if info.value is not None}
+    shown = [replace(info, value=_noted(info.value, found)) if info.value else info for info in infos.infos]
+    shown += [ConfigInfo(None, _noted(ConfigValue(key), found)) for key in found if key not in known]
+    count = sum(len(messages) for messages in found.values())
+    return replace(infos, infos=tuple(shown), error_count=infos.error_count + count)
+
+
+def _noted(value: ConfigValue, found: Mapping[str, Sequence[str]]) -> ConfigValue:
+    messages = found.get(value.name, ())
+    return replace(value, error_messages=[*value.error_messages, *messages]) if messages else value

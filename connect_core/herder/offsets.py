@@ -1,0 +1,150 @@
+"""Offsets: read, alter and reset (KIP-875); altering needs a stopped connector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from connect_core.api.connector import Connector
+from connect_core.api.offsets import canonical, parse
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import SinkConnector
+from connect_core.api.source import SourceConnector
+from connect_core.errors import BadRequestError, ConnectError, IllegalWorkerStateError
+from connect_core.herder.context import Herder
+from connect_core.herder.sink_offsets import parse_sink_offsets
+from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.registry import PluginKind, registry
+from connect_core.store import audit, connectors, offsets
+from connect_core.store.audit import Act
+from connect_core.store.offsets import Changes
+
+__all__ = ["OffsetEntry", "alter", "get", "list_moves", "reset"]
+
+OffsetEntry = Mapping[str, Any]
+"""Connect's ``{"partition": {…}, "offset": {…}}``; an offset of null forgets the partition."""
+
+_DONE = {
+    True: "The offsets for this connector have been {done} successfully",
+    False: "The Connect framework-managed offsets for this connector have been {done} successfully. However, if this "
+    "connector manages offsets externally, they will need to be manually {done} in the system that the connector uses.",
+}
+
+
+def get(herder: Herder, name: str) -> list[dict[str, Any]]:
+    """Return a connector's offsets in Connect's form, sorted by partition. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        kind = connectors.get(connection, name).type
+        stored = offsets.load(connection, name, kind)
+    return [{"partition": parse(partition), "offset": offset} for partition, offset in sorted(stored.items())]
+
+
+def list_moves(herder: Herder, name: str, limit: int = 100, before: int | None = None) -> list[offsets.OffsetMove]:
+    """Return the history of a connector's offsets, the newest first. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        connectors.get(connection, name)
+        return offsets.history(connection, name, limit, before)
+
+
+def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:
+    """Move offsets of a stopped connector and return what to tell the user.
+
+    Raise NotFoundError; BadRequestError unless STOPPED and for bad sink
+    offsets; ConnectError where the connector refuses.
+    """
+    if not entries:
+        raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
+    state = _stopped(herder, name)
+    connector = _connector(state)
+    if isinstance(connector, SinkConnector):
+        positions = parse_sink_offsets(entries)
+        is_followed = connector.alter_offsets(_resolved(herder, state), positions)
+        _check_positions(name, positions)
+        wanted: Changes = offsets.sink_offsets(positions)
+    else:
+        wanted = _source_changes(entries)
+        is_followed = _alter_source(herder, state, connector, wanted)
+    _rewrite(herder, name, wanted)
+    return _DONE[is_followed].format(done="altered")
+
+
+def reset(herder: Herder, name: str) -> str:
+    """Forget all offsets of a stopped connector and return what to tell the user.
+
+    Raise NotFoundError, BadRequestError unless STOPPED, ConnectError where the connector refuses.
+    """
+    state = _stopped(herder, name)
+    with herder.database.read() as connection:
+        stored = offsets.load(connection, name, state.type)
+    connector = _connector(state)
+    if isinstance(connector, SinkConnector):
+        gone: dict[TopicPartition, int | None] = dict.fromkeys(offsets.sink_positions(stored))
+        is_followed = connector.alter_offsets(_resolved(herder, state), gone)
+    else:
+        is_followed = _alter_source(herder, state, connector, dict.fromkeys(stored))
+    _rewrite(herder, name, None)
+    return _DONE[is_followed].format(done="reset")
+
+
+def _stopped(herder: Herder, name: str) -> ConnectorState:
+    with herder.database.read() as connection:
+        state = connectors.get(connection, name)
+    if state.target_state is not TargetState.STOPPED:
+        raise BadRequestError(
+            "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the "
+            f"specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+        )
+    return state
+
+
+def _connector(state: ConnectorState) -> Connector:
+    made: Connector = registry().load(PluginKind.CONNECTOR, state.config["connector.class"].strip())()
+    return made
+
+
+def _resolved(herder: Herder, state: ConnectorState) -> dict[str, str]:
+    return herder.providers.resolve(state.config, state.name)
+
+
+def _alter_source(herder: Herder, state: ConnectorState, connector: Connector, wanted: Changes) -> bool:
+    if not isinstance(connector, SourceConnector):
+        raise ConnectError(f"Connector {state.name} is neither a source nor a sink")
+    return connector.alter_offsets(_resolved(herder, state), wanted)
+
+
+def _source_changes(entries: Sequence[OffsetEntry]) -> dict[str, Mapping[str, Any] | None]:
+    # Forgetting nothing is no error, as in Connect.
+    given = [entry for entry in entries if entry.get("partition") is not None or entry.get("offset") is not None]
+    for entry in given:
+        if not isinstance(entry.get("partition"), Mapping):
+            raise BadRequestError("The partition for a source connector offset cannot be null or missing")
+        for part in (entry["partition"], entry.get("offset") or {}):
+            _check_primitive(part)
+    return {canonical(entry["partition"]): entry.get("offset") for entry in given}
+
+
+def _check_primitive(values: Mapping[str, Any]) -> None:
+    """Raise ConnectError unless all values are primitive. Connect: ``OffsetUtils.validateFormat``."""
+    for field, value in values.items():
+        is_number = isinstance(value, int) and -(2**63) <= value < 2**63
+        if not (value is None or is_number or isinstance(value, str | float)):
+            kind = type(value).__name__ if not isinstance(value, int) else "a number of more than 64 bits"
+            raise ConnectError(f"Offsets may only contain primitive types as values, but field {field} contains {kind}")
+
+
+def _check_positions(name: str, positions: Mapping[TopicPartition, int | None]) -> None:
+    if any(part.partition < 0 or (offset is not None and offset < 0) for part, offset in positions.items()):
+        raise ConnectError(f"Failed to alter consumer group offsets for connector {name}")
+
+
+def _rewrite(herder: Herder, name: str, wanted: Changes | None) -> None:
+    before = get(herder, name)
+    try:
+        herder.rewrite_offsets(herder, name, wanted)
+    except IllegalWorkerStateError as error:
+        raise BadRequestError(str(error)) from error
+    act = "reset offsets" if wanted is None else "alter offsets"
+    with herder.database.write() as connection:
+        stored = offsets.load(connection, name, connectors.get(connection, name).type)
+        after = [{"partition": parse(partition), "offset": offset} for partition, offset in sorted(stored.items())]
+        audit.record(connection, Act(herder.actor, act, name, {"offsets": before}, {"offsets": after}))

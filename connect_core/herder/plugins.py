@@ -1,0 +1,54 @@
+"""Plugins: which there are, what they can be told, and whether a configuration would do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from connect_core.configs import ConfigInfos, plugin_config
+from connect_core.configs.versions import ensure_version
+from connect_core.errors import BadRequestError, ConfigError, NotFoundError
+from connect_core.herder.configuration import RawConfig
+from connect_core.herder.context import Herder
+from connect_core.herder.preflight import preflight
+from connect_core.registry import registry
+
+__all__ = ["get_plugin_config", "list_plugins", "validate_config"]
+
+_SUFFIX = "Connector"
+
+
+def list_plugins(*, connectors_only: bool = True) -> list[dict[str, str]]:
+    """Return the plugins with class, type and version, in Connect's order."""
+    types = ("sink", "source") if connectors_only else ()
+    return [
+        {"class": plugin.name, "type": plugin.type, "version": plugin.version} for plugin in registry().plugins(*types)
+    ]
+
+
+def get_plugin_config(name: str, version: str | None = None) -> list[dict[str, Any]]:
+    """Return the definition of a plugin's settings. Raise NotFoundError, BadRequestError for another version."""
+    plugin = registry().describe(name)
+    if plugin is None:
+        raise NotFoundError(f"Unknown plugin {name}.")
+    try:
+        ensure_version(plugin, version)
+    except ConfigError as error:
+        raise BadRequestError(str(error)) from error
+    return plugin_config(name) or []
+
+
+def validate_config(herder: Herder, plugin: str, config: RawConfig) -> ConfigInfos:
+    """Return every setting of a configuration with what is wrong about it.
+
+    With ``connect.validate.live`` a configuration without errors is also tried
+    on the systems it names. Raise BadRequestError where it is of another plugin
+    than ``plugin``, ConfigError where its connector class is missing or unknown.
+    """
+    given = config.get("connector.class")
+    if given is not None and not _plain(given).endswith(_plain(plugin)):
+        raise BadRequestError(f"Included connector type {given} does not match request type {plugin}")
+    return preflight(herder, config)
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix(_SUFFIX) or name

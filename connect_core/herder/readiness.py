@@ -1,0 +1,46 @@
+"""Whether an idle connector is to be run, as far as the metadata database knows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import Enum
+
+from connect_core.interval.values import IntervalState, TargetState, TaskOutcome
+from connect_core.store.statuses import ConnectorFacts
+
+__all__ = ["Readiness", "readiness"]
+
+
+class Readiness(Enum):
+    """What a watcher does about a waiting connector."""
+
+    DUE = "due"
+    """Run it: no plan yet, a new configuration, an unfinished interval, a restart asked for or due."""
+    HELD = "held"
+    """Leave it: paused, stopped, failed, or waiting for its next automatic restart."""
+    QUIET = "quiet"
+    """Ask the systems whether there is data."""
+
+
+def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
+    """Return whether a waiting connector is to be run."""
+    if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
+        return Readiness.HELD
+    if facts.restarting or facts.task_count is None or facts.planned_version != facts.config_version:
+        return Readiness.HELD if _has_failed_connector(facts) and not facts.restarting else Readiness.DUE
+    if _has_failed_connector(facts):
+        return Readiness.HELD
+    interval = facts.interval
+    if interval is None or interval.state.is_final:
+        return Readiness.QUIET
+    if interval.state is not IntervalState.FAILED:
+        return Readiness.DUE
+    is_fatal = any(task.outcome is TaskOutcome.FAILED and not task.is_retriable for task in interval.tasks)
+    if is_fatal and interval.config_version == facts.config_version:
+        return Readiness.HELD
+    return Readiness.HELD if interval.retry_at is not None and interval.retry_at > now else Readiness.DUE
+
+
+def _has_failed_connector(facts: ConnectorFacts) -> bool:
+    failure = facts.failure
+    return failure is not None and not failure.is_retriable and failure.config_version == facts.config_version

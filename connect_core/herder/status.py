@@ -1,0 +1,176 @@
+"""A connector's status, computed from facts (design §6); JSON as Connect's REST API shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from connect_core.errors import NotFoundError
+from connect_core.herder.context import Herder
+from connect_core.interval.values import IntervalState, TargetState, TaskOutcome
+from connect_core.store import statuses
+from connect_core.store.restarts import CONNECTOR
+from connect_core.store.statuses import ConnectorFacts, TaskFacts
+
+__all__ = ["ConnectorStatus", "PartStatus", "State", "compute_status", "get_status", "get_task_status", "list_statuses"]
+
+STALLED_SECONDS = 60.0
+"""The age of a heartbeat from which a running interval counts as stalled."""
+
+
+class State(Enum):
+    """The states of connectors and tasks. Connect: ``AbstractStatus.State``."""
+
+    UNASSIGNED = "UNASSIGNED"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    STOPPED = "STOPPED"
+    FAILED = "FAILED"
+    RESTARTING = "RESTARTING"
+
+
+@dataclass(frozen=True, slots=True)
+class PartStatus:
+    """The state of the connector itself, or of one task when ``task`` is given."""
+
+    state: State
+    worker_id: str
+    version: str | None = None
+    trace: str | None = None
+    task: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return Connect's form."""
+        shown: dict[str, Any] = {} if self.task is None else {"id": self.task}
+        shown |= {"state": self.state.value, "worker_id": self.worker_id}
+        optional = {"version": self.version, "trace": self.trace}
+        return shown | {key: value for key, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorStatus:
+    """The status of a connector and its tasks; ``is_stalled`` is ours, not Connect's."""
+
+    name: str
+    connector: PartStatus
+    tasks: tuple[PartStatus, ...]
+    type: str
+    is_stalled: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return Connect's form (``ConnectorStateInfo``)."""
+        return {
+            "name": self.name,
+            "connector": self.connector.to_json(),
+            "tasks": [task.to_json() for task in self.tasks],
+            "type": self.type,
+        }
+
+
+def get_status(herder: Herder, name: str) -> ConnectorStatus:
+    """Return a connector's status. Raise NotFoundError."""
+    found = list_statuses(herder, [name])
+    if name not in found:
+        raise NotFoundError(f"No status found for connector {name}")
+    return found[name]
+
+
+def get_task_status(herder: Herder, name: str, task: int) -> PartStatus:
+    """Return a task's status. Raise NotFoundError."""
+    found = list_statuses(herder, [name]).get(name)
+    for part in found.tasks if found else ():
+        if part.task == task:
+            return part
+    raise NotFoundError(f"No status found for task {name}-{task}")
+
+
+def list_statuses(herder: Herder, names: Collection[str] | None = None) -> dict[str, ConnectorStatus]:
+    """Return the statuses of all connectors, or of those named that exist, by name: three statements."""
+    with herder.database.read() as connection:
+        facts = statuses.load_facts(connection, names)
+    worker_id = herder.worker_id
+    return {one.name: compute_status(one, worker_id) for one in facts}
+
+
+def compute_status(facts: ConnectorFacts, worker_id: str) -> ConnectorStatus:
+    """Return the status these facts mean; ``worker_id`` is shown where no driver has run."""
+    attempts = {task.task: task for task in facts.interval.tasks} if facts.interval else {}
+    connector = _connector_state(facts)
+    is_traced = connector in (State.FAILED, State.RESTARTING) and facts.failure is not None
+    worker = facts.worker or worker_id
+    return ConnectorStatus(
+        name=facts.name,
+        connector=PartStatus(
+            connector, worker, facts.plugin_version, facts.failure.trace if is_traced and facts.failure else None
+        ),
+        tasks=tuple(_task_status(facts, number, attempts.get(number), worker) for number in range(_task_count(facts))),
+        type=facts.type.value,
+        is_stalled=_is_stalled(facts),
+    )
+
+
+def _task_count(facts: ConnectorFacts) -> int:
+    return 0 if facts.target_state is TargetState.STOPPED else facts.task_count or 0
+
+
+def _connector_state(facts: ConnectorFacts) -> State:
+    is_restarting = CONNECTOR in facts.restarting
+    has_failed = facts.failure is not None and facts.failure.config_version == facts.config_version
+    if facts.target_state is TargetState.STOPPED:
+        return State.STOPPED
+    if has_failed and not is_restarting:
+        return State.FAILED
+    if facts.task_count is None and facts.target_state is TargetState.STARTED:
+        return State.RESTARTING if is_restarting else State.UNASSIGNED
+    if _is_paused(facts):
+        return State.PAUSED
+    return State.RESTARTING if is_restarting else State.RUNNING
+
+
+def _is_paused(facts: ConnectorFacts) -> bool:
+    return facts.target_state is TargetState.PAUSED or facts.is_dag_paused
+
+
+def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, worker_id: str) -> PartStatus:
+    has_failed = attempt is not None and _has_failed(facts, attempt)
+    # A new configuration is a restart of what failed under the old one.
+    is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts))
+    state = State.RUNNING
+    if has_failed and not is_restarting:
+        state = State.FAILED
+    elif _is_paused(facts):
+        state = State.PAUSED
+    elif is_restarting:
+        state = State.RESTARTING
+    shown = attempt is not None and has_failed and state is not State.PAUSED
+    trace = _trace(facts, attempt) if shown and attempt else None
+    worker = attempt.worker if attempt is not None and attempt.worker else worker_id
+    return PartStatus(state, worker, facts.plugin_version, trace, number)
+
+
+def _has_failed(facts: ConnectorFacts, attempt: TaskFacts) -> bool:
+    """Whether the last attempt failed and no try is left."""
+    interval = facts.interval
+    if interval is None or interval.state is not IntervalState.FAILED or attempt.outcome is not TaskOutcome.FAILED:
+        return False
+    return not (attempt.is_retriable and interval.tries_left > 0)
+
+
+def _is_outdated(facts: ConnectorFacts) -> bool:
+    return facts.interval is not None and facts.interval.config_version != facts.config_version
+
+
+def _trace(facts: ConnectorFacts, attempt: TaskFacts) -> str | None:
+    retry_at = facts.interval.retry_at if facts.interval else None
+    if retry_at is None or not attempt.is_retriable or not attempt.trace:
+        return attempt.trace
+    return f"{attempt.trace.rstrip()}\nThe next automatic restart is at {retry_at.isoformat(timespec='seconds')}.\n"
+
+
+def _is_stalled(facts: ConnectorFacts) -> bool:
+    interval = facts.interval
+    if interval is None or interval.state.is_final or interval.state is IntervalState.FAILED:
+        return False
+    return (interval.heartbeat_age or 0.0) > STALLED_SECONDS

@@ -1,0 +1,22 @@
+"""Active topics of connectors (KIP-558)."""
+
+from __future__ import annotations
+
+from connect_core.herder.context import Herder
+from connect_core.store import audit, topics
+from connect_core.store.audit import Act
+
+__all__ = ["list_active", "reset_active"]
+
+
+def list_active(herder: Herder, name: str) -> list[str]:
+    """Return the topics a connector has used; none for an unknown one, as Connect answers."""
+    with herder.database.read() as connection:
+        return topics.active(connection, name)
+
+
+def reset_active(herder: Herder, name: str) -> None:
+    """Forget the topics a connector has used; an unknown one is no error, as in Connect."""
+    with herder.database.write() as connection:
+        topics.reset(connection, name)
+        audit.record(connection, Act(herder.actor, "reset topics", name))
