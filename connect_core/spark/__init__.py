@@ -1,0 +1,1 @@
+"""The driver's loop and its Spark jobs: one partition per task."""

@@ -1,0 +1,73 @@
+"""The code that travels to Spark workers: connect-core and every installed plugin, in one zip."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import Distribution, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["CodeArchive", "build_archive"]
+
+_ANNOUNCING = ("METADATA", "entry_points.txt")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeArchive:
+    """A zip of Python packages, named by the digest of what is in it."""
+
+    path: Path
+    digest: str
+
+
+@cache
+def build_archive(folder: Path) -> CodeArchive:
+    """Write the zip into ``folder`` unless it is there, and return it."""
+    files = sorted(_sources())
+    digest = hashlib.sha256()
+    for name, path in files:
+        digest.update(name.encode())
+        digest.update(path.read_bytes())
+    archive = folder / f"connect-{digest.hexdigest()[:16]}.zip"
+    if not archive.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        draft = archive.with_suffix(f".{hashlib.sha256(str(archive).encode()).hexdigest()[:6]}.part")
+        _write(draft, files)
+        draft.replace(archive)
+    return CodeArchive(archive, digest.hexdigest()[:16])
+
+
+def _write(path: Path, files: list[tuple[str, Path]]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, source in files:
+            target.writestr(zipfile.ZipInfo(name, _EPOCH), source.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def _sources() -> Iterator[tuple[str, Path]]:
+    plugins = entry_points(group="connect_core.plugins")
+    yield from _announcements({entry.dist.name: entry.dist for entry in plugins if entry.dist is not None})
+    modules = {entry.value.partition(":")[0].partition(".")[0] for entry in plugins}
+    for module in sorted({"connect_core", *modules}):
+        spec = find_spec(module)
+        if spec is None:
+            continue
+        if spec.submodule_search_locations:
+            root = Path(next(iter(spec.submodule_search_locations)))
+            for path in root.rglob("*"):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    yield f"{module}/{path.relative_to(root).as_posix()}", path
+        elif spec.origin:
+            yield Path(spec.origin).name, Path(spec.origin)
+
+
+def _announcements(distributions: Mapping[str, Distribution]) -> Iterator[tuple[str, Path]]:
+    """Yield the files by which a worker without the plugin installed finds its entry points."""
+    for distribution in distributions.values():
+        for file in distribution.files or ():
+            if file.parent.name.endswith(".dist-info") and file.name in _ANNOUNCING:
+                yield file.as_posix(), Path(str(file.locate()))

@@ -1,0 +1,106 @@
+"""Running the tasks of a plan: as partitions of a Spark job, or as threads of this process."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from connect_core.interval.values import Plan, TaskPlan, TaskResult
+from connect_core.run.task import run_task
+
+__all__ = ["LazyRunner", "SparkRunner", "TaskRunner", "ThreadRunner", "interrupt_tag"]
+
+_RESULT = pa.schema([("task", pa.int32()), ("result", pa.binary())])
+
+
+class TaskRunner(Protocol):
+    """Runs every task of a plan once; what is missing from the answer is unclear."""
+
+    def run(self, plan: Plan) -> Sequence[TaskResult]:
+        """Run the tasks side by side and return what came back."""
+
+    def interrupt(self, tag: str) -> None:
+        """End the job of this tag, if any; correctness never waits for its death."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRunner:
+    """Runs tasks as partitions of one DataFrame job; local, submit and Connect alike."""
+
+    session: Any
+
+    def run(self, plan: Plan) -> Sequence[TaskResult]:
+        """Run the job under the interval's tag; an earlier job of the tag is ended first."""
+        if not plan.tasks:
+            return ()
+        self.interrupt(plan.job_tag)
+        self.session.addTag(plan.job_tag)
+        try:
+            count = len(plan.tasks)
+            frame = self.session.range(0, count, 1, count).mapInArrow(_partition(plan.tasks), "task int, result binary")
+            return [pickle.loads(row.result) for row in frame.collect()]
+        finally:
+            self.session.removeTag(plan.job_tag)
+
+    def interrupt(self, tag: str) -> None:
+        """End the jobs of this tag. Spark's ``interruptAll`` would end other connectors' jobs."""
+        interrupt_tag(self.session, tag)
+
+
+@dataclass(slots=True)
+class LazyRunner:
+    """Opens its runner when the first plan has work: an idle run costs no Spark session."""
+
+    open: Callable[[], TaskRunner]
+    _opened: TaskRunner | None = None
+
+    def run(self, plan: Plan) -> Sequence[TaskResult]:
+        """Run the plan with the opened runner."""
+        if self._opened is None:
+            self._opened = self.open()
+        return self._opened.run(plan)
+
+    def interrupt(self, tag: str) -> None:
+        """End the job of this tag, if a runner was ever opened."""
+        if self._opened is not None:
+            self._opened.interrupt(tag)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRunner:
+    """Runs tasks as threads of this process: standard input and unit tests."""
+
+    def run(self, plan: Plan) -> Sequence[TaskResult]:
+        """Run the tasks in as many threads."""
+        if not plan.tasks:
+            return ()
+        with ThreadPoolExecutor(len(plan.tasks), thread_name_prefix="task") as pool:
+            return list(pool.map(run_task, plan.tasks))
+
+    def interrupt(self, tag: str) -> None:
+        """Do nothing: threads end with their interval."""
+
+
+def interrupt_tag(session: Any, tag: str) -> None:
+    """End the session's jobs of this tag, in Spark Connect and in a classic session."""
+    if hasattr(session, "interruptTag"):
+        session.interruptTag(tag)
+    else:
+        session.sparkContext.cancelJobsWithTag(tag)
+
+
+def _partition(tasks: tuple[TaskPlan, ...]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function of one partition: row i runs task plan i and answers one row."""
+
+    def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for index in batch.column(0).to_pylist():
+                result = run_task(tasks[index])
+                yield pa.record_batch([[result.task], [pickle.dumps(result)]], schema=_RESULT)
+
+    return run_rows

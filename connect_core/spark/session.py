@@ -1,0 +1,80 @@
+"""Spark sessions: one shared Spark Connect session a deployment, or a local one."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from connect_core.errors import RetriableError
+from connect_core.spark.code import CodeArchive, build_archive
+
+__all__ = ["SessionSettings", "local_session", "shared_session"]
+
+_LOG = logging.getLogger(__name__)
+_NAMESPACE = uuid.UUID("6f1f3a0e-52d5-4c5b-9d0e-6c6f6e6e6563")
+_LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.log.level": "ERROR",
+    "spark.scheduler.mode": "FAIR",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.enabled": "false",
+}
+_DEAD = ("SESSION_CLOSED", "SESSION_CHANGED", "INVALID_HANDLE.SESSION")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """Where Spark is: ``remote`` is a ``sc://`` address with its token."""
+
+    deployment: str
+    remote: str
+    archive_folder: Path
+
+
+def shared_session(settings: SessionSettings) -> Any:
+    """Return the deployment's session on the Spark Connect server.
+
+    Its id follows from deployment, code and Python version, so that a driver
+    that starts anew finds the warm one. A timed-out id is dead for good: the
+    generation is raised once. Raises RetriableError when the server is away.
+    """
+    archive = build_archive(settings.archive_folder)
+    for generation in range(2):
+        session_id = uuid.uuid5(_NAMESPACE, f"{settings.deployment} {archive.digest} {sys.version} {generation}")
+        try:
+            return _attach(settings.remote, session_id, archive)
+        except Exception as error:
+            if not any(text in str(error) for text in _DEAD):
+                where = settings.remote.partition(";")[0]
+                raise RetriableError(
+                    f"Spark Connect does not answer at {where}: {error}. Start it (connect dev up), or correct "
+                    "CONNECT_SPARK_REMOTE."
+                ) from error
+            _LOG.warning("spark session %s is dead, generation %d follows", session_id, generation + 1)
+    raise RetriableError("two generations of the shared Spark session are dead; restart the Spark Connect server")
+
+
+def _attach(remote: str, session_id: uuid.UUID, archive: CodeArchive) -> Any:
+    address = f"{remote.rstrip(';')};session_id={session_id}"
+    session: Any = SparkSession.builder.remote(address).create()
+    session.client._release_session_on_close = False
+    session.addArtifacts(str(archive.path), pyfile=True)
+    return session
+
+
+def local_session(name: str) -> Any:
+    """Return a Spark session inside this process, a slot for each of 16 waiting tasks."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder: Any = SparkSession.builder.master("local[16,1]").appName(name)
+    for key, value in _LOCAL.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

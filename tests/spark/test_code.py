@@ -1,0 +1,53 @@
+"""The code that travels to Spark workers."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from connect_core.spark.code import build_archive
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A distribution that announces one plugin."""
+    site = tmp_path / "site"
+    info = site / "travelling-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "travelling.py").write_text("class TravellingConnector: ...\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: travelling\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[connect_core.plugins]\nTravelling = travelling:TravellingConnector\n")
+    files = ("travelling.py", "travelling-1.0.dist-info/METADATA", "travelling-1.0.dist-info/entry_points.txt")
+    (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
+    monkeypatch.syspath_prepend(str(site))
+    build_archive.cache_clear()
+    yield site
+    build_archive.cache_clear()
+
+
+def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
+    build_archive.cache_clear()
+    first = build_archive(tmp_path / "one")
+    build_archive.cache_clear()
+    second = build_archive(tmp_path / "two")
+    assert first.path.name == second.path.name
+    assert "connect_core/run/task.py" in zipfile.ZipFile(first.path).namelist()
+
+
+def test_plugin_is_found_from_the_archive_alone(plugin: Path, tmp_path: Path) -> None:
+    archive = build_archive(tmp_path / "out").path
+    script = (
+        "import sys; from importlib.metadata import entry_points;"
+        "found = entry_points(group='connect_core.plugins', name='Travelling');"
+        "print([point.load().__module__ for point in found])"
+    )
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(archive)!r}); {script}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == "['travelling']"
+    assert importlib.metadata.version("travelling") == "1.0"
