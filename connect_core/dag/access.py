@@ -1,0 +1,92 @@
+"""Airflow's rights, as the REST API asks for them: the one module that knows Airflow's API server.
+
+A connector's rights are those of its DAG, whose id is computed from the
+connector's name and never taken from a caller.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
+from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+from airflow.api_fastapi.core_api.security import USER_INJECTED_BY_TRUSTED_MIDDLEWARE
+from airflow.configuration import conf
+from airflow.models.dag import DagModel
+from jwt import InvalidTokenError
+
+from connect_core.dag.naming import dag_id_of
+
+__all__ = ["AirflowAccess", "AirflowCaller"]
+
+Method = Literal["GET", "POST", "PUT", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True)
+class AirflowCaller:
+    """A user of Airflow."""
+
+    name: str
+    user: Any
+
+
+class AirflowAccess:
+    """Knows callers by Airflow's token, in a header or its cookie; asks the auth manager for their rights."""
+
+    challenge: str | None = "Bearer"
+
+    async def authenticate(self, request: Any) -> AirflowCaller | None:
+        """Return Airflow's user; an explicit credential wins over the cookie."""
+        given = request.headers.get("authorization")
+        if given is None and (user := _refreshed_user(request)) is not None:
+            return AirflowCaller(user.get_name(), user)
+        token = request.cookies.get(COOKIE_NAME_JWT_TOKEN) if given is None else _bearer(given)
+        if not token:
+            return None
+        try:
+            user = await get_auth_manager().get_user_from_token(token)
+        except InvalidTokenError:
+            return None
+        return AirflowCaller(user.get_name(), user)
+
+    def allows(self, caller: AirflowCaller, method: Method, connector: str | None) -> bool:
+        """Return whether the auth manager allows this on the connector's DAG, or on DAGs in general."""
+        if connector is None:
+            return method == "GET" or self._may(caller, method, DagDetails())
+        dag_id = dag_id_of(connector)
+        team = DagModel.get_team_name(dag_id) if _has_teams() else None
+        return self._may(caller, method, DagDetails(id=dag_id, team_name=team))
+
+    def _may(self, caller: AirflowCaller, method: Method, details: DagDetails) -> bool:
+        return get_auth_manager().is_authorized_dag(method=method, details=details, user=caller.user)
+
+    def visible(self, caller: AirflowCaller, connectors: Collection[str]) -> Collection[str]:
+        """Return those of the connectors whose DAGs the user may see, in their order."""
+        ids = {name: dag_id_of(name) for name in connectors}
+        teams = DagModel.get_dag_id_to_team_name_mapping(list(ids.values())) if _has_teams() else {}
+        by_team: dict[str | None, set[str]] = defaultdict(set)
+        for dag_id in ids.values():
+            by_team[teams.get(dag_id)].add(dag_id)
+        manager, seen = get_auth_manager(), set[str]()
+        for team, dag_ids in by_team.items():
+            seen |= manager.filter_authorized_dag_ids(dag_ids=dag_ids, user=caller.user, method="GET", team_name=team)
+        return [name for name, dag_id in ids.items() if dag_id in seen]
+
+
+def _bearer(authorization: str) -> str | None:
+    scheme, _, credentials = authorization.partition(" ")
+    return credentials.strip() if scheme.lower() == "bearer" else None
+
+
+def _refreshed_user(request: Any) -> Any:
+    """Return the user Airflow's own middleware made of the cookie, and of nothing else."""
+    is_trusted = getattr(request.state, "user_authenticated_via", None) is USER_INJECTED_BY_TRUSTED_MIDDLEWARE
+    return getattr(request.state, "user", None) if is_trusted else None
+
+
+def _has_teams() -> bool:
+    return bool(conf.getboolean("core", "multi_team", fallback=False))

@@ -1,0 +1,68 @@
+"""The DAG that is always there: it holds the watcher and sweeps."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import DAG, BaseOperator
+from airflow.triggers.base import StartTriggerArgs
+
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID
+from connect_core.dag.trigger import WatcherTrigger
+from connect_core.dag.wiring import open_database
+from connect_core.store.requests import forget_done
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+__all__ = ["SweepOperator", "WatchOperator", "housekeeping_dag"]
+
+_KEPT = timedelta(days=7)
+_DOCUMENTATION = """### Housekeeping of connect-core
+
+Its task `watch` waits in the triggerer: it looks for data of all idle connectors, mirrors which DAGs are paused, and
+carries out what was asked for through the REST API. `sweep` removes notes of what was carried out long ago.
+Leave it on: without it idle connectors wake late and the REST API cannot change schedules.
+"""
+
+
+class WatchOperator(BaseOperator):
+    """Keep the watcher alive in the triggerer; needs no worker."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        trigger, arguments = WatcherTrigger().serialize()
+        self.start_trigger_args = StartTriggerArgs(trigger_cls=trigger, trigger_kwargs=arguments, next_method="execute")
+        self.start_from_trigger = True
+
+    def execute(self, context: Context) -> None:
+        """Defer again if ever started in a worker."""
+        self.defer(trigger=WatcherTrigger(), method_name="execute")
+
+
+class SweepOperator(BaseOperator):
+    """Remove what has served its time."""
+
+    def execute(self, context: Context) -> dict[str, int]:
+        """Drop requests that were carried out long ago → how many."""
+        database = open_database()
+        with database.write() as connection:
+            return {"requests": forget_done(connection, datetime.now(UTC) - _KEPT)}
+
+
+def housekeeping_dag(start_date: datetime) -> DAG:
+    """Return the DAG ``connect_housekeeping``: a run an hour, always one."""
+    with DAG(
+        dag_id=HOUSEKEEPING_DAG_ID,
+        description="Watches and sweeps for all connectors",
+        doc_md=_DOCUMENTATION,
+        schedule="@continuous",
+        start_date=start_date,
+        catchup=False,
+        max_active_runs=1,
+        is_paused_upon_creation=False,
+    ) as dag:
+        WatchOperator(task_id="watch")
+        SweepOperator(task_id="sweep")
+    return dag

@@ -1,0 +1,148 @@
+"""What every operator that runs a connector shares: wait, drive a run, conclude."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset, AssetAlias, BaseOperator, BaseOperatorLink
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.triggers.base import StartTriggerArgs
+
+from connect_core.dag.trigger import ConnectorWaitTrigger, is_asked
+from connect_core.errors import ConnectError, RetriableError, StaleEpochError
+from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+__all__ = ["ConnectorTask", "SparkJobLink"]
+
+_HELD_SECONDS = 5.0
+_RETRY_BACKOFF: Mapping[str, Any] = {
+    "retry_delay": timedelta(seconds=5),
+    "retry_exponential_backoff": 2.0,
+    "max_retry_delay": timedelta(minutes=10),
+}
+
+
+class SparkJobLink(BaseOperatorLink):
+    """The button on the task's page that leads to its latest Spark job."""
+
+    @property
+    def name(self) -> str:
+        """Return the button's label."""
+        return "Spark job"
+
+    @property
+    def xcom_key(self) -> str:
+        """Return the XCom key the link is kept under."""
+        return "_link_spark_job"
+
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
+        """Return the address the running operator knows; the page reads it from XCom."""
+        return str(operator.job_url)
+
+
+class ConnectorTask(BaseOperator):
+    """Run one connector; a ``continuous`` one waits in the triggerer, without a slot, for data.
+
+    Subclasses say in ``drive`` how a run is carried out. Nothing is a template:
+    a connector's name is user text.
+    """
+
+    template_fields: Sequence[str] = ()
+    operator_extra_links: Collection[BaseOperatorLink] = (SparkJobLink(),)
+
+    def __init__(self, *, connector: str, continuous: bool = False, **kwargs: Any) -> None:
+        super().__init__(**{**_RETRY_BACKOFF, **kwargs})
+        self.connector = connector
+        self.continuous = continuous
+        self.job_url = ""
+        if continuous:
+            trigger, arguments = ConnectorWaitTrigger(connector).serialize()
+            self.start_trigger_args = StartTriggerArgs(
+                trigger_cls=trigger, trigger_kwargs=arguments, next_method="resume"
+            )
+            self.start_from_trigger = True
+
+    def drive(self, request: RunRequest, context: Context) -> RunOutcome:
+        """Carry out one run. Raises ConnectError."""
+        raise NotImplementedError
+
+    def execute(self, context: Context) -> Any:
+        """Begin in the worker: runs of cron, duration and asset schedules."""
+        return self._run(context)
+
+    def resume(self, context: Context, event: Mapping[str, Any]) -> Any:
+        """Go on after a wait in the triggerer; ``event`` says what ended it."""
+        self.log.info("Woken: %s", event.get("reason"))
+        return self._run(context)
+
+    def show_job(self, context: Context, url: str) -> None:
+        """Link the task's page to a Spark job that runs now; no address: no link."""
+        if url:
+            self.job_url = url
+            context["ti"].xcom_push(key=SparkJobLink().xcom_key, value=url)
+
+    def _run(self, context: Context) -> Any:
+        request = self._request(context)
+        try:
+            outcome = self.drive(request, context)
+        except RetriableError as error:
+            raise AirflowException(str(error)) from error
+        except StaleEpochError as error:
+            raise AirflowSkipException(f"Connector {self.connector} was taken over: {error}") from error
+        except ConnectError as error:
+            raise AirflowFailException(str(error)) from error
+        return self._conclude(outcome, request, context)
+
+    def _request(self, context: Context) -> RunRequest:
+        instance, run = context["ti"], context["dag_run"]
+        return RunRequest(
+            connector=self.connector,
+            run_id=run.run_id,
+            continuous=self.continuous,
+            asked=is_asked(run.run_type, instance.try_number),
+            last_try=instance.try_number > instance.max_tries,
+            bound_time=run.data_interval_end,
+        )
+
+    def _conclude(self, outcome: RunOutcome, request: RunRequest, context: Context) -> Any:
+        if self.continuous and not request.asked:
+            self._defer_if_idle(outcome)
+        if outcome.status is RunStatus.FAILED:
+            raise AirflowFailException(outcome.reason)
+        if outcome.status is RunStatus.SKIPPED:
+            raise AirflowSkipException(outcome.reason)
+        summary = {
+            "status": outcome.status.value,
+            "reason": outcome.reason,
+            "intervals": outcome.intervals,
+            "records": outcome.records,
+        }
+        self._announce(outcome, context, {"connector": self.connector, **summary})
+        return summary
+
+    def _defer_if_idle(self, outcome: RunOutcome) -> None:
+        """Wait in the same run: where another holds the connector, run after run would be skipped at once."""
+        is_held = outcome.status is RunStatus.SKIPPED
+        if is_held:
+            self.log.info("%s; trying again later", outcome.reason)
+        if is_held or (outcome.wait and not outcome.records):
+            pause = _HELD_SECONDS if is_held else 0.0
+            self.defer(trigger=ConnectorWaitTrigger(self.connector, pause), method_name="resume")
+
+    def _announce(self, outcome: RunOutcome, context: Context, metadata: dict[str, Any]) -> None:
+        """Give asset events their metadata; a run that moved nothing has no events."""
+        if not outcome.records:
+            self.outlets = []
+            return
+        events = context["outlet_events"]
+        declared = {asset.uri: asset for asset in self.outlets if isinstance(asset, Asset)}
+        for asset in declared.values():
+            events[asset].extra = dict(metadata)
+        for alias in (outlet for outlet in self.outlets if isinstance(outlet, AssetAlias)):
+            for uri in sorted(set(outcome.outlets) - set(declared)):
+                events[alias].add(Asset(uri=uri), extra=dict(metadata))

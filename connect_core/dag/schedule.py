@@ -1,0 +1,77 @@
+"""A connector's ``schedule`` → what Airflow's DAG takes."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from airflow.sdk import Asset, AssetAll, AssetAny
+from airflow.sdk.definitions.asset import BaseAsset
+from croniter import croniter  # type: ignore[import-untyped]
+
+from connect_core.errors import ConfigError
+
+__all__ = ["CONTINUOUS", "Schedule", "parse_asset", "parse_schedule"]
+
+CONTINUOUS = "@continuous"
+
+Schedule = str | timedelta | BaseAsset | None
+
+_PRESETS = frozenset({CONTINUOUS, "@once", "@hourly", "@daily", "@weekly", "@monthly", "@quarterly", "@yearly"})
+_NONE = frozenset({"", "none", "@none"})
+_ASSET_PREFIX = "asset:"
+_DURATION = re.compile(
+    r"P(?:(?P<days>\d+)D)?(?:T(?=\d)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?)?", re.IGNORECASE
+)
+
+
+def parse_schedule(text: str) -> Schedule:
+    """Return the schedule of a DAG.
+
+    ``@continuous``, another preset, a cron line, a duration (``PT5M``, or
+    seconds), ``asset:A B`` (URIs or names; all of them), ``asset:A | B`` (any),
+    or ``@none`` for runs by hand only. Raises ConfigError.
+    """
+    text = " ".join(text.split())
+    if text in _NONE:
+        return None
+    if text in _PRESETS or croniter.is_valid(text):
+        return text
+    if text.startswith(_ASSET_PREFIX):
+        return _assets(text.removeprefix(_ASSET_PREFIX).strip())
+    duration = _duration(text)
+    if duration:
+        return duration
+    raise ConfigError("schedule", text, "use @continuous, a cron line, a duration such as PT5M, asset:URI, or none")
+
+
+def parse_asset(uri: str) -> Asset:
+    """Return the asset of a URI. Raises ConfigError."""
+    try:
+        return Asset(uri=uri)
+    except ValueError as error:
+        raise ConfigError("schedule", uri, f"Airflow does not take this as an asset's URI: {error}") from error
+
+
+def _duration(text: str) -> timedelta | None:
+    if text.isdigit():
+        return timedelta(seconds=int(text))
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        return None
+    return timedelta(**{unit: int(number) for unit, number in match.groupdict().items() if number})
+
+
+def _assets(text: str) -> BaseAsset:
+    any_of = text.split(" | ")
+    assets = [_asset(word) for word in (any_of if len(any_of) > 1 else text.split())]
+    if not assets:
+        raise ConfigError("schedule", _ASSET_PREFIX, "name at least one asset after asset:")
+    if len(assets) == 1:
+        return assets[0]
+    return AssetAny(*assets) if len(any_of) > 1 else AssetAll(*assets)
+
+
+def _asset(word: str) -> BaseAsset:
+    # A URI is an asset of our own making; a name must be that of one which exists.
+    return parse_asset(word) if "://" in word else Asset.ref(name=word)

@@ -1,0 +1,43 @@
+"""Blocking calls from the triggerer's event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["in_thread"]
+
+Result = TypeVar("Result")
+"""What the blocking call returns."""
+
+
+async def in_thread(call: Callable[[], Result]) -> Result:
+    """Await a blocking call in a daemon thread of its own.
+
+    Unlike an executor's thread, one that hangs for ever starves no other call
+    and holds up no exit.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = call()
+        except BaseException as raised:
+            error = raised
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="connect-watcher", daemon=True).start()
+    return await future

@@ -1,0 +1,177 @@
+"""One watcher a triggerer: tells every deferred connector when there is something to do."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from typing import Protocol
+
+from connect_core.dag.naming import dag_id_of
+from connect_core.dag.threads import in_thread
+from connect_core.errors import ConnectError
+from connect_core.interval.waits import Check, Standing
+
+__all__ = ["DataProbe", "Duties", "Wake", "Watcher"]
+
+_LOG = logging.getLogger(__name__)
+_SLOW_SECONDS = 5.0
+_HUNG_SECONDS = 60.0
+_SOURCES_AT_ONCE = 8
+
+
+class Wake(Enum):
+    """Why a wait is over."""
+
+    DATA = "data"
+    """There is something to do."""
+    YIELD = "yield"
+    """Another run of the same DAG is queued behind this one."""
+
+
+class DataProbe(Protocol):
+    """Looks for work of waiting connectors; its calls may block."""
+
+    def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
+        """Return how each stands, by one query; those that are gone are left out."""
+
+    def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
+        """Return those with records to read, by one batched ``list_offsets``."""
+
+    def source_has_data(self, connector: str) -> bool:
+        """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
+
+
+class Duties(Protocol):
+    """What is done for all connectors, deferred or not; its calls may block."""
+
+    def observe(self) -> Collection[str]:
+        """Mirror Airflow's flags into the database and return the DAG ids with queued runs."""
+
+    def hold_seconds(self, connector: str) -> float:
+        """Return how long to leave a connector alone, because its latest runs failed."""
+
+    def serve(self) -> None:
+        """Carry out what was asked for in the database."""
+
+
+class Watcher:
+    """Serves all waits of one event loop with a few blocking calls a second."""
+
+    def __init__(self, probe: DataProbe, duties: Duties, tick_seconds: float = 1.0) -> None:
+        self._probe = probe
+        self._duties = duties
+        self._tick_seconds = tick_seconds
+        self._waits: dict[str, set[asyncio.Future[Wake]]] = defaultdict(set)
+        self._since: dict[str, float] = {}
+        self._held_until: dict[str, float] = {}
+        self._sources: dict[str, asyncio.Task[None]] = {}
+        self._slots = asyncio.Semaphore(_SOURCES_AT_ONCE)
+
+    async def wait(self, connector: str, pause_seconds: float = 0.0) -> Wake:
+        """Wait until the connector has something to do, or must make room for another run.
+
+        It is not looked for work for the first ``pause_seconds``.
+        """
+        future: asyncio.Future[Wake] = asyncio.get_running_loop().create_future()
+        self._waits[connector].add(future)
+        self._since.setdefault(connector, time.monotonic())
+        if pause_seconds:
+            self._hold(connector, pause_seconds)
+        try:
+            return await future
+        finally:
+            self._waits[connector].discard(future)
+            if not self._waits[connector]:
+                del self._waits[connector], self._since[connector]
+                self._held_until.pop(connector, None)
+
+    async def work(self) -> None:
+        """Serve until cancelled. A blocking call that hangs holds up its own kind only."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._repeat(self._look_for_data))
+            group.create_task(self._repeat(self._observe))
+            group.create_task(self._repeat(lambda: in_thread(self._duties.serve)))
+
+    async def _repeat(self, act: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            started = time.monotonic()
+            try:
+                await act()
+            except Exception as error:
+                trace = None if isinstance(error, ConnectError) else error
+                _LOG.warning("The watcher goes on after an error: %s", error, exc_info=trace)
+            await asyncio.sleep(max(0.0, self._tick_seconds - (time.monotonic() - started)))
+
+    async def _observe(self) -> None:
+        queued = set(await in_thread(self._duties.observe))
+        for connector in [name for name in self._waits if dag_id_of(name) in queued]:
+            self._wake(connector, Wake.YIELD)
+
+    async def _look_for_data(self) -> None:
+        names = sorted(self._waits)
+        if not names:
+            return
+        standings = await in_thread(lambda: self._probe.standings(names))
+        await self._hold_failing(standings)
+        by_check: dict[Check, list[str]] = defaultdict(list)
+        for name, standing in standings.items():
+            if self._held_until.get(name, 0.0) <= time.monotonic():
+                by_check[standing.check].append(name)
+        due = [name for name in by_check[Check.POLL] if self._waited(name) >= standings[name].poll_seconds]
+        self._wake_all([*by_check[Check.NOW], *due])
+        for name in set(by_check[Check.LATEST]) - set(self._sources):
+            self._sources[name] = asyncio.create_task(self._ask_source(name))
+        if sinks := by_check[Check.SINK]:
+            self._wake_all(await in_thread(lambda: self._probe.sinks_with_data(sinks)))
+
+    async def _hold_failing(self, standings: Mapping[str, Standing]) -> None:
+        """Keep a connector whose runs fail, for whatever reason, from starting them in a hot loop.
+
+        One that was seen blocked and no longer is was restarted or configured anew.
+        """
+        for name in [name for name in standings if name not in self._held_until]:
+            seconds = await in_thread(partial(self._duties.hold_seconds, name))
+            self._hold(name, seconds)
+        for name, standing in standings.items():
+            if standing.check is Check.NEVER:
+                self._hold(name, 0.0)
+
+    def _hold(self, name: str, seconds: float) -> None:
+        if name in self._waits:
+            self._held_until[name] = time.monotonic() + seconds
+
+    async def _ask_source(self, name: str) -> None:
+        """Ask one source. A hanging one gives its slot away, and in the end gets a run, which reports it."""
+        asked = asyncio.ensure_future(in_thread(lambda: self._probe.source_has_data(name)))
+        try:
+            async with self._slots:
+                await asyncio.wait({asked}, timeout=_SLOW_SECONDS)
+            if not asked.done():
+                _LOG.warning("Connector %s: latest() has not answered for %.0f s", name, _SLOW_SECONDS)
+                await asyncio.wait({asked}, timeout=_HUNG_SECONDS)
+            if not asked.done() or asked.result():
+                self._wake(name, Wake.DATA)
+        except Exception as error:
+            _LOG.warning("Connector %s: latest() failed: %s", name, error)
+            await asyncio.sleep(_SLOW_SECONDS)
+            self._wake(name, Wake.DATA)
+        finally:
+            asked.cancel()
+            del self._sources[name]
+
+    def _waited(self, connector: str) -> float:
+        return time.monotonic() - self._since.get(connector, time.monotonic())
+
+    def _wake_all(self, connectors: Collection[str]) -> None:
+        for connector in connectors:
+            self._wake(connector, Wake.DATA)
+
+    def _wake(self, connector: str, wake: Wake) -> None:
+        for future in self._waits.get(connector, ()):
+            if not future.done():
+                future.set_result(wake)

@@ -1,0 +1,69 @@
+"""What the DAG file, its tasks and the watcher are made of, from the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from connect_core.configs import load_worker
+from connect_core.dag.airflow_api import AirflowApi, ServiceIdentity
+from connect_core.dag.duties import AirflowDuties
+from connect_core.dag.scheduler import AirflowScheduler
+from connect_core.dag.snapshot import read_or_last_good
+from connect_core.dag.watcher import Watcher
+from connect_core.errors import ConfigError
+from connect_core.settings import WorkerMode, WorkerSettings
+from connect_core.store.database import Database
+from connect_core.store.schedules import ScheduledConnector, scheduled_connectors
+
+__all__ = ["airflow_api", "airflow_scheduler", "current_connectors", "make_watcher", "open_database", "worker_settings"]
+
+_SNAPSHOT = "connect_dags.json"
+
+
+def worker_settings() -> WorkerSettings:
+    """Return the worker's settings. Raises ConfigError."""
+    return load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
+
+
+def current_connectors(settings: WorkerSettings) -> tuple[ScheduledConnector, ...]:
+    """Return the stored connectors; the last known ones while the database is down."""
+    database = Database(settings.database_url, pooled=False)
+
+    def read() -> tuple[ScheduledConnector, ...]:
+        with database.read() as connection:
+            return scheduled_connectors(connection)
+
+    home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
+    return read_or_last_good(read, home / _SNAPSHOT)
+
+
+def airflow_scheduler(settings: WorkerSettings) -> AirflowScheduler:
+    """Return the scheduler that acts on Airflow with the service identity. Raises ConfigError."""
+    return AirflowScheduler(airflow_api(settings))
+
+
+def open_database() -> Database:
+    """Return the metadata database, for a short-lived process. Raises ConfigError."""
+    return Database(worker_settings().database_url, pooled=False)
+
+
+def make_watcher() -> Watcher:
+    """Return the triggerer's watcher. Raises ConfigError."""
+    # The probe brings Kafka's client along, which parsing the DAG file must not pay for.
+    from connect_core.spark.probe import open_probe
+
+    settings = worker_settings()
+    database, api = Database(settings.database_url), airflow_api(settings)
+    return Watcher(open_probe(settings, database), AirflowDuties(database, api, AirflowScheduler(api)))
+
+
+def airflow_api(settings: WorkerSettings) -> AirflowApi:
+    """Return Airflow's API with the service identity. Raises ConfigError."""
+    values, file = settings.values, settings.airflow_password_file
+    if not (values["airflow.url"] and values["airflow.user"] and file):
+        raise ConfigError(
+            "Airflow cannot be called: set airflow.url, airflow.user and airflow.password.file, or "
+            "CONNECT_AIRFLOW_URL, CONNECT_AIRFLOW_USER and CONNECT_AIRFLOW_PASSWORD_FILE"
+        )
+    return AirflowApi(ServiceIdentity(values["airflow.url"], values["airflow.user"], file))

@@ -1,0 +1,299 @@
+"""DAGs, waits and acts on a real Airflow; the engine is a stand-in that moves counters."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from connect_core.dag.scheduler import RequestingScheduler
+from connect_core.dag.wiring import airflow_scheduler, worker_settings
+from connect_core.dev.stack import Stack
+from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.store import Database, connectors, migrate
+from tests.dag.live import STUB, Live, eventually
+from tests.dag.stub import stub_world
+
+pytestmark = pytest.mark.servers
+
+AIRFLOW = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("live")
+    world = folder / "world"
+    world.mkdir()
+    settings = {
+        "PYTHONPATH": f"{STUB}:{Path.cwd()}",
+        "CONNECT_STUB_FOLDER": str(world),
+        "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
+    }
+    stack = Stack(folder / "stack", services=("postgres", *AIRFLOW), settings=settings)
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            stack.up()
+            for name, value in stack.environment().items():
+                patch.setenv(name, value)
+            patch.setattr(stub_world, "FOLDER", world)
+            found = worker_settings()
+            database = Database(found.database_url)
+            migrate(database)
+            scheduler = airflow_scheduler(found)
+            # The API's part for tasks is built at its first request, which takes seconds.
+            httpx.get(f"{found.values['airflow.url']}/execution/health", timeout=120)
+            yield Live(stack, database, scheduler._api, scheduler)
+        finally:
+            stack.down()
+
+
+def test_dag_appears_within_seconds_and_waits_without_a_slot(live: Live) -> None:
+    began = time.monotonic()
+    live.create("idle sink/äöü")
+    deployed = time.monotonic() - began
+    task = eventually(lambda: live.waiting("idle sink/äöü"))
+    print(f"\ndeployed in {deployed:.1f} s, waiting after {time.monotonic() - began:.1f} s")
+    assert task["dag_display_name"] == "idle sink/äöü"
+    assert task["try_number"] == 1
+    # Housekeeping may be sweeping at first.
+    pool = eventually(lambda: live.pool() if live.pool()["occupied_slots"] == 0 else None)
+    assert pool["deferred_slots"] >= 2
+    assert live.runs("idle sink/äöü") == []
+
+
+def test_data_ends_the_wait_and_the_next_run_waits_again(live: Live) -> None:
+    live.create("wakes")
+    first = eventually(lambda: live.waiting("wakes"))
+    for number in range(3):
+        told = time.time()
+        stub_world.say("wakes", records=5)
+        run = eventually(lambda number=number: next(iter(live.runs("wakes")[number:]), None))
+        print(f"\ndata to run: {run['at'] - told:.1f} s")
+        assert not run["asked"]
+        assert run["continuous"]
+        assert number or run["run_id"] == first["dag_run_id"]
+        live.until_state("wakes", run["run_id"], "success")
+        eventually(lambda: live.waiting("wakes"))
+    assert [end["records"] for end in live.ended("wakes")] == [5, 5, 5]
+    assert len({run["run_id"] for run in live.runs("wakes")}) == 3
+
+
+def test_run_that_found_nothing_waits_again_in_the_same_run(live: Live) -> None:
+    stub_world.say("polled", check="poll", poll_seconds=1)
+    live.create("polled")
+    eventually(lambda: len(live.runs("polled")) >= 2 or None)
+    assert len({run["run_id"] for run in live.runs("polled")}) == 1
+    stub_world.say("polled", check="never")
+
+
+def test_manual_run_of_an_idle_connector_ends_the_wait(live: Live) -> None:
+    live.create("by hand")
+    waits = eventually(lambda: live.waiting("by hand"))
+    told = time.time()
+    run_id = live.scheduler.trigger("by hand")
+    live.until_state("by hand", waits["dag_run_id"], "success")
+    print(f"\ntrigger to end of the wait: {time.time() - told:.1f} s")
+    assert time.time() - told < 5
+    run = eventually(lambda: next(iter(live.runs("by hand")), None))
+    print(f"trigger to run: {run['at'] - told:.1f} s")
+    assert (run["run_id"], run["asked"]) == (run_id, True)
+    assert live.until_state("by hand", run_id, "success", "deferred") == "success"
+    assert live.ended("by hand")[0]["status"] == "idle"
+    eventually(lambda: live.waiting("by hand"))
+
+
+def test_manual_run_of_a_cron_connector_starts_in_the_worker(live: Live) -> None:
+    stub_world.say("cron", records=0)
+    live.create("cron", schedule="0 0 1 1 *")
+    eventually(lambda: next(iter(live.ended("cron")), None))
+    stub_world.say("cron", records=7)
+    told = time.time()
+    run_id = live.scheduler.trigger("cron")
+    live.until_state("cron", run_id, "success")
+    run = next(one for one in live.runs("cron") if one["run_id"] == run_id)
+    print(f"\ntrigger to run: {run['at'] - told:.1f} s")
+    assert live.ended("cron")[-1]["records"] == 7
+    assert live.links("cron", run_id) == {"Spark job": "http://127.0.0.1:4040/jobs/?tag=cron"}
+
+
+def test_run_is_skipped_while_another_holds_the_connector(live: Live) -> None:
+    live.create("held", schedule="@none")
+    stub_world.say("held", records=1)
+    with stub_world.path("held", "lock").open("w") as lease:
+        fcntl.flock(lease, fcntl.LOCK_EX)
+        run_id = live.scheduler.trigger("held")
+        assert live.until_state("held", run_id, "skipped", "failed", "success") == "skipped"
+    assert live.ended("held")[-1]["status"] == "skipped"
+
+
+def test_retriable_error_is_retried_with_backoff(live: Live) -> None:
+    live.create("shaky", schedule="@none")
+    stub_world.say("shaky", records=3, retriable=2)
+    run_id = live.scheduler.trigger("shaky")
+    assert live.until_state("shaky", run_id, "success", "failed") == "success"
+    first, second, third = (run["at"] for run in live.runs("shaky"))
+    assert second - first >= 5
+    assert third - second >= 10
+    assert live.task("shaky", run_id)["try_number"] == 3
+
+
+def test_clearing_a_failed_and_a_committed_run_is_safe(live: Live) -> None:
+    dag_id = live.create("cleared", schedule="@none")
+    stub_world.say("cleared", records=3, fatal="a wrong key")
+    run_id = live.scheduler.trigger("cleared")
+    assert live.until_state("cleared", run_id, "failed", "success") == "failed"
+    assert len(live.runs("cleared")) == 1
+    eventually(lambda: live.api.latest_runs(dag_id)[0].state == "failed" or None)
+    stub_world.say("cleared", failed=None)
+    live.scheduler.retry("cleared")
+    eventually(lambda: live.api.latest_runs(dag_id)[0].state == "success" or None)
+    live.api.clear(dag_id, run_id)
+    eventually(lambda: len(live.ended("cleared")) == 2 or None)
+    assert live.until_state("cleared", run_id, "success") == "success"
+    assert [end["records"] for end in live.ended("cleared")] == [3, 0]
+
+
+def test_failed_continuous_connector_is_no_hot_loop_and_restarts(live: Live) -> None:
+    live.create("broken")
+    first = eventually(lambda: live.waiting("broken"))
+    stub_world.say("broken", records=3, fatal="a wrong key")
+    live.until_state("broken", first["dag_run_id"], "failed")
+    eventually(lambda: live.waiting("broken"))
+    count = len(live.runs("broken"))
+    assert count == 1
+    stub_world.say("broken", failed=None)
+    live.scheduler.retry("broken")
+    eventually(lambda: live.ended("broken") or None)
+    assert live.ended("broken")[-1]["records"] == 3
+
+
+def test_continuous_connector_whose_failure_nobody_recorded_is_no_hot_loop(live: Live) -> None:
+    live.create("crashing", **{"schedule.retries": "0"})
+    eventually(lambda: live.waiting("crashing"))
+    stub_world.say("crashing", records=1, crashes=True)
+    eventually(lambda: len(live.runs("crashing")) == 2 or None)
+    one, other = (run["at"] for run in live.runs("crashing"))
+    assert other - one > 10
+    stub_world.say("crashing", crashes=False)
+
+
+def test_pausing_the_dag_stops_the_connector_until_it_is_unpaused(live: Live) -> None:
+    live.create("paused")
+    eventually(lambda: live.waiting("paused"))
+    live.scheduler.pause("paused")
+    told = time.monotonic()
+    eventually(lambda: live.is_mirrored_as_paused("paused"))
+    assert time.monotonic() - told < 3
+    stub_world.say("paused", records=2)
+    eventually(lambda: live.waiting("paused") is None or None)
+    assert live.runs("paused") == []
+    live.scheduler.resume("paused")
+    eventually(lambda: live.ended("paused") or None)
+    assert [end["records"] for end in live.ended("paused")] == [2]
+    assert live.is_mirrored_as_paused("paused") is False
+
+
+def test_unpausing_in_airflow_resumes_the_connector(live: Live) -> None:
+    live.create("resumed")
+    with live.database.write() as connection:
+        connectors.set_target_state(connection, "resumed", TargetState.PAUSED)
+    live.scheduler.pause("resumed")
+    eventually(lambda: live.is_mirrored_as_paused("resumed"))
+    live.scheduler.resume("resumed")
+
+    def target() -> TargetState:
+        with live.database.read() as connection:
+            return connectors.get(connection, "resumed").target_state
+
+    eventually(lambda: target() is TargetState.STARTED or None)
+
+
+def test_killing_a_task_interrupts_its_spark_job(live: Live) -> None:
+    live.create("killed", schedule="@none")
+    stub_world.say("killed", records=3, seconds=60)
+    run_id = live.scheduler.trigger("killed")
+    eventually(lambda: live.runs("killed") or None)
+    live.mark("killed", run_id, "failed")
+    eventually(lambda: live.ended("killed") or None)
+    assert live.ended("killed")[-1]["status"] == "stopped"
+
+
+def test_task_process_that_dies_is_tried_again(live: Live) -> None:
+    live.create("murdered", schedule="@none")
+    stub_world.say("murdered", records=3, seconds=60)
+    run_id = live.scheduler.trigger("murdered")
+    run = eventually(lambda: next(iter(live.runs("murdered")), None))
+    os.kill(run["pid"], signal.SIGKILL)
+    stub_world.say("murdered", seconds=0)
+    assert live.until_state("murdered", run_id, "success", "failed") == "success"
+    assert [end["records"] for end in live.ended("murdered")] == [3]
+    assert live.runs("murdered")[1]["asked"]
+
+
+def test_requests_are_carried_out_by_the_watcher(live: Live) -> None:
+    asking = RequestingScheduler(live.database, "alice")
+    with live.database.write() as connection:
+        new = connectors.NewConfig(ConnectorType.SINK, {"schedule": "@none"})
+        connectors.create(connection, "asked", new, TargetState.STARTED)
+    asking.deploy("asked")
+    asking.trigger("asked")
+    eventually(lambda: live.ended("asked") or None)
+    asking.pause("asked")
+    eventually(lambda: live.is_mirrored_as_paused("asked"))
+
+
+def test_schedule_change_reaches_the_dag(live: Live) -> None:
+    live.create("moved", schedule="@none")
+    with live.database.write() as connection:
+        new = connectors.NewConfig(ConnectorType.SINK, {"schedule": "PT1H"})
+        connectors.replace_config(connection, "moved", new)
+    live.scheduler.deploy("moved")
+    eventually(lambda: live.ended("moved") or None)
+
+
+def test_deleted_connector_loses_its_dag_while_it_waits(live: Live) -> None:
+    dag_id = live.create("gone")
+    eventually(lambda: live.waiting("gone"))
+    with live.database.write() as connection:
+        connectors.delete(connection, "gone")
+    live.scheduler.remove("gone")
+    assert live.api.parsed_at(dag_id) is None
+
+
+def test_no_dag_gets_a_second_version_by_being_parsed_again(live: Live) -> None:
+    dag_id = live.create("stable")
+    before = live.api.parsed_at(dag_id)
+    for _ in range(2):
+        live.scheduler.deploy("stable")
+    assert live.api.parsed_at(dag_id) != before
+    for name in (dag_id, "connect_housekeeping"):
+        assert live.api._call("GET", f"/dags/{name}/dagVersions")["total_entries"] == 1
+    assert live.api._call("GET", "/importErrors")["total_entries"] == 0
+    assert live.api._call("GET", "/dagWarnings")["total_entries"] == 0
+
+
+def test_asset_events_tell_what_was_moved(live: Live) -> None:
+    live.create("told", schedule="@none", **{"schedule.outlets": "kafka://cluster/told"})
+    live.scheduler.trigger("told")
+    eventually(lambda: live.ended("told") or None)
+    stub_world.say("told", records=4)
+    run_id = live.scheduler.trigger("told")
+    live.until_state("told", run_id, "success")
+
+    def events() -> list[tuple[str, int]]:
+        answer = live.api._call("GET", "/assets/events", params={"source_dag_id": live.task("told", run_id)["dag_id"]})
+        return sorted((one["name"], one["extra"]["records"]) for one in answer["asset_events"])
+
+    assert events() == [("kafka://cluster/found", 4), ("kafka://cluster/told", 4)]
+
+
+def test_housekeeping_sweeps(live: Live) -> None:
+    answer = live.api._call("GET", "/dags/connect_housekeeping/dagRuns/~/taskInstances")
+    states = {task["task_id"]: task["state"] for task in answer["task_instances"]}
+    assert states == {"watch": "deferred", "sweep": "success"}

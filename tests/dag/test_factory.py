@@ -1,0 +1,114 @@
+"""One DAG per stored connector, a function of what shapes it."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from airflow.sdk import DAG, Asset, AssetAlias
+from airflow.serialization.serialized_objects import DagSerialization
+
+from connect_core.dag.factory import connector_dags
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
+from connect_core.dag.operators import ConnectorRunOperator
+from connect_core.dag.submit import ConnectorSubmitOperator
+from connect_core.interval.values import ConnectorType
+from connect_core.store.schedules import ScheduledConnector
+
+
+def source(name: str, schedule: str = "@continuous", **others: object) -> ScheduledConnector:
+    return ScheduledConnector(name, ConnectorType.SOURCE, schedule, **others)  # type: ignore[arg-type]
+
+
+def dag_of(connector: ScheduledConnector, spark_mode: str = "connect") -> DAG:
+    return connector_dags([connector], spark_mode)[dag_id_of(connector.name)]
+
+
+def test_factory_makes_a_dag_per_connector_and_housekeeping() -> None:
+    dags = connector_dags([source("b"), source("a")])
+    assert list(dags) == [*sorted([dag_id_of("a"), dag_id_of("b")]), HOUSEKEEPING_DAG_ID]
+    assert {dag_id: dag.dag_id for dag_id, dag in dags.items()} == {dag_id: dag_id for dag_id in dags}
+
+
+def test_factory_makes_housekeeping_without_any_connector() -> None:
+    assert list(connector_dags([])) == [HOUSEKEEPING_DAG_ID]
+
+
+def test_factory_makes_only_the_dag_a_task_needs() -> None:
+    assert list(connector_dags([source("a"), source("b")], only=dag_id_of("b"))) == [dag_id_of("b")]
+    assert list(connector_dags([source("a")], only=HOUSEKEEPING_DAG_ID)) == [HOUSEKEEPING_DAG_ID]
+
+
+def test_factory_makes_equal_dags_each_time() -> None:
+    connectors = [source("a"), source("b", "PT5M", outlets=("kafka://c/z", "kafka://c/a")), source("c", "0 3 * * *")]
+    made = [
+        {dag_id: DagSerialization.to_dict(dag) for dag_id, dag in connector_dags(order).items()}
+        for order in (connectors, connectors[::-1], connectors)
+    ]
+    assert all(one == other for one, other in pairwise(made))
+
+
+def test_dag_shows_the_true_name() -> None:
+    dag = dag_of(source("my sink/äöü"))
+    assert dag.dag_display_name == "my sink/äöü"
+    assert {"connect", "source", "my sink/äöü"} == set(dag.tags)
+    assert dag.doc_md is not None
+    assert "my sink\\/äöü" in dag.doc_md
+
+
+def test_dag_shows_an_overlong_name() -> None:
+    dag = dag_of(source("x" * 3000))
+    assert len(dag.dag_display_name) == 2000
+    assert max(map(len, dag.tags)) == 100
+
+
+def test_dag_runs_one_at_a_time_from_now_on() -> None:
+    dag = dag_of(source("a"))
+    assert (dag.max_active_runs, dag.catchup, dag.is_paused_upon_creation) == (1, False, False)
+    assert dag.start_date == dag_of(source("b")).start_date
+
+
+def test_task_of_a_continuous_dag_starts_in_the_triggerer() -> None:
+    task = dag_of(source("a")).get_task("run")
+    assert isinstance(task, ConnectorRunOperator)
+    assert task.start_from_trigger
+    assert task.start_trigger_args is not None
+    assert task.start_trigger_args.trigger_kwargs == {"connector": "a", "pause_seconds": 0.0}
+    assert task.start_trigger_args.next_method == "resume"
+
+
+@pytest.mark.parametrize("schedule", ["*/5 * * * *", "PT5M", "@none", "asset:kafka://c/t"])
+def test_task_of_another_dag_starts_in_the_worker(schedule: str) -> None:
+    assert not dag_of(source("a", schedule)).get_task("run").start_from_trigger
+
+
+@pytest.mark.parametrize("spark_mode", ["connect", "submit"])
+def test_task_has_no_template_and_backs_off(spark_mode: str) -> None:
+    task = dag_of(source("{{ 7 * 7 }}", retries=4, pool="etl"), spark_mode).get_task("run")
+    assert tuple(task.template_fields) == ()
+    assert (task.retries, task.pool) == (4, "etl")
+    assert (task.retry_delay, task.retry_exponential_backoff) == (timedelta(seconds=5), 2.0)
+    assert task.max_retry_delay == timedelta(minutes=10)
+
+
+def test_task_is_the_submit_operator_in_that_mode() -> None:
+    assert isinstance(dag_of(source("a"), "submit").get_task("run"), ConnectorSubmitOperator)
+
+
+def test_task_has_outlets_and_an_alias_for_those_it_finds() -> None:
+    task = dag_of(source("a", outlets=("kafka://c/t", "file:///out"))).get_task("run")
+    assert task.outlets == [AssetAlias(dag_id_of("a")), Asset(uri="file:///out"), Asset(uri="kafka://c/t")]
+
+
+@pytest.mark.parametrize("broken", [source("a", "junk"), source("a", outlets=("airflow://x",))])
+def test_dag_that_cannot_be_scheduled_takes_no_other_down(broken: ScheduledConnector) -> None:
+    dags = connector_dags([broken, source("b")])
+    doc = dags[dag_id_of("a")].doc_md
+    assert dags[dag_id_of("a")].schedule is None
+    assert doc is not None
+    assert "only when triggered" in doc
+    assert dags[dag_id_of("b")].schedule == "@continuous"
+
+
+def test_dag_holds_no_config() -> None:
+    text = str(DagSerialization.to_dict(dag_of(source("a"))))
+    assert "connector.class" not in text

@@ -1,0 +1,135 @@
+"""How a run's end becomes the end of Airflow's task."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG, Asset, AssetAlias
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException, TaskDeferred
+from airflow.sdk.execution_time.context import OutletEventAccessors
+
+from connect_core.dag.run_task import ConnectorTask
+from connect_core.dag.trigger import ConnectorWaitTrigger
+from connect_core.errors import ConnectError, LeaseLostError, RetriableError
+from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+
+MOVED = RunOutcome(RunStatus.DRAINED, intervals=2, records=7, outlets=("kafka://c/found", "kafka://c/told"))
+IDLE = RunOutcome(RunStatus.IDLE, wait=True)
+BOUND = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class ScriptedTask(ConnectorTask):
+    """Ends each run as it was told."""
+
+    def __init__(self, *, end: RunOutcome | ConnectError, **others: Any) -> None:
+        super().__init__(**others)
+        self.end = end
+        self.requests: list[RunRequest] = []
+
+    def drive(self, request: RunRequest, context: Any) -> RunOutcome:
+        """Remember the request and end."""
+        self.requests.append(request)
+        if isinstance(self.end, ConnectError):
+            raise self.end
+        return self.end
+
+
+def task(end: RunOutcome | ConnectError, continuous: bool = True) -> ScriptedTask:
+    outlets = [AssetAlias("alias"), Asset(uri="kafka://c/told")]
+    with DAG("dag", schedule=None):
+        return ScriptedTask(task_id="run", connector="a", continuous=continuous, outlets=outlets, end=end)
+
+
+def context(run_type: str = "scheduled", try_number: int = 1) -> Any:
+    return {
+        "ti": SimpleNamespace(try_number=try_number, max_tries=3),
+        "dag_run": SimpleNamespace(run_type=run_type, run_id=f"{run_type}__1", data_interval_end=BOUND),
+        "outlet_events": OutletEventAccessors(),
+    }
+
+
+def test_request_carries_ids_only() -> None:
+    made = task(MOVED)
+    made.resume(context(), {"reason": "data"})
+    assert made.requests == [RunRequest("a", "scheduled__1", True, False, False, BOUND)]
+
+
+@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("asset_triggered", 1), ("scheduled", 2)])
+def test_request_of_a_wanted_run_or_another_try_is_asked(run_type: str, try_number: int) -> None:
+    made = task(MOVED)
+    made.resume(context(run_type, try_number), {"reason": "asked"})
+    assert made.requests[0].asked
+
+
+def test_request_knows_the_last_try() -> None:
+    made = task(MOVED)
+    made.resume(context(try_number=4), {"reason": "asked"})
+    assert made.requests[0].last_try
+
+
+def test_run_that_moved_ends_with_asset_events() -> None:
+    made, where = task(MOVED), context()
+    summary = made.resume(where, {"reason": "data"})
+    events, metadata = where["outlet_events"], {"connector": "a", **summary}
+    assert summary == {"status": "drained", "reason": "", "intervals": 2, "records": 7}
+    assert events[Asset(uri="kafka://c/told")].extra == metadata
+    found = events[AssetAlias("alias")].asset_alias_events
+    assert [(event.dest_asset_key.uri, event.extra) for event in found] == [("kafka://c/found", metadata)]
+
+
+def test_run_that_moved_nothing_has_no_asset_events() -> None:
+    made = task(IDLE, continuous=False)
+    assert made.execute(context()) == {"status": "idle", "reason": "", "intervals": 0, "records": 0}
+    assert made.outlets == []
+
+
+def test_idle_continuous_run_waits_in_the_triggerer() -> None:
+    with pytest.raises(TaskDeferred) as deferred:
+        task(IDLE).resume(context(), {"reason": "data"})
+    assert isinstance(deferred.value.trigger, ConnectorWaitTrigger)
+    assert deferred.value.trigger.connector == "a"
+    assert deferred.value.method_name == "resume"
+
+
+@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("scheduled", 2)])
+def test_idle_run_that_was_asked_for_ends(run_type: str, try_number: int) -> None:
+    assert task(IDLE).resume(context(run_type, try_number), {"reason": "asked"})["status"] == "idle"
+
+
+def test_failed_connector_waits_unless_asked() -> None:
+    failed = RunOutcome(RunStatus.FAILED, reason="a wrong key", wait=True)
+    with pytest.raises(TaskDeferred):
+        task(failed).resume(context(), {"reason": "data"})
+    with pytest.raises(AirflowFailException, match="a wrong key"):
+        task(failed).resume(context("manual"), {"reason": "asked"})
+
+
+HELD = RunOutcome(RunStatus.SKIPPED, reason="another run holds a")
+
+
+def test_run_of_a_held_connector_is_skipped_with_the_reason() -> None:
+    with pytest.raises(AirflowSkipException, match="another run holds a"):
+        task(HELD, continuous=False).execute(context())
+    with pytest.raises(AirflowSkipException, match="another run holds a"):
+        task(HELD).resume(context("manual"), {"reason": "asked"})
+
+
+def test_continuous_run_of_a_held_connector_waits_a_while() -> None:
+    with pytest.raises(TaskDeferred) as deferred:
+        task(HELD).resume(context(), {"reason": "data"})
+    assert deferred.value.trigger.pause_seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ConnectError("no such topic"), AirflowFailException),
+        (RetriableError("broker down"), AirflowException),
+        (LeaseLostError("taken"), AirflowSkipException),
+    ],
+)
+def test_error_says_whether_another_try_helps(error: ConnectError, expected: type[Exception]) -> None:
+    with pytest.raises(AirflowException, match=str(error)) as raised:
+        task(error).resume(context(), {"reason": "data"})
+    assert type(raised.value) is expected

@@ -1,0 +1,78 @@
+"""A run as the driver of a real spark-submit; the engine is a stand-in."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG
+
+from connect_core.dag.submit import ConnectorSubmitOperator
+from connect_core.errors import ConnectError, RetriableError
+from connect_core.interval.runs import RunRequest, RunStatus
+from tests.dag.live import STUB
+from tests.dag.stub import stub_world
+
+pytestmark = pytest.mark.servers
+
+NAME = '--conf a\'b "c" $(d)'
+
+
+class StubSubmitOperator(ConnectorSubmitOperator):
+    """Submits the stand-in's application."""
+
+    application_module = "tests.dag.stub.stub_submit"
+
+
+@pytest.fixture
+def operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ConnectorSubmitOperator:
+    root = Path(__file__).parents[2]
+    connection = {"conn_type": "spark", "host": "local[1]", "extra": {"spark-binary": "spark-submit"}}
+    settings = {
+        "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps(connection),
+        "CONNECT_STUB_FOLDER": str(tmp_path),
+        "CONNECT_WORKER_CONFIG": str(root / "config" / "worker.properties"),
+        "CONNECT_SPARK_MODE": "submit",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": f"{STUB}:{root}",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(stub_world, "FOLDER", tmp_path)
+    with DAG("dag", schedule=None):
+        return StubSubmitOperator(task_id="run", connector=NAME)
+
+
+def drive(operator: ConnectorSubmitOperator) -> Any:
+    context: Any = {"ti": SimpleNamespace(xcom_push=lambda **pushed: None)}
+    return operator.drive(RunRequest(NAME, "manual__1", asked=True, last_try=False), context)
+
+
+def test_submit_returns_what_the_driver_reported(operator: ConnectorSubmitOperator) -> None:
+    stub_world.say(NAME, records=7)
+    outcome = drive(operator)
+    assert (outcome.status, outcome.records) == (RunStatus.DRAINED, 7)
+    assert operator.job_url.startswith("http://127.0.0.1:4040")
+    assert NAME not in " ".join(map(str, operator.application_args or []))
+    assert [run["run_id"] for run in stub_world.events(NAME) if run["event"] == "run"] == ["manual__1"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "error"), [({"fatal": "a wrong key"}, ConnectError), ({"retriable": 1}, RetriableError)]
+)
+def test_submit_raises_what_the_driver_reported(
+    operator: ConnectorSubmitOperator, facts: dict[str, Any], error: type[ConnectError]
+) -> None:
+    stub_world.say(NAME, **facts)
+    with pytest.raises(ConnectError) as raised:
+        drive(operator)
+    assert type(raised.value) is error
+
+
+def test_submit_that_breaks_down_without_a_report_fails(operator: ConnectorSubmitOperator) -> None:
+    stub_world.say(NAME, crashes=True)
+    with pytest.raises(Exception, match="spark-submit"):
+        drive(operator)

@@ -1,0 +1,222 @@
+"""One watcher serves every wait."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+
+from connect_core.dag.naming import dag_id_of
+from connect_core.dag.watcher import Wake, Watcher
+from connect_core.interval.waits import Check, Standing
+
+TICK = 0.01
+LONG = 5.0
+
+
+class World:
+    """What the probe and the duties find."""
+
+    def __init__(self) -> None:
+        self.checks: dict[str, Standing] = {}
+        self.data: set[str] = set()
+        self.queued: set[str] = set()
+        self.holds: dict[str, float] = {}
+        self.broken = False
+        self.batches: list[list[str]] = []
+        self.served = threading.Event()
+        self.hang = threading.Event()
+        self.hang.set()
+
+    def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
+        """How each stands."""
+        if self.broken:
+            raise OSError("down")
+        return {name: self.checks[name] for name in connectors if name in self.checks}
+
+    def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
+        """Those with data."""
+        self.batches.append(list(connectors))
+        return self.data & set(connectors)
+
+    def source_has_data(self, connector: str) -> bool:
+        """Whether it has data; hangs when told to."""
+        if connector.startswith("hanging"):
+            self.hang.wait(LONG)
+        return connector in self.data
+
+    def observe(self) -> Collection[str]:
+        """The DAGs with queued runs."""
+        return [dag_id_of(name) for name in self.queued]
+
+    def hold_seconds(self, connector: str) -> float:
+        """How long to leave one alone."""
+        return self.holds.get(connector, 0.0)
+
+    def serve(self) -> None:
+        """Say that requests were looked at."""
+        self.served.set()
+
+
+def watch(world: World, body: Callable[[Watcher], Awaitable[None]]) -> None:
+    async def run() -> None:
+        watcher = Watcher(world, world, TICK)
+        work = asyncio.create_task(watcher.work())
+        try:
+            await asyncio.wait_for(body(watcher), LONG)
+        finally:
+            work.cancel()
+
+    asyncio.run(run())
+
+
+async def stays(wait: "asyncio.Task[Wake]", ticks: int = 10) -> bool:
+    done, _ = await asyncio.wait({wait}, timeout=ticks * TICK)
+    return not done
+
+
+def test_wait_ends_when_a_sink_has_data() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK)}
+
+    async def body(watcher: Watcher) -> None:
+        one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
+        assert await stays(one)
+        world.data = {"a"}
+        assert await one is Wake.DATA
+        assert await stays(other)
+        assert ["a", "b"] in world.batches
+        other.cancel()
+
+    watch(world, body)
+
+
+def test_wait_ends_at_once_when_work_is_unfinished() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.NOW)}
+
+    async def body(watcher: Watcher) -> None:
+        assert await watcher.wait("a") is Wake.DATA
+
+    watch(world, body)
+
+
+def test_wait_of_a_failed_connector_goes_on_until_it_is_restarted() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.NEVER)}
+    world.data = {"a"}
+
+    async def body(watcher: Watcher) -> None:
+        wait = asyncio.create_task(watcher.wait("a"))
+        assert await stays(wait)
+        world.checks = {"a": Standing(Check.NOW)}
+        assert await wait is Wake.DATA
+
+    watch(world, body)
+
+
+def test_wait_of_a_deleted_connector_goes_on() -> None:
+    async def body(watcher: Watcher) -> None:
+        wait = asyncio.create_task(watcher.wait("gone"))
+        assert await stays(wait)
+        wait.cancel()
+
+    watch(World(), body)
+
+
+def test_wait_ends_for_a_queued_run() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.NEVER), "b": Standing(Check.NEVER)}
+
+    async def body(watcher: Watcher) -> None:
+        one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
+        assert await stays(one)
+        world.queued = {"a"}
+        assert await one is Wake.YIELD
+        assert await stays(other)
+        other.cancel()
+
+    watch(world, body)
+
+
+def test_wait_of_a_polled_source_ends_after_its_interval() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.POLL, poll_seconds=0.1), "b": Standing(Check.POLL, poll_seconds=60)}
+
+    async def body(watcher: Watcher) -> None:
+        one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
+        assert await one is Wake.DATA
+        assert await stays(other)
+        other.cancel()
+
+    watch(world, body)
+
+
+def test_wait_of_a_source_is_not_held_up_by_hanging_ones() -> None:
+    world = World()
+    world.hang.clear()
+    names = [f"hanging-{number}" for number in range(3)]
+    world.checks = {name: Standing(Check.LATEST) for name in (*names, "a")}
+    world.data = {"a"}
+
+    async def body(watcher: Watcher) -> None:
+        waits = [asyncio.create_task(watcher.wait(name)) for name in names]
+        assert await watcher.wait("a") is Wake.DATA
+        world.data = set(names)
+        world.hang.set()
+        assert await asyncio.gather(*waits) == [Wake.DATA] * 3
+
+    watch(world, body)
+
+
+def test_wait_is_held_back_while_runs_keep_failing() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK)}
+    world.data = {"a", "b"}
+    world.holds = {"a": 0.3, "b": 60.0}
+
+    async def body(watcher: Watcher) -> None:
+        one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
+        assert await stays(one)
+        assert await one is Wake.DATA
+        assert await stays(other)
+        # Blocked and no longer: it was restarted.
+        world.checks["b"] = Standing(Check.NEVER)
+        assert await stays(other)
+        world.checks["b"] = Standing(Check.SINK)
+        assert await other is Wake.DATA
+
+    watch(world, body)
+
+
+def test_wait_after_a_pause_does_not_look_before() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.NOW)}
+
+    async def body(watcher: Watcher) -> None:
+        wait = asyncio.create_task(watcher.wait("a", pause_seconds=0.3))
+        assert await stays(wait)
+        assert await wait is Wake.DATA
+
+    watch(world, body)
+
+
+def test_watcher_survives_an_outage() -> None:
+    world = World()
+    world.checks = {"a": Standing(Check.NOW)}
+    world.broken = True
+
+    async def body(watcher: Watcher) -> None:
+        wait = asyncio.create_task(watcher.wait("a"))
+        assert await stays(wait)
+        world.broken = False
+        assert await wait is Wake.DATA
+
+    watch(world, body)
+
+
+def test_watcher_serves_requests_without_any_wait() -> None:
+    world = World()
+
+    async def body(watcher: Watcher) -> None:
+        await asyncio.to_thread(world.served.wait)
+
+    watch(world, body)
