@@ -1,0 +1,18 @@
+"""Kafka Connect's REST API over the herder: one application, served in three faces."""
+
+from connect_core.rest.app import RestOptions, create_app
+from connect_core.rest.auth import Authorizer, Caller, LoopbackAuthorizer, Method
+from connect_core.rest.server import RestServer, check_listeners, serve, serve_in_thread
+
+__all__ = [
+    "Authorizer",
+    "Caller",
+    "LoopbackAuthorizer",
+    "Method",
+    "RestOptions",
+    "RestServer",
+    "check_listeners",
+    "create_app",
+    "serve",
+    "serve_in_thread",
+]

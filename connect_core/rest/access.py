@@ -1,0 +1,53 @@
+"""The herder as a route gets it: only together with the right to what the route does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Annotated, Any
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from connect_core.herder.context import Herder
+from connect_core.rest.auth import Method
+from connect_core.rest.errors import ForbiddenError
+
+__all__ = ["Deleter", "Editor", "Reader", "Visible", "create_access", "ensure_allowed"]
+
+
+def ensure_allowed(request: Request, method: Method, connector: str | None) -> Herder:
+    """Return the herder acting for the caller. Raise ForbiddenError."""
+    state = request.app.state
+    caller = request.state.caller
+    if not state.authorizer.allows(caller, method, connector):
+        what = f"connector {connector}" if connector is not None else "this"
+        raise ForbiddenError(f"User {caller.name} may not {_VERBS[method]} {what}")
+    made: Herder = state.herder_factory(caller.name)
+    return made
+
+
+_VERBS = {"GET": "see", "POST": "create", "PUT": "change", "DELETE": "delete"}
+
+
+def create_access(method: Method) -> Callable[[Request], Herder]:
+    """Return the dependency that asks for a right to the connector of the path."""
+
+    def herder(request: Request) -> Herder:
+        return ensure_allowed(request, method, request.path_params.get("connector"))
+
+    return herder
+
+
+Reader = Annotated[Herder, Depends(create_access("GET"))]
+Editor = Annotated[Herder, Depends(create_access("PUT"))]
+Deleter = Annotated[Herder, Depends(create_access("DELETE"))]
+
+
+def _visible(request: Request) -> Callable[[Collection[str]], Collection[str]]:
+    authorizer: Any = request.app.state.authorizer
+    caller = request.state.caller
+    return lambda names: authorizer.visible(caller, names)
+
+
+Visible = Annotated[Callable[[Collection[str]], Collection[str]], Depends(_visible)]
+"""Leaves of names of connectors those the caller may see."""

@@ -1,0 +1,40 @@
+"""Answers as Connect writes them: JSON without ceremony."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+__all__ = ["answer", "empty", "error_answer"]
+
+JSON = "application/json"
+
+
+def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a JSON answer."""
+    return Response(_encoded(content), status, headers, media_type=JSON)
+
+
+def empty(status: int = 204) -> Response:
+    """Return an answer with neither body nor type."""
+    return Response(b"", status)
+
+
+def error_answer(
+    status: int, message: str, *, headers: Mapping[str, str] | None = None, is_typed: bool = True
+) -> Response:
+    """Return Connect's ``ErrorMessage``; the HTTP layer's own errors have no Content-Type there."""
+    body = {"error_code": status, "message": message}
+    return Response(_encoded(body), status, headers, media_type=JSON if is_typed else None)
+
+
+def _encoded(content: Any) -> bytes:
+    try:
+        return orjson.dumps(content)
+    except orjson.JSONEncodeError:
+        # Numbers beyond 64 bits, which an operator may have put into an offset.
+        return json.dumps(content, ensure_ascii=True).encode()

@@ -1,0 +1,49 @@
+"""The application: every route, behind one login, over one herder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+
+from connect_core.herder.context import Herder
+from connect_core.rest.address import AddressMiddleware
+from connect_core.rest.auth import AuthMiddleware, Authorizer
+from connect_core.rest.errors import install_handlers
+from connect_core.rest.routers import ROUTERS
+
+__all__ = ["HerderFactory", "RestOptions", "create_app"]
+
+HerderFactory = Callable[[str], Herder]
+"""Returns the herder that acts in the name of somebody."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestOptions:
+    """What differs between the faces. ``origins``: whose pages may call, beside our own."""
+
+    cluster_id: Callable[[], str] = lambda: ""
+    origins: tuple[str, ...] = ()
+
+
+def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: RestOptions | None = None) -> FastAPI:
+    """Return the application; alike in Airflow, on its own port and in a standalone worker."""
+    options = options or RestOptions()
+    app = FastAPI(
+        title="Kafka Connect",
+        description="Kafka Connect's REST API, and what connect-core adds under /v1.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.herder_factory = herder_factory
+    app.state.authorizer = authorizer
+    app.state.cluster_id = options.cluster_id
+    install_handlers(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    # The last one added is the first one met.
+    app.add_middleware(AddressMiddleware)
+    app.add_middleware(AuthMiddleware, authorizer=authorizer, origins=options.origins)
+    return app

@@ -1,0 +1,122 @@
+"""Who calls, and what they may do: fail-closed, for every path but ``/health``."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from connect_core.rest.answers import error_answer
+
+__all__ = ["AuthMiddleware", "Authorizer", "Caller", "LoopbackAuthorizer", "Method", "Service", "is_loopback"]
+
+Method = Literal["GET", "POST", "PUT", "DELETE"]
+"""What is done to a connector: see, create, change, delete."""
+
+_OPEN = "/health"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class Caller(Protocol):
+    """Somebody who is known; an authorizer keeps what else it needs in it."""
+
+    @property
+    def name(self) -> str:
+        """The name the audit shows."""
+
+
+class Authorizer(Protocol):
+    """Decides who calls and what they may do; asked anew for every request."""
+
+    challenge: str | None
+    """What ``WWW-Authenticate`` says to a caller who is not known."""
+
+    async def authenticate(self, request: Request) -> Caller | None:
+        """Return who calls, or nothing for somebody who is not known."""
+
+    def allows(self, caller: Any, method: Method, connector: str | None) -> bool:
+        """Return whether the caller may do this; without a connector: to what belongs to none. May block."""
+
+    def visible(self, caller: Any, connectors: Collection[str]) -> Collection[str]:
+        """Return those of the connectors the caller may see. May block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The caller who has the rights of the service itself."""
+
+    name: str = "rest"
+
+
+class LoopbackAuthorizer:
+    """Lets whoever is on this machine act as the service. For listeners on the loopback interface only."""
+
+    challenge: str | None = None
+
+    async def authenticate(self, request: Request) -> Caller | None:
+        """Know callers on this machine who name it in ``Host``: a rebound name of a web page is none."""
+        peer = request.client.host if request.client else ""
+        host = request.url.hostname or ""
+        return Service() if is_loopback(peer) and is_loopback(host) else None
+
+    def allows(self, caller: Any, method: Method, connector: str | None) -> bool:
+        """Allow everything."""
+        return True
+
+    def visible(self, caller: Any, connectors: Collection[str]) -> Collection[str]:
+        """Show everything."""
+        return connectors
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine's own."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class AuthMiddleware:
+    """Lets nobody unknown in, nor a page of another origin change anything; before any route."""
+
+    def __init__(self, app: ASGIApp, authorizer: Authorizer, origins: Collection[str] = ()) -> None:
+        self._app = app
+        self._authorizer = authorizer
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if path != _OPEN:
+            caller = await self._authorizer.authenticate(Request(scope, receive))
+            if caller is None:
+                await self._unknown()(scope, receive, send)
+                return
+            if scope["method"] not in _SAFE and self._is_foreign(Headers(scope=scope)):
+                await error_answer(403, "Pages of another origin may not change anything")(scope, receive, send)
+                return
+            scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
+        await self._app(scope, receive, send)
+
+    def _unknown(self) -> Any:
+        challenge = self._authorizer.challenge
+        headers = {"WWW-Authenticate": challenge} if challenge else None
+        return error_answer(401, "User cannot access the resource.", headers=headers)
+
+    def _is_foreign(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        if origin is not None and origin in self._origins:
+            return False
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return True
+        return origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()

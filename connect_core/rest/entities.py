@@ -1,0 +1,132 @@
+"""Request bodies, read as leniently and as strictly as Connect reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
+
+from fastapi import Depends
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from connect_core.errors import DataError
+from connect_core.herder.connectors import NewConnector
+from connect_core.herder.offsets import OffsetEntry
+from connect_core.rest.errors import UnsupportedTypeError
+
+__all__ = [
+    "Body",
+    "ConfigBody",
+    "NewConnectorBody",
+    "OffsetsBody",
+    "config_body",
+    "new_connector_body",
+    "offsets_body",
+    "read_body",
+]
+
+_LARGEST = 16 * 1024 * 1024
+_READABLE = ("application/json", "*/*", "*")
+_STATES = ("RUNNING", "PAUSED", "STOPPED")
+
+
+class _Number(str):
+    """A number as it was written, which is what a configuration keeps of it."""
+
+    __slots__ = ()
+
+
+async def read_body(request: Request) -> bytes:
+    """Return the body; 413 for one beyond 16 MiB. Raise UnsupportedTypeError for one that is not said to be JSON."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _LARGEST:
+            raise HTTPException(413, f"The request body is larger than {_LARGEST} bytes")
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if (body or given) and given not in _READABLE:
+        raise UnsupportedTypeError
+    return bytes(body)
+
+
+Body = Annotated[bytes, Depends(read_body)]
+
+
+def _parsed(body: bytes, *, numbers_as_text: bool) -> Any:
+    options: dict[str, Any] = {"parse_int": _Number, "parse_float": _Number} if numbers_as_text else {}
+    if not body.strip():
+        return None
+    try:
+        return json.loads(body, parse_constant=_refuse_constant, **options)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"The request body is not JSON: {error}") from error
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+def _object(value: Any, known: Collection[str], what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"{what} must be a JSON object")
+    for field in value:
+        if field not in known:
+            raise DataError(f'Unrecognized field "{field}" in {what}; known are {", ".join(known)}')
+    return value
+
+
+def _text(value: Any, what: str) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # A lone surrogate cannot be encoded; Java writes a question mark for it.
+        return str(value).encode("utf-8", "replace").decode()
+    raise DataError(f"{what} must be text, a number, true or false")
+
+
+def _config(value: Any) -> dict[str, str | None]:
+    if not isinstance(value, dict):
+        raise DataError("The configuration must be a JSON object of texts")
+    return {str(_text(key, "A key")): _text(item, f'The value of "{key}"') for key, item in value.items()}
+
+
+def config_body(body: Body) -> dict[str, str | None]:
+    """Read a configuration; numbers and booleans become text."""
+    return _config(_parsed(body, numbers_as_text=True))
+
+
+def new_connector_body(body: Body) -> NewConnector:
+    """Read Connect's ``CreateConnectorRequest``."""
+    known = ("name", "config", "initial_state")
+    given = _object(_parsed(body, numbers_as_text=True), known, "The request to create a connector")
+    name, state = _text(given.get("name"), "name"), _text(given.get("initial_state"), "initial_state")
+    if state is not None and state.upper() not in _STATES:
+        raise DataError(f"initial_state {state} is none of {', '.join(_STATES)}")
+    return NewConnector(name, _config(given.get("config")), state)
+
+
+def offsets_body(body: Body) -> list[OffsetEntry]:
+    """Read Connect's ``ConnectorOffsets``."""
+    given = _object(_parsed(body, numbers_as_text=False), ("offsets",), "The request to alter offsets")
+    entries = given.get("offsets")
+    if entries is None:
+        return []
+    if not isinstance(entries, list):
+        raise DataError("offsets must be a JSON array")
+    return [_entry(one) for one in entries]
+
+
+def _entry(value: Any) -> OffsetEntry:
+    entry = _object(value, ("partition", "offset"), "An entry of offsets")
+    for part in ("partition", "offset"):
+        if not isinstance(entry.get(part), dict | None):
+            raise DataError(f"{part} must be a JSON object or null")
+    return entry
+
+
+ConfigBody = Annotated[dict[str, str | None], Depends(config_body)]
+NewConnectorBody = Annotated[NewConnector, Depends(new_connector_body)]
+OffsetsBody = Annotated[list[OffsetEntry], Depends(offsets_body)]

@@ -1,0 +1,1 @@
+"""The routes, a resource a module."""

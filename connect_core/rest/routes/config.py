@@ -1,0 +1,38 @@
+"""A connector's configuration: read, replace, patch."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from connect_core.herder import connectors
+from connect_core.rest.access import Editor, Reader
+from connect_core.rest.answers import answer
+from connect_core.rest.entities import ConfigBody
+from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.routes.connectors import created
+from connect_core.rest.routes.parameters import Name
+
+__all__ = ["get_config", "patch_config", "put_config", "router"]
+
+router = APIRouter(prefix="/connectors/{connector}/config", route_class=ConnectRoute, tags=["connectors"])
+
+
+@router.get("", summary="Configuration of a connector, secrets hidden")
+def get_config(connector: Name, herder: Reader) -> Response:
+    """Return the configuration."""
+    return answer(connectors.get_config(herder, connector))
+
+
+@router.put("", summary="Replace a connector's configuration, or create it")
+def put_config(request: Request, connector: Name, config: ConfigBody, herder: Editor) -> Response:
+    """Replace the configuration; a hidden value keeps the stored one."""
+    is_new, info = connectors.put_config(herder, connector, config)
+    return created(request, info) if is_new else answer(info.to_json())
+
+
+@router.patch("", summary="Change some settings; null removes one (KIP-477)")
+def patch_config(connector: Name, patch: ConfigBody, herder: Editor) -> Response:
+    """Change some settings."""
+    return answer(connectors.patch_config(herder, connector, patch).to_json())

@@ -1,0 +1,103 @@
+"""Connectors: list, create, read, delete; their tasks and status."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from connect_core.api.config.parsing import trim
+from connect_core.errors import BadRequestError
+from connect_core.herder import connectors
+from connect_core.herder.status import get_status, get_task_status
+from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed
+from connect_core.rest.answers import answer, empty
+from connect_core.rest.entities import NewConnectorBody
+from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.routes.parameters import Name, TaskNumber
+
+__all__ = [
+    "create_connector",
+    "created",
+    "delete_connector",
+    "get_connector",
+    "get_connector_status",
+    "get_connector_task_status",
+    "get_connector_tasks",
+    "list_connectors",
+    "router",
+]
+
+router = APIRouter(prefix="/connectors", route_class=ConnectRoute, tags=["connectors"])
+
+_KEPT = "/:@!$&'()*+,;=-._~%"
+
+
+@router.get("", summary="Names of the connectors, or their status and info (KIP-465)")
+def list_connectors(request: Request, herder: Reader, visible: Visible) -> Response:
+    """Return names; with ``expand=status`` and ``expand=info`` a map."""
+    if "expand" not in request.query_params:
+        return answer(list(visible(connectors.list_names(herder))))
+    expanded = connectors.expand(herder, request.query_params.getlist("expand"))
+    return answer({name: expanded[name] for name in visible(expanded)})
+
+
+@router.post("", status_code=201, summary="Create a connector")
+def create_connector(request: Request, new: NewConnectorBody) -> Response:
+    """Create a connector; ``initial_state`` STOPPED, PAUSED or RUNNING (KIP-980)."""
+    herder = ensure_allowed(request, "POST", trim(new.name or ""))
+    return created(request, connectors.create(herder, new))
+
+
+def created(request: Request, info: connectors.ConnectorInfo) -> Response:
+    """Return the answer to what made a connector."""
+    root = request.scope.get("root_path", "")
+    location = f"{request.url.scheme}://{request.url.netloc}{root}/connectors/{_segment(info.name)}"
+    return answer(info.to_json(), 201, {"Location": location})
+
+
+def _segment(name: str) -> str:
+    """Return the name as ``UriBuilder.path`` writes it: what looks encoded stays as it is."""
+    parts = name.split("%")
+    rest = (part if part[:2].isalnum() and _is_hex(part[:2]) else f"25{part}" for part in parts[1:])
+    return quote("%".join([parts[0], *rest]), safe=_KEPT)
+
+
+def _is_hex(text: str) -> bool:
+    return len(text) == 2 and all(character in "0123456789abcdefABCDEF" for character in text)
+
+
+@router.get("/{connector}", summary="Configuration, tasks and type of a connector")
+def get_connector(connector: Name, herder: Reader) -> Response:
+    """Return Connect's ``ConnectorInfo``."""
+    return answer(connectors.get_info(herder, connector).to_json())
+
+
+@router.delete("/{connector}", status_code=204, summary="Delete a connector")
+def delete_connector(request: Request, connector: Name, herder: Deleter) -> Response:
+    """Delete a connector; ``offsets=forget`` forgets its offsets, else they are kept."""
+    offsets = request.query_params.get("offsets", "keep")
+    if offsets not in ("keep", "forget"):
+        raise BadRequestError(f"offsets={offsets}: say keep or forget")
+    connectors.delete(herder, connector, forget_offsets=offsets == "forget")
+    return empty()
+
+
+@router.get("/{connector}/status", summary="State of a connector and its tasks")
+def get_connector_status(connector: Name, herder: Reader) -> Response:
+    """Return Connect's ``ConnectorStateInfo``."""
+    return answer(get_status(herder, connector).to_json())
+
+
+@router.get("/{connector}/tasks", summary="Configurations of a connector's tasks")
+def get_connector_tasks(connector: Name, herder: Reader) -> Response:
+    """Return Connect's list of ``TaskInfo``."""
+    return answer(connectors.get_tasks(herder, connector))
+
+
+@router.get("/{connector}/tasks/{task}/status", summary="State of a task")
+def get_connector_task_status(connector: Name, task: TaskNumber, herder: Reader) -> Response:
+    """Return Connect's ``TaskState``."""
+    return answer(get_task_status(herder, connector, task).to_json())

@@ -1,0 +1,30 @@
+"""What Connect's workers call each other by: nobody here has the signature for it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from connect_core.errors import BadRequestError, DataError
+from connect_core.rest.access import Editor
+from connect_core.rest.entities import Body
+from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.routes.parameters import Name
+
+__all__ = ["fence", "put_task_configs", "router"]
+
+router = APIRouter(prefix="/connectors/{connector}", route_class=ConnectRoute, include_in_schema=False)
+
+
+@router.post("/tasks")
+def put_task_configs(connector: Name, body: Body, herder: Editor) -> Response:
+    """Refuse: task configurations are made by plans."""
+    if not body:
+        raise DataError("The request body is empty")
+    raise BadRequestError("Internal request missing required signature")
+
+
+@router.put("/fence")
+def fence(connector: Name, herder: Editor) -> Response:
+    """Refuse: plans fence."""
+    raise BadRequestError("Internal request missing required signature")

@@ -1,0 +1,44 @@
+"""Log levels of the process that answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from connect_core.errors import BadRequestError
+from connect_core.rest.access import Editor, Reader
+from connect_core.rest.answers import answer, empty
+from connect_core.rest.entities import ConfigBody
+from connect_core.rest.loggers import Loggers
+from connect_core.rest.negotiation import ConnectRoute
+
+__all__ = ["get_logger", "list_loggers", "router", "set_level"]
+
+router = APIRouter(prefix="/admin/loggers", route_class=ConnectRoute, tags=["loggers"])
+
+_LOGGERS = Loggers()
+
+
+@router.get("", summary="Levels of all loggers")
+def list_loggers(herder: Reader) -> Response:
+    """Return the loggers by name."""
+    return answer(_LOGGERS.show_all())
+
+
+@router.get("/{logger}", summary="Level of a logger")
+def get_logger(logger: str, herder: Reader) -> Response:
+    """Return the logger's level and when it was set here."""
+    return answer(_LOGGERS.show(logger))
+
+
+@router.put("/{logger}", summary="Set the level of a logger and those beneath")
+def set_level(request: Request, logger: str, levels: ConfigBody, herder: Editor) -> Response:
+    """Set a level; with ``scope=cluster`` the answer is empty."""
+    level: Any = levels.get("level")
+    if level is None:
+        raise BadRequestError("Desired 'level' parameter was not specified in request.")
+    changed = _LOGGERS.set_level(logger, level)
+    return empty() if request.query_params.get("scope", "").lower() == "cluster" else answer(changed)

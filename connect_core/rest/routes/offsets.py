@@ -1,0 +1,35 @@
+"""A connector's offsets: read, alter, reset (KIP-875)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from connect_core.herder import offsets
+from connect_core.rest.access import Editor, Reader
+from connect_core.rest.answers import answer
+from connect_core.rest.entities import OffsetsBody
+from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.routes.parameters import Name
+
+__all__ = ["alter_offsets", "get_offsets", "reset_offsets", "router"]
+
+router = APIRouter(prefix="/connectors/{connector}/offsets", route_class=ConnectRoute, tags=["offsets"])
+
+
+@router.get("", summary="Offsets of a connector")
+def get_offsets(connector: Name, herder: Reader) -> Response:
+    """Return Connect's ``ConnectorOffsets``."""
+    return answer({"offsets": offsets.get(herder, connector)})
+
+
+@router.patch("", summary="Alter offsets of a stopped connector")
+def alter_offsets(connector: Name, entries: OffsetsBody, herder: Editor) -> Response:
+    """Move offsets; null forgets one."""
+    return answer({"message": offsets.alter(herder, connector, entries)})
+
+
+@router.delete("", summary="Reset the offsets of a stopped connector")
+def reset_offsets(connector: Name, herder: Editor) -> Response:
+    """Forget all offsets."""
+    return answer({"message": offsets.reset(herder, connector)})

@@ -1,0 +1,43 @@
+"""Which worker this is, and whether it is well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from connect_core.errors import ConnectError
+from connect_core.herder.connectors import list_names
+from connect_core.registry import KAFKA_VERSION
+from connect_core.rest.access import Reader
+from connect_core.rest.answers import answer
+from connect_core.rest.negotiation import ProducingRoute
+
+__all__ = ["get_health", "get_root", "router"]
+
+router = APIRouter(route_class=ProducingRoute, tags=["worker"])
+
+_COMMIT = "connect-core"
+_HEALTHY = "Worker has completed startup and is ready to handle requests."
+_UNHEALTHY = "Worker was unable to handle this request and may be unable to handle other requests."
+
+
+@router.get("/", summary="Version of the API and id of the Kafka cluster")
+def get_root(request: Request, herder: Reader) -> Response:
+    """Return Connect's ``ServerInfo``."""
+    cluster_id: Callable[[], str] = request.app.state.cluster_id
+    return answer({"version": KAFKA_VERSION, "commit": _COMMIT, "kafka_cluster_id": cluster_id()})
+
+
+@router.get("/health", summary="Whether the worker can serve; open to everybody (KIP-1017)")
+def get_health(request: Request) -> Response:
+    """Return Connect's ``WorkerStatus``, having asked the metadata database."""
+    factory: Any = request.app.state.herder_factory
+    try:
+        list_names(factory("health"))
+    except ConnectError:
+        return answer({"status": "unhealthy", "message": _UNHEALTHY}, 500)
+    return answer({"status": "healthy", "message": _HEALTHY})

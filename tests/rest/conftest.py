@@ -1,0 +1,86 @@
+"""The REST API over a fresh SQLite database, served for real; its scheduler plans when told to."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from connect_core.herder.context import Herder
+from connect_core.rest import Authorizer, LoopbackAuthorizer, RestOptions, create_app, serve_in_thread
+from connect_core.settings import Listener
+from tests.herder.conftest import sqlite_template, world
+from tests.herder.worlds import World
+
+__all__ = ["sqlite_template", "world"]
+
+JSON = {"Content-Type": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Sends requests as they are: nothing is added, nothing is encoded."""
+
+    port: int
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __call__(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        try:
+            connection.request(
+                method, path, data, dict(JSON if headers is None and data is not None else headers or {})
+            )
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            return Answer(answer.status, {key.lower(): value for key, value in answer.getheaders()}, text)
+        finally:
+            connection.close()
+
+
+def app_of(world: World, authorizer: Authorizer, **options: Any) -> FastAPI:
+    def herder(actor: str) -> Herder:
+        return replace(world.herder, actor=actor)
+
+    return create_app(herder, authorizer, RestOptions(lambda: "cluster-1", **options))
+
+
+@pytest.fixture
+def serve(world: World) -> Iterator[Callable[[FastAPI], Client]]:
+    """Serve applications until the test is over."""
+    servers = []
+
+    def start(app: FastAPI) -> Client:
+        servers.append(serve_in_thread(app, Listener("http", "127.0.0.1", 0)))
+        return Client(servers[-1].port)
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def call(world: World, serve: Callable[[FastAPI], Client]) -> Client:
+    """The API as ``connect rest`` serves it."""
+    return serve(app_of(world, LoopbackAuthorizer()))

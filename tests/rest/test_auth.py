@@ -1,0 +1,120 @@
+"""Who gets in, and who may do what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.requests import Request
+
+from connect_core.rest.auth import LoopbackAuthorizer, Service, is_loopback
+from tests.herder.worlds import SOURCE, World
+from tests.rest.conftest import Client, app_of
+
+OWN = {"jo": {"a"}, "ann": {"b"}}
+
+
+class Guests:
+    """Knows two users by a header; each has rights to connectors of her own."""
+
+    challenge: str | None = "Guest"
+
+    async def authenticate(self, request: Request) -> Service | None:
+        name = request.headers.get("x-guest", "")
+        return Service(name) if name in OWN else None
+
+    def allows(self, caller: Service, method: str, connector: str | None) -> bool:
+        return connector in OWN[caller.name] if connector is not None else method == "GET"
+
+    def visible(self, caller: Service, connectors: Collection[str]) -> Collection[str]:
+        return [name for name in connectors if name in OWN[caller.name]]
+
+
+@pytest.fixture
+def app(world: World) -> FastAPI:
+    return app_of(world, Guests())
+
+
+@pytest.fixture
+def guarded(app: FastAPI, serve: Callable[[FastAPI], Client]) -> Client:
+    return serve(app)
+
+
+def routes(app: FastAPI) -> Iterator[tuple[str, str]]:
+    for route in app.routes:
+        for method in getattr(route, "methods", None) or ():
+            path = route.path  # type: ignore[attr-defined]
+            yield method, path.format(connector="a", task="0", plugin="FileStreamSource", logger="x", sequence="1")
+
+
+def test_without_a_login_every_route_answers_401(app: FastAPI, guarded: Client) -> None:
+    found = {(method, path): guarded(method, path).status for method, path in routes(app)}
+    assert len(found) > 30
+    assert {key for key, status in found.items() if status != 401} == {("GET", "/health")}
+    assert guarded("GET", "/nope").status == guarded("GET", "/docs").status == 401
+    assert guarded("GET", "/connectors").headers["www-authenticate"] == "Guest"
+
+
+@pytest.mark.parametrize("path", ["/health/../connectors", "/health;x", "/health%2F", "//health", "/Health"])
+def test_only_health_itself_is_open(guarded: Client, path: str) -> None:
+    assert guarded("GET", path).status in (401, 404)
+
+
+def test_every_route_of_a_connector_needs_the_right_to_it(app: FastAPI, guarded: Client, world: World) -> None:
+    world.create("a")
+    wrong = {
+        (method, path): status
+        for method, path in routes(app)
+        if "/a" in path.replace("/admin", "") and path.startswith(("/connectors/", "/v1/connectors/"))
+        if (status := guarded(method, f"{path}?dag_id=b&connector=b", b"{}", as_user("ann")).status) not in (400, 403)
+    }
+    assert wrong == {}
+
+
+def as_user(name: str) -> dict[str, str]:
+    return {"X-Guest": name, "Content-Type": "application/json"}
+
+
+def test_lists_show_what_the_caller_may_see(guarded: Client, world: World) -> None:
+    world.create("a")
+    world.create("b")
+    assert guarded("GET", "/connectors", headers=as_user("ann")).json == ["b"]
+    assert list(guarded("GET", "/connectors?expand=status", headers=as_user("jo")).json) == ["a"]
+
+
+def test_connector_is_created_by_who_may_under_that_name(guarded: Client) -> None:
+    new: dict[str, Any] = {"name": " a ", "config": SOURCE}
+    assert guarded("POST", "/connectors", new, as_user("ann")).status == 403
+    assert guarded("POST", "/connectors", new, as_user("jo")).status == 201
+
+
+def test_page_of_another_origin_may_change_nothing(call: Client, world: World) -> None:
+    world.create("a")
+    foreign, own = {"Origin": "http://evil.example"}, {"Origin": call.base}
+    assert call("POST", "/connectors/a/restart", headers=foreign).status == 403
+    assert call("POST", "/connectors/a/restart", headers={"Sec-Fetch-Site": "cross-site"}).status == 403
+    assert call("POST", "/connectors/a/restart", headers=own).status == 204
+    assert call("GET", "/connectors/a", headers=foreign).status == 200
+
+
+def test_allowed_origin_may(world: World, serve: Callable[[FastAPI], Client]) -> None:
+    world.create("a")
+    call = serve(app_of(world, LoopbackAuthorizer(), origins=("http://ui.example",)))
+    assert call("POST", "/connectors/a/restart", headers={"Origin": "http://ui.example"}).status == 204
+
+
+def test_name_of_a_web_page_bound_to_this_machine_is_not_let_in(call: Client) -> None:
+    assert call("GET", "/connectors", headers={"Host": "evil.example"}).status == 401
+    assert call("GET", "/connectors", headers={"Host": "localhost:8083"}).status == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.0.1", "::1", "[::1]", "localhost"])
+def test_loopback_is_this_machine(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.1", "evil.example", ""])
+def test_other_hosts_are_not_this_machine(host: str) -> None:
+    assert not is_loopback(host)

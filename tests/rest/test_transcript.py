@@ -1,0 +1,56 @@
+"""Every step of the real worker's transcript, over HTTP; what moves records is the integration tests'."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connect_core.herder import connectors
+from tests.herder.test_transcript import MOVING
+from tests.herder.worlds import World
+from tests.rest import replay
+from tests.rest.conftest import Client
+
+TRANSCRIPT = Path(__file__).with_name("transcript.json")
+RESTARTED = ("restart-190-failed-now-running",)
+"""Steps that wait for a task which nothing here has made fail."""
+
+
+@pytest.fixture
+def info_level() -> Iterator[None]:
+    """Let the root logger have the level a worker gives it."""
+    before = logging.getLogger().level
+    logging.getLogger().setLevel(logging.INFO)
+    yield
+    logging.getLogger().setLevel(before)
+
+
+def plan_all(world: World) -> None:
+    """Let the drivers of all connectors see what is wanted by now."""
+    for name in connectors.list_names(world.herder):
+        world.scheduler.plan(name)
+
+
+def outcome(base: str, step: dict[str, Any]) -> list[Any]:
+    status, headers, text = replay.exchange(base, step, step["expect"]["status"])
+    return list(replay.check(step, status, headers, text, False))
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("info_level")
+def test_every_step_is_answered_as_by_the_real_worker(call: Client, world: World, tmp_path: Path) -> None:
+    differing = {}
+    for raw in json.loads(TRANSCRIPT.read_text("utf-8"))["steps"]:
+        step = replay.subst(raw, {"DIR": str(tmp_path), "BASE": call.base})
+        plan_all(world)
+        if step["id"] in (*MOVING, *RESTARTED):
+            step.pop("wait_until", None)
+            replay.exchange(call.base, step, step["expect"]["status"])
+        elif found := outcome(call.base, step):
+            differing[step["id"]] = found
+    assert differing == {}
