@@ -1,0 +1,28 @@
+"""Contracts that every plugin keeps, as test classes: subclass one, name your class, run pytest."""
+
+from connect_core.testing.contexts import KeptErrors, MemoryConnectorContext
+from connect_core.testing.converter_contract import ConverterContract, HeaderConverterContract
+from connect_core.testing.samples import ORDER_SCHEMA, orders, sink_records
+from connect_core.testing.sink_contract import SinkContract
+from connect_core.testing.sink_engine import SinkEngine
+from connect_core.testing.source_contract import SourceContract
+from connect_core.testing.source_engine import Lane, Position, SourceEngine
+from connect_core.testing.transformation_contract import PredicateContract, TransformationContract
+
+__all__ = [
+    "ORDER_SCHEMA",
+    "ConverterContract",
+    "HeaderConverterContract",
+    "KeptErrors",
+    "Lane",
+    "MemoryConnectorContext",
+    "Position",
+    "PredicateContract",
+    "SinkContract",
+    "SinkEngine",
+    "SourceContract",
+    "SourceEngine",
+    "TransformationContract",
+    "orders",
+    "sink_records",
+]

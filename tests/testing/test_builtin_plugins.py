@@ -1,0 +1,128 @@
+"""Every plugin of the registry keeps its kind's contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+
+from connect_core import connectors
+from connect_core.api import SchemaAndValue, SinkRecord
+from connect_core.api.data import INT64_SCHEMA, STRING_SCHEMA
+from connect_core.connectors.file.sink import FileStreamSinkConnector
+from connect_core.connectors.file.source import FileStreamSourceConnector
+from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.registry import Plugin, registry
+from connect_core.testing import (
+    ORDER_SCHEMA,
+    ConverterContract,
+    HeaderConverterContract,
+    PredicateContract,
+    SinkContract,
+    SourceContract,
+    TransformationContract,
+    orders,
+    sink_records,
+)
+
+PAGES = Path(connectors.__file__).parent
+
+
+class TestFileStreamSource(SourceContract):
+    connector = FileStreamSourceConnector
+    readme = PAGES / "file" / "README.md"
+    config: ClassVar = {"file": "in.txt", "topic": "lines", "batch.size": "2"}
+
+    def prepare(self, folder: Path) -> None:
+        (folder / "in.txt").write_text("one\ntwo\r\n\nvier Zoë\nfive\nunfinished")
+
+    def extend(self, folder: Path) -> bool:
+        with (folder / "in.txt").open("a") as file:
+            file.write(" six\nseven\n")
+        return True
+
+
+class TestFileStreamSink(SinkContract):
+    connector = FileStreamSinkConnector
+    readme = PAGES / "file" / "README.md"
+    config: ClassVar = {"file": "out.txt"}
+
+    def contents(self, folder: Path) -> Any:
+        file = folder / "out.txt"
+        return file.read_text().splitlines() if file.exists() else []
+
+
+class TestFileSystemSink(SinkContract):
+    connector = FileSystemSinkConnector
+    readme = PAGES / "filesystem" / "README.md"
+    config: ClassVar = {"path": "out", "include.key": "true", "include.metadata": "true"}
+
+    def contents(self, folder: Path) -> Any:
+        files = sorted((folder / "out").glob("[!_]*/*/*.parquet"))
+        return {str(file.relative_to(folder)): pq.ParquetFile(file).read().to_pylist() for file in files}
+
+    def rows(self, folder: Path) -> Any:
+        return [row for rows in self.contents(folder).values() for row in rows]
+
+
+class TestFileSystemSinkOfMaps(TestFileSystemSink):
+    def records(self) -> list[SinkRecord]:
+        return sink_records(None, [{"id": 1}, {"id": 2, "name": "x"}, {"id": 3.5}, {"name": None}, None, {"id": 7}])
+
+
+EXAMPLES: Mapping[str, Mapping[str, str]] = {
+    "Cast": {"spec": "id:string,amount:int32"},
+    "DropHeaders": {"headers": "source"},
+    "ExtractField": {"field": "customer"},
+    "Filter": {},
+    "Flatten": {},
+    "HasHeaderKey": {"name": "source"},
+    "HeaderFrom": {"fields": "customer", "headers": "customer", "operation": "move"},
+    "HoistField": {"field": "order"},
+    "InsertField": {"static.field": "shop", "static.value": "north", "timestamp.field": "at"},
+    "InsertHeader": {"header": "shop", "value.literal": "42"},
+    "MaskField": {"fields": "customer"},
+    "RecordIsTombstone": {},
+    "RegexRouter": {"regex": "(.*)", "replacement": "shop-$1"},
+    "ReplaceField": {"exclude": "amount", "renames": "id:number"},
+    "SetSchemaMetadata": {"schema.name": "shop.Order", "schema.version": "2"},
+    "TimestampConverter": {"field": "id", "target.type": "string", "format": "yyyy-MM-dd"},
+    "TimestampRouter": {},
+    "TopicNameMatches": {"pattern": "t.*"},
+    "ValueToKey": {"fields": "id,customer"},
+}
+CONTRACTS: Mapping[str, tuple[type[Any], str]] = {
+    "transformation": (TransformationContract, "transformation"),
+    "predicate": (PredicateContract, "predicate"),
+    "converter": (ConverterContract, "converter"),
+    "header_converter": (HeaderConverterContract, "converter"),
+}
+
+
+def contract_of(plugin: Plugin) -> type[Any]:
+    """Return a built-in plugin's contract as a class that pytest collects."""
+    base, attribute = CONTRACTS[plugin.type]
+    simple = plugin.name.rpartition(".")[2]
+    content: dict[str, Any] = {attribute: plugin.load(), "config": EXAMPLES.get(simple.partition("$")[0], {})}
+    if simple.endswith("$Key"):
+        content["records"] = lambda _: keyed()
+    if simple == "SimpleHeaderConverter":
+        content["values"] = lambda _: [SchemaAndValue(STRING_SCHEMA, "Zoë"), SchemaAndValue(INT64_SCHEMA, 2**40)]
+    return type(f"Test{simple.replace('$', '')}{plugin.type.title()}", (base,), content)
+
+
+def keyed() -> list[SinkRecord]:
+    """Return records whose keys are rows."""
+    rows = [(ORDER_SCHEMA, order) for order in orders()] + [
+        (None, {"id": n, "customer": "x", "amount": 0.5}) for n in range(3)
+    ]
+    return [
+        SinkRecord("t", 0, schema, key, INT64_SCHEMA, number, number, kafka_offset=number)
+        for number, (schema, key) in enumerate(rows)
+    ]
+
+
+PLUGINS = [plugin for plugin in registry().plugins(*CONTRACTS) if plugin.distribution == "connect-core"]
+globals().update({contract.__name__: contract for contract in map(contract_of, PLUGINS)})
