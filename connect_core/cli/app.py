@@ -1,0 +1,103 @@
+"""The command ``connect``: a table of sub-commands, each loaded when called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from connect_core.dev.environment import load_environment
+from connect_core.dev.home import Home
+from connect_core.errors import ConnectError
+
+__all__ = ["COMMANDS", "application", "main"]
+
+COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "quickstart": (
+            "connect_core.cli.quickstart:quickstart",
+            "Start the embedded stack, run three examples on live data, and show what they moved.",
+        ),
+        "dev": ("connect_core.cli.dev:app", "Start, look at and end the embedded stack of this folder."),
+        "standalone": (
+            "connect_core.cli.standalone:standalone",
+            "Run connectors in this process, without Airflow.",
+        ),
+        "distributed": (
+            "connect_core.cli.distributed:distributed",
+            "Check database, Kafka and Airflow, then serve the REST API of a deployment.",
+        ),
+        "rest": ("connect_core.cli.rest:rest", "Serve the REST API; settings come from the environment."),
+        "create": ("connect_core.cli.connectors:create", "Create connectors from files; each becomes an Airflow DAG."),
+        "list": (
+            "connect_core.cli.connectors:list_connectors",
+            "List the connectors with their state, failed ones first.",
+        ),
+        "status": ("connect_core.cli.connectors:status", "Show the state of a connector and its tasks, with traces."),
+        "pause": ("connect_core.cli.connectors:pause", "Pause connectors at their next commit point."),
+        "resume": ("connect_core.cli.connectors:resume", "Resume paused or stopped connectors."),
+        "stop": ("connect_core.cli.connectors:stop", "Stop connectors and give up their tasks."),
+        "restart": ("connect_core.cli.connectors:restart", "Restart a connector, its tasks, or one task."),
+        "delete": (
+            "connect_core.cli.connectors:delete",
+            "Delete connectors; their offsets are kept unless you say otherwise.",
+        ),
+        "new-connector": (
+            "connect_core.cli.new_connector:new_connector",
+            "Write an installable package with a source, a sink, or both, and their tests.",
+        ),
+        "doctor": ("connect_core.cli.doctor:doctor", "Check this machine and its stack; a remedy a line."),
+    }
+)
+"""Name → where it lies (a typer application or a function), and one line of help."""
+
+
+def application(chosen: str | None) -> typer.Typer:
+    """Build the application with only the chosen command imported."""
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+    app.callback()(_connect)
+    for name, (target, line) in COMMANDS.items():
+        if name == chosen:
+            _add(app, name, target)
+        else:
+            app.command(name, help=line)(_not_loaded)
+    return app
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one sentence and exit 1."""
+    chosen = next(iter(sys.argv[1:]), None)
+    try:
+        # Those that start the stack compute its environment; the others live in it.
+        if chosen not in ("dev", "quickstart"):
+            load_environment(Home.locate())
+        application(chosen)()
+    except ConnectError as error:
+        Console(stderr=True).print(f"[bold red]connect:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(1)
+
+
+def _add(app: typer.Typer, name: str, target: str) -> None:
+    module, _, attribute = target.partition(":")
+    command = getattr(import_module(module), attribute)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
+
+
+def _connect() -> None:
+    """Kafka Connect as bounded, orchestrated ingestion: connectors as Airflow DAGs of Spark jobs."""
+
+
+def _not_loaded() -> None:
+    """Stand in for a command that was not chosen."""
+
+
+if __name__ == "__main__":
+    main()

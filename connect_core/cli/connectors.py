@@ -1,0 +1,172 @@
+"""``connect create | list | status | pause | resume | stop | restart | delete``: connectors of a deployment."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from connect_core.cli.deployment import open_deployment, settings_of
+from connect_core.cli.tables import list_table, print_status
+from connect_core.configs import ConnectorFile, read_connector_file
+from connect_core.errors import BadRequestError, ConnectError
+from connect_core.herder import connectors, lifecycle
+from connect_core.herder.connectors import NewConnector
+from connect_core.herder.context import Herder
+from connect_core.herder.lifecycle import RestartRequest
+from connect_core.herder.status import get_status, list_statuses
+from connect_core.store import check
+
+__all__ = ["create", "delete", "list_connectors", "pause", "restart", "resume", "status", "stop"]
+
+console = Console(highlight=False)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The connector's name.")]
+Names = Annotated[list[str], typer.Argument(metavar="NAME", help="Names of connectors.")]
+Worker = Annotated[
+    Path | None,
+    typer.Option("--worker", "-w", help="The worker's settings; by default the file CONNECT_WORKER_CONFIG names."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print Connect's JSON instead of a table.")]
+
+
+@contextmanager
+def _herder(worker: Path | None, what: str = "") -> Iterator[Herder]:
+    """Open the deployment for one command; ``what`` is shown while it takes its time."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    for noisy in ("connect_core.settings", "httpx", "httpcore"):
+        logging.getLogger(noisy).setLevel(logging.ERROR)
+    deployment = open_deployment(settings_of(worker), is_service=False)
+    try:
+        check(deployment.database)
+        with console.status(escape(what)):
+            yield deployment.herder(getpass.getuser())
+    finally:
+        deployment.database.close()
+
+
+def create(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Connectors: .properties, or .json as for POST /connectors."),
+    ],
+    replace: Annotated[bool, typer.Option(help="Give a connector that exists this configuration.")] = False,
+    worker: Worker = None,
+) -> None:
+    """Create connectors from files, as POST /connectors does; each becomes an Airflow DAG."""
+    wanted = [(file, read_connector_file(file)) for file in files]
+    for file, one in wanted:
+        with _herder(worker, f"creating connector {one.name}") as herder:
+            try:
+                done = _create(herder, one, replace)
+            except BadRequestError as error:
+                raise ConnectError(f"{file}: {error}") from error
+        console.print(f"{done} connector [bold]{escape(one.name)}[/]")
+
+
+def _create(herder: Herder, wanted: ConnectorFile, replace: bool) -> str:
+    if replace and wanted.name in connectors.list_names(herder):
+        connectors.put_config(herder, wanted.name, wanted.config)
+        return "Reconfigured"
+    connectors.create(herder, NewConnector(wanted.name, wanted.config, wanted.initial_state))
+    return "Created"
+
+
+def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
+    """List the connectors with their state, failed ones first, as GET /connectors?expand=status does."""
+    with _herder(worker, "reading") as herder:
+        found = list_statuses(herder)
+    if as_json:
+        console.print_json(json.dumps({name: one.to_json() for name, one in found.items()}))
+    elif found:
+        console.print(list_table(found.values()))
+    else:
+        console.print("There is no connector yet: `connect create FILE` makes one.")
+
+
+def status(
+    name: Annotated[str | None, typer.Argument(help="The connector; all without it.")] = None,
+    as_json: AsJson = False,
+    worker: Worker = None,
+) -> None:
+    """Show the state of a connector and its tasks, with traces; exit 1 when something has failed."""
+    if name is None:
+        list_connectors(as_json, worker)
+        return
+    with _herder(worker, "reading") as herder:
+        found = get_status(herder, name)
+    if as_json:
+        console.print_json(json.dumps(found.to_json()))
+    else:
+        print_status(console, found)
+    if any(part.state.value == "FAILED" for part in (found.connector, *found.tasks)):
+        raise typer.Exit(1)
+
+
+def pause(names: Names, worker: Worker = None) -> None:
+    """Pause connectors: a running interval ends at its next commit point, the tasks stay."""
+    _each(names, worker, "Paused", lifecycle.pause)
+
+
+def resume(names: Names, worker: Worker = None) -> None:
+    """Resume paused or stopped connectors."""
+    _each(names, worker, "Resumed", lifecycle.resume)
+
+
+def stop(names: Names, worker: Worker = None) -> None:
+    """Stop connectors and give up their tasks; their offsets can be altered then."""
+    _each(names, worker, "Stopped", lifecycle.stop)
+
+
+def restart(
+    name: Name,
+    include_tasks: Annotated[bool, typer.Option("--include-tasks", help="Restart the tasks, too.")] = False,
+    only_failed: Annotated[bool, typer.Option("--only-failed", help="Restart only what has failed.")] = False,
+    task: Annotated[int | None, typer.Option(help="Restart this task alone.")] = None,
+    worker: Worker = None,
+) -> None:
+    """Restart a connector, its tasks, or one task."""
+    with _herder(worker, f"restarting {name}") as herder:
+        if task is not None:
+            lifecycle.restart_task(herder, name, task)
+            planned = None
+        else:
+            planned = lifecycle.restart(herder, name, RestartRequest(only_failed, include_tasks))
+    console.print(f"Restarted {escape(name)}" + (f", task {task}" if task is not None else ""))
+    if planned is not None:
+        print_status(console, planned)
+
+
+def delete(
+    names: Names,
+    forget_offsets: Annotated[
+        bool,
+        typer.Option("--forget-offsets", help="Forget how far it has read; else a connector of that name goes on."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    worker: Worker = None,
+) -> None:
+    """Delete connectors with their DAGs; what has been written stays where it is."""
+    offsets = "its offsets are forgotten" if forget_offsets else "its offsets are kept"
+    if console.is_terminal and not yes:
+        typer.confirm(f"Delete {', '.join(names)}? Each run ends, the DAG goes, {offsets}.", abort=True)
+
+    def act(herder: Herder, name: str) -> None:
+        connectors.delete(herder, name, forget_offsets=forget_offsets)
+
+    _each(names, worker, "Deleted", act)
+
+
+def _each(names: Sequence[str], worker: Path | None, done: str, act: Callable[[Herder, str], None]) -> None:
+    with _herder(worker) as herder:
+        for name in names:
+            act(herder, name)
+            console.print(f"{done} {escape(name)}")

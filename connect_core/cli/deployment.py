@@ -1,0 +1,61 @@
+"""A deployment as its own machine sees it: database, Kafka and Airflow behind one herder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from connect_core.configs import ConfigProviders, load_worker, providers_of
+from connect_core.dag.duties import AirflowDuties
+from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
+from connect_core.dag.service import RequestService, ServiceScheduler
+from connect_core.dag.wiring import airflow_api
+from connect_core.herder.context import Herder
+from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.herder.scheduler import Scheduler
+from connect_core.settings import WorkerMode, WorkerSettings
+from connect_core.store import Database
+
+__all__ = ["Deployment", "open_deployment", "settings_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What operators of a deployment work with; ``duties`` is missing where Airflow's address is not known."""
+
+    settings: WorkerSettings
+    database: Database
+    providers: ConfigProviders
+    duties: AirflowDuties | None
+    scheduler: Scheduler
+
+    def herder(self, actor: str) -> Herder:
+        """Return the herder that acts in somebody's name."""
+        return Herder(self.database, self.settings, self.scheduler, rewrite_in_database, self.providers, actor)
+
+
+def settings_of(worker: Path | None) -> WorkerSettings:
+    """Read the deployment's settings: a file, by default ``CONNECT_WORKER_CONFIG``, and the environment."""
+    return load_worker(worker, os.environ, WorkerMode.DISTRIBUTED)
+
+
+def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment:
+    """Open the deployment; nothing is connected yet. Raise ConfigError.
+
+    A service carries requests out in the background; a command waits for Airflow itself.
+    """
+    database = Database(settings.database_url)
+    providers = providers_of(settings, os.environ)
+    if not settings.values["airflow.url"]:
+        # The watcher in Airflow carries out what is asked for.
+        return Deployment(settings, database, providers, None, RequestingScheduler(database))
+    api = airflow_api(settings)
+    airflow = AirflowScheduler(api)
+    duties = AirflowDuties(database, api, airflow)
+    if not is_service:
+        return Deployment(settings, database, providers, duties, airflow)
+    service = RequestService(duties)
+    service.start()
+    scheduler = ServiceScheduler(airflow, RequestingScheduler(database), service)
+    return Deployment(settings, database, providers, duties, scheduler)

@@ -1,0 +1,50 @@
+"""``connect distributed``: check what a deployment stands on, then serve its REST API."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from connect_core.cli.deployment import open_deployment, settings_of
+from connect_core.cli.rest import log_to_console, serve_deployment
+from connect_core.errors import ConfigError
+from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.rest import LoopbackAuthorizer, check_listeners
+from connect_core.store import migrate
+
+__all__ = ["distributed"]
+
+_LOG = logging.getLogger(__name__)
+
+
+def distributed(
+    worker: Annotated[Path, typer.Argument(help="The worker's settings, as Kafka's connect-distributed.properties.")],
+) -> None:
+    """Check database, Kafka and Airflow, prepare them, then serve the REST API until Ctrl-C or SIGTERM.
+
+    Connectors run as Airflow DAGs; this process only manages them.
+    """
+    log_to_console()
+    settings = settings_of(worker)
+    check_listeners(settings.listeners, LoopbackAuthorizer())
+    migrate(settings.database_url)
+    _LOG.info("The metadata database is ready")
+    create_internal_topics(settings)
+    _LOG.info(
+        "Kafka at %s has the topics %s and %s",
+        settings.bootstrap_servers,
+        settings.offsets_topic.name,
+        settings.status_topic.name,
+    )
+    deployment = open_deployment(settings, is_service=True)
+    if deployment.duties is None:
+        raise ConfigError(
+            'Missing required configuration "airflow.url": set it, airflow.user and airflow.password.file, '
+            "or use `connect standalone`, which needs no Airflow"
+        )
+    deployment.duties.observe()
+    _LOG.info("Airflow answers at %s", settings.values["airflow.url"])
+    serve_deployment(deployment)

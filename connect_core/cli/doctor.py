@@ -1,0 +1,37 @@
+"""``connect doctor``: is this machine fit, and what to do when it is not."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from connect_core.dev.checks import INSTALLATION_CHECKS, Check, Finding
+from connect_core.dev.probes import SERVER_CHECKS
+
+__all__ = ["CHECKS", "doctor"]
+
+CHECKS: tuple[Check, ...] = (*INSTALLATION_CHECKS, *SERVER_CHECKS)
+"""In the order they are shown; a check is a function of the environment."""
+
+_MARKS = {True: "[green]ok[/]     ", False: "[red]failed[/] ", None: "[dim]skipped[/]"}
+
+
+def doctor() -> None:
+    """Check this machine and its stack; a remedy a line, exit 1 when something fails."""
+    console = Console(highlight=False)
+    findings = []
+    for check in CHECKS:
+        finding = check(os.environ)
+        findings.append(finding)
+        _print(console, finding)
+    if any(finding.is_ok is False for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print(console: Console, finding: Finding) -> None:
+    console.print(f"{_MARKS[finding.is_ok]} {finding.subject:<11}{escape(finding.detail)}", soft_wrap=True)
+    if finding.remedy:
+        console.print(f"        {'':<11}→ {escape(finding.remedy)}", soft_wrap=True)

@@ -1,0 +1,82 @@
+"""The example connectors of ``connect quickstart``: files of config/connectors, deployed as REST does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from connect_core.configs import ConnectorFile, read_connector_file
+from connect_core.dev.home import Home
+from connect_core.errors import ConnectError
+from connect_core.herder.connectors import NewConnector, create, get_config, list_names, put_config
+from connect_core.herder.context import Herder
+from connect_core.herder.lifecycle import RestartRequest, restart, resume
+from connect_core.herder.status import ConnectorStatus, State, get_status
+
+__all__ = ["EXPORT", "LINES", "SOURCE", "deploy", "failure_of", "load_examples", "output_path"]
+
+SOURCE = "broker-log.properties"
+EXPORT = "parquet-export.json"
+LINES = "text-export.json"
+_STATE_FOLDER = ".connect"
+_PATHS = ("file", "path")
+
+
+def load_examples(home: Home) -> dict[str, ConnectorFile]:
+    """Return the examples by file name, the source first. Raise ConnectError if one is missing."""
+    return {name: _located(read_connector_file(_file(home, name)), home) for name in (SOURCE, EXPORT, LINES)}
+
+
+def _file(home: Home, name: str) -> Path:
+    file = home.setting(f"connectors/{name}")
+    if file is None:
+        raise ConnectError(f"config/connectors/{name} is missing: restore it from the distribution.")
+    return file
+
+
+def _located(example: ConnectorFile, home: Home) -> ConnectorFile:
+    """Let paths of the state folder follow it where ``CONNECT_HOME`` has moved it."""
+    if home.path == home.project / _STATE_FOLDER:
+        return example
+    moved = {
+        key: str(home.path / Path(value).relative_to(_STATE_FOLDER))
+        for key, value in example.config.items()
+        if key in _PATHS and Path(value).is_relative_to(_STATE_FOLDER)
+    }
+    return replace(example, config={**example.config, **moved})
+
+
+def output_path(example: ConnectorFile, home: Home) -> Path:
+    """Return where an example writes to."""
+    return home.project / next(example.config[key] for key in _PATHS if key in example.config)
+
+
+def deploy(herder: Herder, example: ConnectorFile) -> str:
+    """Bring a connector to what its file says, and let it run → what that took.
+
+    Raise BadRequestError for a configuration that is refused.
+    """
+    name = example.name
+    if name not in list_names(herder):
+        create(herder, NewConnector(name, example.config, example.initial_state))
+        return "created"
+    if get_config(herder, name) != dict(example.config):
+        put_config(herder, name, example.config)
+        return "configured anew"
+    status = get_status(herder, name)
+    if status.connector.state in (State.PAUSED, State.STOPPED):
+        resume(herder, name)
+        return "resumed"
+    if failure_of(status) is not None:
+        restart(herder, name, RestartRequest(only_failed=True, include_tasks=True))
+        return "restarted"
+    return "there already"
+
+
+def failure_of(status: ConnectorStatus) -> str | None:
+    """Return what has failed, with its trace; ``None`` if nothing has."""
+    for part in (status.connector, *status.tasks):
+        if part.state is State.FAILED:
+            what = f"Connector {status.name}" if part.task is None else f"Task {part.task} of connector {status.name}"
+            return f"{what} is FAILED: {(part.trace or 'no trace was kept').strip()}"
+    return None

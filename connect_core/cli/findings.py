@@ -1,0 +1,136 @@
+"""What ``connect quickstart`` found, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from connect_core.cli.evidence import MovedInterval
+
+__all__ = ["Counts", "Findings", "Times", "print_findings"]
+
+_WIDTH = 120
+_ENOUGH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Records of the topic by partition, rows and files of the export, lines of the text file."""
+
+    kafka: Mapping[int, int]
+    rows: int
+    files: int
+    lines: int
+
+    @property
+    def total(self) -> int:
+        """All committed records of the topic."""
+        return sum(self.kafka.values())
+
+    @property
+    def agree(self) -> bool:
+        """Whether every record is in each place once."""
+        return self.total == self.rows == self.lines
+
+    def __str__(self) -> str:
+        return f"{self.total} records in Kafka, {self.rows} rows in Parquet, {self.lines} lines of text"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Intervals by connector, Spark jobs by tag, the counts, and the seconds from a log line to Parquet."""
+
+    intervals: Mapping[str, Sequence[MovedInterval]]
+    jobs: Mapping[str, Sequence[int]]
+    counts: Counts
+    seconds: float
+    export: str
+    """Which connector writes Parquet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds until the stack was up, and in all."""
+
+    up: float
+    whole: float
+
+
+def print_findings(findings: Findings, environment: Mapping[str, str], times: Times) -> None:
+    """Print the tables, the counts, the addresses and the times."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_WIDTH)
+    for name, intervals in findings.intervals.items():
+        moving = sum(1 for interval in intervals if interval.records)
+        head = f"[bold]{escape(name)}[/] · {moving} intervals with records, each from where the one before ended"
+        console.print("", head, _table(_last(intervals), findings.jobs), sep="\n")
+    console.print()
+    for line in (*_summary(findings), "", *_addresses(environment), "", _ending(times)):
+        console.print(line, soft_wrap=True)
+
+
+def _table(intervals: Sequence[MovedInterval], jobs: Mapping[str, Sequence[int]]) -> Table:
+    right = [Column(name, justify="right") for name in ("interval", "records", "start", "end")]
+    table = Table(*right, Column("of", overflow="fold"), "Spark job", "tag", box=None, padding=(0, 3, 0, 0))
+    for interval in intervals:
+        numbers = ", ".join(map(str, jobs.get(interval.job_tag, ()))) or "-"
+        head, tail = (str(interval.sequence), str(interval.records)), (numbers, interval.job_tag)
+        for bound in interval.bounds:
+            table.add_row(*head, _text(bound.start), _text(bound.end), escape(bound.partition), *tail)
+            head, tail = ("", ""), ("", "")
+    return table
+
+
+def _last(intervals: Sequence[MovedInterval]) -> Sequence[MovedInterval]:
+    """Return the last intervals, from the last but one that had records."""
+    moving = [index for index, interval in enumerate(intervals) if interval.records]
+    return intervals[moving[-_ENOUGH] if len(moving) >= _ENOUGH else 0 :]
+
+
+def _text(value: Any) -> str:
+    return "-" if value is None else str(value)
+
+
+def _summary(findings: Findings) -> list[str]:
+    counts = findings.counts
+    by_partition = ", ".join(str(count) for count in counts.kafka.values())
+    return [
+        f"[bold]Read back[/]  Kafka, read_committed: {counts.total} records in {len(counts.kafka)} partitions"
+        f" ({by_partition})",
+        f"           Parquet: {counts.rows} rows in {counts.files} files; text file: {counts.lines} lines",
+        f"[bold]Processes[/]  of {escape(findings.export)}, as (partition, Python pid): {_processes(findings)}",
+        f"[bold]Live[/]       a new line of the broker's log was in Parquet after {findings.seconds:.1f} s, by itself",
+    ]
+
+
+def _processes(findings: Findings) -> str:
+    shown = _last(findings.intervals[findings.export])
+    pairs = {pair for interval in shown for pair in interval.processes}
+    return " ".join(f"({partition.rpartition('-')[2]}, {pid})" for partition, pid in sorted(pairs))
+
+
+def _addresses(environment: Mapping[str, str]) -> list[str]:
+    password = environment.get("CONNECT_AIRFLOW_PASSWORD_FILE", "")
+    known = {
+        "Airflow": environment.get("CONNECT_AIRFLOW_URL"),
+        "  user": environment.get("CONNECT_AIRFLOW_USER"),
+        "  password": f"{Path(password).read_text().strip()} (kept in {password})",
+        "REST API": environment.get("CONNECT_REST_URL"),
+        "Kafka": environment.get("CONNECT_BOOTSTRAP_SERVERS"),
+        "Spark UI": environment.get("CONNECT_SPARK_UI"),
+    }
+    return [f"{label:<14}{escape(value)}" for label, value in known.items() if value]
+
+
+def _ending(times: Times) -> str:
+    return (
+        f"Done in {times.whole:.0f} s, {times.up:.0f} s of them for the servers."
+        " All goes on by itself until `make down` ends it."
+    )

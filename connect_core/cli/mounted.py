@@ -1,0 +1,32 @@
+"""The REST API inside Airflow's API server: Airflow's rights, and acts written down for the watcher."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from connect_core.configs import load_worker, providers_of
+from connect_core.dag.access import AirflowAccess
+from connect_core.dag.scheduler import RequestingScheduler
+from connect_core.herder.context import Herder
+from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.kafka.cluster import cluster_id_of
+from connect_core.rest import RestOptions, create_app
+from connect_core.settings import WorkerMode
+from connect_core.store import Database
+
+__all__ = ["make_app"]
+
+
+def make_app() -> Any:
+    """Return the ASGI application ``plugins/connect_plugin.py`` mounts. Raise ConfigError."""
+    settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
+    database = Database(settings.database_url)
+    providers = providers_of(settings, os.environ)
+
+    def herder(actor: str) -> Herder:
+        # Airflow's server may have a single worker: it must never call itself.
+        scheduler = RequestingScheduler(database, actor)
+        return Herder(database, settings, scheduler, rewrite_in_database, providers, actor)
+
+    return create_app(herder, AirflowAccess(), RestOptions(cluster_id_of(settings)))

@@ -1,0 +1,49 @@
+"""``connect rest``: Connect's REST API, driving Airflow."""
+
+from __future__ import annotations
+
+import logging
+
+from connect_core.cli.deployment import Deployment, open_deployment, settings_of
+from connect_core.errors import ConnectError
+from connect_core.kafka.cluster import cluster_id_of
+from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.rest import LoopbackAuthorizer, RestOptions, check_listeners, create_app, serve
+from connect_core.store import migrate
+
+__all__ = ["log_to_console", "rest", "serve_deployment"]
+
+_LOG = logging.getLogger(__name__)
+
+
+def rest() -> None:
+    """Serve Connect's REST API until Ctrl-C or SIGTERM.
+
+    Settings come from the file named by CONNECT_WORKER_CONFIG and from CONNECT_… variables;
+    the database is migrated and the internal topics are created if need be.
+    """
+    log_to_console()
+    settings = settings_of(None)
+    check_listeners(settings.listeners, LoopbackAuthorizer())
+    migrate(settings.database_url)
+    create_internal_topics(settings)
+    serve_deployment(open_deployment(settings, is_service=True))
+
+
+def log_to_console() -> None:
+    """Log as Connect's workers do."""
+    logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    for noisy in ("alembic", "httpx", "httpcore"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def serve_deployment(deployment: Deployment) -> None:
+    """Serve until told to end."""
+    settings = deployment.settings
+    first, *others = settings.listeners
+    if others:
+        raise ConnectError(f"listeners names {len(others) + 1} addresses: the REST API listens on one, {first}")
+    app = create_app(deployment.herder, LoopbackAuthorizer(), RestOptions(cluster_id_of(settings)))
+    _LOG.info("REST API of deployment %s on %s", settings.deployment, first)
+    serve(app, first)
+    deployment.database.close()

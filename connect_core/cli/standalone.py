@@ -1,0 +1,99 @@
+"""``connect standalone``: connectors in one process, without Airflow."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from connect_core.configs import ConnectorFile, load_worker, providers_of, read_connector_file
+from connect_core.errors import ConnectError
+from connect_core.herder.connectors import NewConnector, create, put_config
+from connect_core.herder.context import Herder
+from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.kafka.cluster import cluster_id_of
+from connect_core.rest import (
+    LoopbackAuthorizer,
+    RestOptions,
+    RestServer,
+    check_listeners,
+    create_app,
+    serve_in_thread,
+)
+from connect_core.settings import WorkerMode
+from connect_core.standalone.worker import StandaloneWorker, open_standalone
+from connect_core.store import connectors
+
+__all__ = ["herder_of", "standalone"]
+
+_LOG = logging.getLogger(__name__)
+
+
+def standalone(
+    worker: Annotated[Path, typer.Argument(help="The worker's settings, as Kafka's connect-standalone.properties.")],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="CONNECTOR…", help="Connectors: .properties, or .json as for POST /connectors."),
+    ] = None,
+) -> None:
+    """Run connectors in this process until Ctrl-C or SIGTERM; what is done by then is committed."""
+    logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    for noisy in ("alembic", "py4j"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    wanted = [read_connector_file(file) for file in files or ()]
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    opened = open_standalone(load_worker(worker, os.environ, WorkerMode.STANDALONE))
+    server: RestServer | None = None
+    try:
+        for one in wanted:
+            _deploy(opened, one)
+        opened.deploy_all()
+        server = _serve(opened)
+        _LOG.info("Kafka Connect worker started: %d connectors", len(wanted))
+        stopping.wait()
+        _LOG.info("Kafka Connect stopping: every connector ends at its next commit point")
+    finally:
+        if server is not None:
+            server.stop()
+        ended = opened.stop()
+    if not ended:
+        raise ConnectError("Some connectors did not end in time; what they had not committed is read again")
+
+
+def _deploy(opened: StandaloneWorker, wanted: ConnectorFile) -> None:
+    """Create the connector, or give a stored one this configuration. Raises BadRequestError."""
+    herder = herder_of(opened)
+    with opened.database.read() as connection:
+        is_known = connectors.find(connection, wanted.name) is not None
+    if is_known:
+        put_config(herder, wanted.name, wanted.config)
+    else:
+        create(herder, NewConnector(wanted.name, wanted.config, wanted.initial_state))
+    _LOG.info("Created connector %s", wanted.name)
+
+
+def herder_of(opened: StandaloneWorker, actor: str = "") -> Herder:
+    """Return the herder over a standalone worker, acting in somebody's name."""
+    providers = providers_of(opened.settings, os.environ)
+    return Herder(opened.database, opened.settings, opened.scheduler, rewrite_in_database, providers, actor)
+
+
+def _serve(opened: StandaloneWorker) -> RestServer | None:
+    """Serve the REST API; a taken port is no reason to stop the connectors. Raises ConfigError."""
+    authorizer = LoopbackAuthorizer()
+    check_listeners(opened.settings.listeners, authorizer)
+    options = RestOptions(cluster_id_of(opened.settings))
+    app = create_app(partial(herder_of, opened), authorizer, options)
+    try:
+        return serve_in_thread(app, opened.settings.listeners[0])
+    except ConnectError as error:
+        _LOG.warning("%s. The connectors run without it.", error)
+        return None

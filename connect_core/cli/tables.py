@@ -1,0 +1,61 @@
+"""How connectors look on a terminal: every state a colour and a word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from connect_core.herder.status import ConnectorStatus, PartStatus, State
+
+__all__ = ["list_table", "print_status", "state_text"]
+
+_COLOURS = {
+    State.RUNNING: "green",
+    State.PAUSED: "yellow",
+    State.STOPPED: "dim",
+    State.FAILED: "bold red",
+    State.RESTARTING: "cyan",
+    State.UNASSIGNED: "blue",
+}
+
+
+def state_text(state: State) -> str:
+    """Return a state's word in its colour."""
+    return f"[{_COLOURS[state]}]{state.value}[/]"
+
+
+def list_table(statuses: Iterable[ConnectorStatus]) -> Table:
+    """Return the connectors a line each, failed ones first."""
+    table = Table(Column("name", overflow="fold"), "type", "state", "tasks", "worker", box=None, pad_edge=False)
+    for one in sorted(statuses, key=lambda status: (not _has_failed(status), status.name)):
+        state = state_text(one.connector.state) + (" [bold red]stalled[/]" if one.is_stalled else "")
+        table.add_row(escape(one.name), one.type, state, _tasks(one.tasks), escape(one.connector.worker_id))
+    return table
+
+
+def print_status(console: Console, status: ConnectorStatus) -> None:
+    """Print a connector and its tasks, then the traces of what has failed."""
+    table = Table("", "state", "worker", "version", box=None, pad_edge=False)
+    parts = [(f"{status.type} {status.name}", status.connector)]
+    parts += [(f"  task {task.task}", task) for task in status.tasks]
+    for label, part in parts:
+        table.add_row(escape(label), state_text(part.state), escape(part.worker_id), part.version or "")
+    console.print(table)
+    if status.is_stalled:
+        console.print("The running interval gives no sign of life: it ends by time-out, then is tried again.")
+    for label, part in parts:
+        if part.trace:
+            console.print(f"\n{escape(label.strip())}:\n{escape(part.trace.rstrip())}", soft_wrap=True)
+
+
+def _has_failed(status: ConnectorStatus) -> bool:
+    return any(part.state is State.FAILED for part in (status.connector, *status.tasks))
+
+
+def _tasks(tasks: Iterable[PartStatus]) -> str:
+    counts = Counter(task.state for task in tasks)
+    return ", ".join(f"{count} {state_text(state)}" for state, count in counts.items()) or "none"

@@ -1,0 +1,1 @@
+"""The embedded stack: real servers for a laptop and for tests."""

@@ -1,0 +1,58 @@
+"""Decide the stack's ports and addresses, and write them down for everybody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+
+from connect_core.dev.environment import parse_variables, write_variables
+from connect_core.dev.home import Home
+from connect_core.dev.ports import choose, has_port, port_of
+from connect_core.dev.secrets import secret_file, write_private
+from connect_core.dev.services import SERVICES
+
+__all__ = ["assign_ports", "write_environment"]
+
+
+def assign_ports(home: Home, names: Iterable[str], say: Callable[[str], None]) -> None:
+    """Choose the ports of services that do not run now."""
+    for name in names:
+        for file, standard in SERVICES[name].ports.items():
+            choose(home, name, file, standard, say)
+
+
+def write_environment(home: Home, settings: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Write ``.connect/env`` and ``.connect/worker.properties``; return the former.
+
+    It describes every service that has its ports. ``settings`` win over what
+    is computed, and are kept for the next time; None keeps the last ones.
+    """
+    if settings is not None:
+        write_variables(home.path / "settings.env", settings)
+    environment = {
+        "CONNECT_HOME": str(home.path),
+        "CONNECT_PROJECT": str(home.project),
+        "CONNECT_SECRET_KEY_FILE": str(secret_file(home, "secret-key")),
+        "CONNECT_WORKER_CONFIG": str(home.path / "worker.properties"),
+    }
+    for service in SERVICES.values():
+        if all(has_port(home, service.name, file) for file in service.ports):
+            environment.update(service.exports(home))
+    environment.update(parse_variables(home.path / "settings.env"))
+    write_variables(home.path / "env", environment)
+    _write_worker_properties(home, environment)
+    return environment
+
+
+def _write_worker_properties(home: Home, environment: Mapping[str, str]) -> None:
+    given = home.setting("worker.properties")
+    own = {"file.roots": str(home.project)}
+    if "CONNECT_BOOTSTRAP_SERVERS" in environment:
+        own["bootstrap.servers"] = environment["CONNECT_BOOTSTRAP_SERVERS"]
+    if has_port(home, "rest"):
+        own["listeners"] = f"http://{os.environ.get('CONNECT_BIND', '127.0.0.1')}:{port_of(home, 'rest')}"
+    lines = given.read_text().splitlines() if given else []
+    kept = [line for line in lines if line.partition("=")[0].strip() not in own]
+    head = "# Written by `connect dev` from config/worker.properties."
+    text = "\n".join([head, *kept, "", *(f"{key}={value}" for key, value in own.items())])
+    write_private(home.path / "worker.properties", f"{text}\n")

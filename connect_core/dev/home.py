@@ -1,0 +1,91 @@
+"""Where a stack keeps its state: one folder, one sub-folder per service."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from connect_core.errors import ConnectError
+
+__all__ = ["Home", "user_cache"]
+
+_MINIMUM_FREE_BYTES = 1 << 30
+_SHIPPED = (Path(__file__).parents[2], Path(__file__).parent / "shipped")
+"""Where config/, dags/ and plugins/ lie in a checkout and in a wheel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """One stack's state folder and the project whose DAGs it runs.
+
+    ``path`` is ``.connect`` in the project unless ``CONNECT_HOME`` says
+    otherwise; ``project`` holds ``dags/``, ``plugins/`` and ``config/``.
+    """
+
+    path: Path
+    project: Path
+
+    @classmethod
+    def locate(cls) -> Home:
+        """Find the project from the working directory upwards."""
+        project = Path(os.environ.get("CONNECT_PROJECT") or _project_above(Path.cwd()))
+        path = Path(os.environ.get("CONNECT_HOME") or project / ".connect")
+        return cls(path.absolute(), project.absolute())
+
+    def folder(self, service: str) -> Path:
+        """Return the folder of a service, created readable by its owner only."""
+        folder = self.path / service
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def setting(self, relative: str) -> Path | None:
+        """Return a file of the project's ``config/``, else the one shipped."""
+        candidates = (root / "config" / relative for root in (self.project, *_SHIPPED))
+        return next((path for path in candidates if path.is_file()), None)
+
+    def code(self, name: str) -> Path:
+        """Return the project's ``dags`` or ``plugins`` folder, else the one shipped."""
+        candidates = (root / name for root in (self.project, *_SHIPPED))
+        return next((path for path in candidates if path.is_dir()), self.project / name)
+
+    def create(self) -> None:
+        """Create the folder; raise ConnectError when the disk cannot take it."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConnectError(
+                f"Cannot create {self.path}: {error.strerror}. Set CONNECT_HOME to a writable folder."
+            ) from error
+        free = shutil.disk_usage(self.path).free
+        if free < _MINIMUM_FREE_BYTES:
+            raise ConnectError(
+                f"Only {free >> 20} MiB are free at {self.path}, the stack needs 1024:"
+                " free some, or set CONNECT_HOME elsewhere."
+            )
+
+    @contextlib.contextmanager
+    def lock(self, name: str = "lock") -> Iterator[None]:
+        """Hold an exclusive lock of this stack; waits for another holder."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / name).open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def user_cache() -> Path:
+    """Return the folder where downloads are kept for all stacks of a user."""
+    chosen = os.environ.get("CONNECT_CACHE")
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(chosen) if chosen else Path(base) / "connect-core"
+
+
+def _project_above(start: Path) -> Path:
+    for folder in (start, *start.parents):
+        if (folder / ".connect").is_dir() or (folder / "config" / "worker.properties").is_file():
+            return folder
+    return start

@@ -1,0 +1,134 @@
+"""What ``connect doctor`` asks the servers that the environment names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import grpc  # type: ignore[import-untyped]
+import httpx
+import psutil
+import psycopg
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from connect_core.dev.checks import Check, Finding, fail, passed, skip
+
+__all__ = ["SERVER_CHECKS", "check_airflow", "check_brokers", "check_database", "check_spark"]
+
+_START = "Start the stack with `connect dev up`"
+_SECONDS = 3.0
+_ANY_SPARK_CALL = "/spark.connect.SparkConnectService/Config"
+_LOOPBACK = ("127.", "::1", "::ffff:127.")
+
+
+def check_brokers(environment: Mapping[str, str]) -> Finding:
+    """Ask the brokers for their metadata."""
+    servers = environment.get("CONNECT_BOOTSTRAP_SERVERS")
+    if not servers:
+        return skip("Kafka", f"CONNECT_BOOTSTRAP_SERVERS is not set. {_START}.")
+    try:
+        found = AdminClient({"bootstrap.servers": servers, "log_level": 0}).list_topics(timeout=_SECONDS)
+    except KafkaException as error:
+        remedy = f"{_START}, or correct CONNECT_BOOTSTRAP_SERVERS."
+        return fail("Kafka", f"no broker answers at {servers} ({error.args[0].str()})", remedy)
+    return passed("Kafka", f"{len(found.brokers)} broker(s), {len(found.topics)} topics at {servers}")
+
+
+def check_database(environment: Mapping[str, str]) -> Finding:
+    """Log in to the metadata database, when it is a PostgreSQL."""
+    address = environment.get("CONNECT_DATABASE_URL")
+    if not address:
+        return skip("database", f"CONNECT_DATABASE_URL is not set. {_START}.")
+    if not address.startswith("postgresql"):
+        return skip("database", f"{address.split(':')[0]} needs no server")
+    place = f"{urlsplit(address).hostname}:{urlsplit(address).port or 5432}"
+    try:
+        with psycopg.connect(address.replace("+psycopg", ""), connect_timeout=int(_SECONDS)) as connection:
+            number = connection.info.server_version
+    except psycopg.Error as error:
+        remedy = f"{_START}, or correct CONNECT_DATABASE_URL."
+        return fail("database", f"no login at {place} ({str(error).splitlines()[0]})", remedy)
+    return passed("database", f"PostgreSQL {number // 10_000} at {place}")
+
+
+def check_airflow(environment: Mapping[str, str]) -> Finding:
+    """Want Airflow's components alive, a login, and Connect's plugin."""
+    address = environment.get("CONNECT_AIRFLOW_URL")
+    if not address:
+        return skip("Airflow", f"CONNECT_AIRFLOW_URL is not set. {_START}.")
+    try:
+        with httpx.Client(base_url=address, timeout=_SECONDS) as client:
+            return _airflow_finding(client, address, environment)
+    except httpx.HTTPError as error:
+        return fail("Airflow", f"no answer at {address} ({error})", f"{_START}, or correct CONNECT_AIRFLOW_URL.")
+
+
+def _airflow_finding(client: httpx.Client, address: str, environment: Mapping[str, str]) -> Finding:
+    health = client.get("/api/v2/monitor/health").raise_for_status().json()
+    ill = [name for name, told in health.items() if told and told.get("status") not in ("healthy", None)]
+    if ill:
+        return fail("Airflow", f"not healthy: {', '.join(ill)}", "See `connect dev logs airflow-<component>`.")
+    user = environment.get("CONNECT_AIRFLOW_USER", "admin")
+    file = Path(environment.get("CONNECT_AIRFLOW_PASSWORD_FILE", ""))
+    if not file.is_file():
+        return fail("Airflow", "CONNECT_AIRFLOW_PASSWORD_FILE names no file", f"{_START}; it writes that file.")
+    login = client.post("/auth/token", json={"username": user, "password": file.read_text().strip()})
+    if login.is_error:
+        return fail("Airflow", f"refuses the login of {user}", f"Put the password of {user} into {file}.")
+    rights = {"Authorization": f"Bearer {login.json()['access_token']}"}
+    plugins = client.get("/api/v2/plugins", headers=rights).raise_for_status().json()["plugins"]
+    prefixes = {app.get("url_prefix") for plugin in plugins for app in plugin.get("fastapi_apps", ())}
+    if "/connect" not in prefixes:
+        remedy = "Put plugins/connect_plugin.py into Airflow's plugins folder and restart its api-server."
+        return fail("Airflow", f"answers at {address}, but has no Connect plugin", remedy)
+    return passed("Airflow", f"healthy at {address}, with the Connect plugin")
+
+
+def check_spark(environment: Mapping[str, str]) -> Finding:
+    """Want a Spark Connect server that asks for its token, on loopback only."""
+    remote = environment.get("CONNECT_SPARK_REMOTE")
+    if not remote:
+        return skip("Spark", f"CONNECT_SPARK_REMOTE is not set. {_START}.")
+    parts = urlsplit(remote)
+    place = f"{parts.hostname}:{parts.port or 15002}"
+    options = dict(part.partition("=")[::2] for part in parts.path.strip("/").split(";") if part)
+    refused = _call_spark(place, None)
+    if refused is grpc.StatusCode.UNAVAILABLE:
+        return fail("Spark", f"no answer at {place}", f"{_START}, or correct CONNECT_SPARK_REMOTE.")
+    if refused is not grpc.StatusCode.UNAUTHENTICATED:
+        remedy = "Set SPARK_CONNECT_AUTHENTICATE_TOKEN for the server and token= in CONNECT_SPARK_REMOTE."
+        return fail("Spark", f"{place} lets anybody in", remedy)
+    if _call_spark(place, options.get("token", "")) is grpc.StatusCode.UNAUTHENTICATED:
+        return fail("Spark", f"{place} refuses the token", "Correct token= in CONNECT_SPARK_REMOTE.")
+    exposed = _other_listeners(parts.port or 15002)
+    if exposed and (parts.hostname or "").startswith(("localhost", *_LOOPBACK)):
+        remedy = "Set spark.connect.grpc.binding.address to 127.0.0.1."
+        return fail("Spark", f"listens on {', '.join(sorted(exposed))}, for the whole network", remedy)
+    return passed("Spark", f"asks for its token at {place}, on loopback only")
+
+
+def _call_spark(place: str, token: str | None) -> grpc.StatusCode:
+    """Return the status of an empty call; only its login matters."""
+    with grpc.insecure_channel(place) as channel:
+        call = channel.unary_unary(_ANY_SPARK_CALL)
+        metadata = None if token is None else (("authorization", f"Bearer {token}"),)
+        try:
+            call(b"", timeout=_SECONDS, metadata=metadata)
+        except grpc.RpcError as error:
+            return error.code()
+    return grpc.StatusCode.OK
+
+
+def _other_listeners(port: int) -> set[str]:
+    try:
+        sockets = psutil.net_connections("tcp")
+    except psutil.AccessDenied:
+        return set()
+    open_to = [known.laddr for known in sockets if known.status == psutil.CONN_LISTEN and known.laddr]
+    found = {address.ip for address in open_to if address.port == port}
+    return {address for address in found if not address.startswith(_LOOPBACK)}
+
+
+SERVER_CHECKS: tuple[Check, ...] = (check_brokers, check_database, check_airflow, check_spark)

@@ -1,0 +1,39 @@
+"""The services of the embedded stack, in the order they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from connect_core.dev.airflow import AIRFLOW
+from connect_core.dev.kafka import KAFKA
+from connect_core.dev.postgres import POSTGRES
+from connect_core.dev.rest import REST
+from connect_core.dev.service import Service
+from connect_core.dev.spark import SPARK
+from connect_core.errors import ConnectError
+
+__all__ = ["AIRFLOW_NAMES", "SERVICES", "find_service", "in_order"]
+
+_ALL = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST)
+SERVICES = {service.name: service for service in _ALL}
+AIRFLOW_NAMES = tuple(name for name in SERVICES if name.startswith("airflow-"))
+
+
+def find_service(name: str) -> Service:
+    """Return a service by name, else raise ConnectError with the names."""
+    try:
+        return SERVICES[name]
+    except KeyError:
+        raise ConnectError(f"There is no service {name!r}: name one of {', '.join(SERVICES)}.") from None
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the named services and what they need, each once."""
+    wanted: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += find_service(name).needs
+    return tuple(name for name in SERVICES if name in wanted)

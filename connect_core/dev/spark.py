@@ -1,0 +1,99 @@
+"""A Spark Connect server, on loopback and behind a token."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import MappingProxyType
+
+from connect_core.dev.home import Home
+from connect_core.dev.jars import spark_home
+from connect_core.dev.java import find_java
+from connect_core.dev.ports import is_open, port_of
+from connect_core.dev.secrets import secret
+from connect_core.dev.service import Environment, Launch, Service
+
+__all__ = ["SPARK"]
+
+_PRIVATE = ("CONNECT_DATABASE_URL", "CONNECT_AIRFLOW_", "AIRFLOW_", "CONNECT_SPARK_REMOTE")
+"""What executors must not see: they hold no credential of the database."""
+
+_LOGGING = """\
+rootLogger.level = warn
+rootLogger.appenderRef.stdout.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex
+logger.connect.name = org.apache.spark.sql.connect
+logger.connect.level = info
+"""
+
+_DAEMON_MODULE = "preloaded_daemon"
+_DAEMON = """\
+# Spark's Python workers end after a minute without work. Forked from here, the next ones need not
+# import again what takes seconds. Not polars, which starts threads a fork would lose.
+import confluent_kafka, cryptography.fernet, orjson, pandas, pyarrow.parquet
+from pyspark import daemon
+from pyspark.sql.pandas import serializers
+
+if __name__ == "__main__":
+    daemon.manager()
+"""
+
+
+def _launch(home: Home, environment: Environment) -> Launch:
+    folder = home.folder("spark")
+    conf = folder / "conf"
+    conf.mkdir(exist_ok=True)
+    given = home.setting("spark-defaults.conf")
+    lines = [given.read_text()] if given else []
+    lines += [
+        "spark.connect.grpc.binding.address 127.0.0.1",
+        f"spark.connect.grpc.binding.port {port_of(home, 'spark')}",
+        f"spark.ui.port {port_of(home, 'spark', 'ui_port')}",
+        f"spark.local.dir {folder / 'scratch'}",
+        f"spark.sql.warehouse.dir {folder / 'warehouse'}",
+        f"spark.python.daemon.module {_DAEMON_MODULE}",
+    ]
+    (conf / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
+    (conf / "log4j2.properties").write_text(_LOGGING)
+    python = folder / "python"
+    python.mkdir(exist_ok=True)
+    (python / f"{_DAEMON_MODULE}.py").write_text(_DAEMON)
+    own = {
+        "JAVA_HOME": str(find_java().resolve().parents[1]),
+        "SPARK_HOME": str(spark_home()),
+        "SPARK_CONF_DIR": str(conf),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_CONNECT_AUTHENTICATE_TOKEN": secret(home, "spark-token"),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(python), environment.get("PYTHONPATH")))),
+    }
+    kept = {name: value for name, value in environment.items() if not name.startswith(_PRIVATE)}
+    program = str(spark_home() / "bin" / "spark-submit")
+    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    return Launch((program, "--class", server, "spark-internal"), {**kept, **own})
+
+
+def _exports(home: Home) -> Environment:
+    # Spark's client sends a token without TLS to the host name "localhost" only.
+    port, token = port_of(home, "spark"), secret(home, "spark-token")
+    return {
+        "CONNECT_SPARK_REMOTE": f"sc://localhost:{port}/;token={token}",
+        "CONNECT_SPARK_UI": f"http://127.0.0.1:{port_of(home, 'spark', 'ui_port')}",
+    }
+
+
+def _is_healthy(home: Home, environment: Environment) -> bool:
+    return is_open(port_of(home, "spark"))
+
+
+SPARK = Service(
+    name="spark",
+    launch=_launch,
+    is_healthy=_is_healthy,
+    exports=_exports,
+    ports=MappingProxyType({"port": 15002, "ui_port": 4040}),
+)

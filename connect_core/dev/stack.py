@@ -1,0 +1,227 @@
+"""Start, look at and end an embedded stack from Python."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from connect_core.dev.addresses import assign_ports, write_environment
+from connect_core.dev.environment import read_environment
+from connect_core.dev.home import Home
+from connect_core.dev.jars import kafka_jars, kafka_jars_cached
+from connect_core.dev.java import find_java
+from connect_core.dev.ports import port_of
+from connect_core.dev.processes import end, marked
+from connect_core.dev.services import SERVICES, find_service, in_order
+from connect_core.dev.supervisor import desired, end_services, running, set_desired, start_supervisor
+from connect_core.errors import ConnectError
+
+__all__ = ["Report", "RunningService", "Silent", "Stack"]
+
+_TICK_SECONDS = 0.2
+_MANY_RESTARTS = 3
+_STOP_SECONDS = 40.0
+
+
+class Report(Protocol):
+    """Where progress goes: lines that stay, and the line of the moment."""
+
+    def say(self, line: str) -> None:
+        """Tell something that is worth keeping."""
+
+    def show(self, line: str) -> None:
+        """Tell what is waited for now."""
+
+
+class Silent:
+    """Report nothing."""
+
+    def say(self, line: str) -> None:
+        """Drop the line."""
+
+    def show(self, line: str) -> None:
+        """Drop the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """A handle on one service of a stack."""
+
+    home: Home
+    name: str
+
+    @property
+    def pid(self) -> int | None:
+        """Return the server's pid, None while it does not run."""
+        process = running(self.home, self.name)
+        return process.pid if process else None
+
+    @property
+    def port(self) -> int:
+        """Return the port clients connect to."""
+        return port_of(self.home, self.name)
+
+    @property
+    def log_path(self) -> Path:
+        """Return the log that tells what the service does."""
+        return self.home.path / self.name / find_service(self.name).log
+
+    @property
+    def restarts(self) -> int:
+        """Return how often the supervisor has started it again."""
+        file = self.home.path / self.name / "restarts"
+        return int(file.read_text()) if file.exists() else 0
+
+    def is_desired(self) -> bool:
+        """Tell whether the supervisor shall keep it running."""
+        return self.name in desired(self.home)
+
+    def is_healthy(self) -> bool:
+        """Ask the server; False while it does not run."""
+        environment = read_environment(self.home)
+        return self.pid is not None and find_service(self.name).is_healthy(self.home, environment)
+
+    def kill(self) -> None:
+        """SIGKILL it; the supervisor starts it again."""
+        process = running(self.home, self.name)
+        if process is not None:
+            end([process], signal.SIGKILL, 5.0)
+
+    def restart(self, timeout: float = 60.0) -> None:
+        """End it in good order and wait until its successor is healthy."""
+        self.stop()
+        self.start(timeout)
+
+    def stop(self) -> None:
+        """End it and keep it ended."""
+        set_desired(self.home, tuple(name for name in desired(self.home) if name != self.name))
+        end_services(self.home, (self.name,))
+
+    def start(self, timeout: float = 60.0) -> None:
+        """Start it after ``stop`` and wait until it is healthy."""
+        set_desired(self.home, in_order((*desired(self.home), self.name)))
+        self.await_healthy(timeout)
+
+    def await_healthy(self, timeout: float = 60.0) -> None:
+        """Wait until it answers; raise ConnectError after ``timeout`` seconds."""
+        deadline = time.monotonic() + timeout
+        while not self.is_healthy():
+            if time.monotonic() > deadline:
+                raise ConnectError(f"{self.name} does not answer after {timeout:.0f} s: {self.last_lines()}")
+            time.sleep(_TICK_SECONDS)
+
+    def last_lines(self, count: int = 5) -> str:
+        """Return the end of its console, for an error message."""
+        console = self.home.path / self.name / "console.log"
+        lines = console.read_text(errors="replace").splitlines() if console.exists() else []
+        return "\n".join(lines[-count:]) or "its log is empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The embedded servers of one state folder.
+
+    ``services`` are started with what they need. ``settings`` are variables
+    that win over the computed ``.connect/env``; None keeps those of the last start. ``project``
+    holds dags/, plugins/ and config/; it defaults to the checkout's.
+    """
+
+    path: Path
+    services: tuple[str, ...] = tuple(SERVICES)
+    project: Path | None = None
+    settings: Mapping[str, str] | None = None
+
+    @property
+    def home(self) -> Home:
+        """Return where its state lies."""
+        return Home(self.path.absolute(), (self.project or Path(__file__).parents[2]).absolute())
+
+    def service(self, name: str) -> RunningService:
+        """Return the handle of a service."""
+        return RunningService(self.home, find_service(name).name)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables by which clients find the stack."""
+        return read_environment(self.home)
+
+    def up(self, report: Report | None = None, timeout: float = 240.0) -> bool:
+        """Start what does not run and wait until all is healthy.
+
+        Return False when everything already was. Raises ConnectError, with
+        the remedy, when a service cannot start.
+        """
+        report = report or Silent()
+        home, names = self.home, in_order(self.services)
+        home.create()
+        with home.lock("up.lock"):
+            if self._is_complete(names):
+                return False
+            if {"kafka", "spark"} & set(names):
+                find_java()
+            self._assign(names, report)
+            wanted = in_order((*desired(home), *names)) if running(home, "supervisor") else names
+            # The others start while Kafka's jars are on their way.
+            ready = "kafka" not in wanted or kafka_jars_cached() is not None
+            set_desired(home, wanted if ready else tuple(name for name in wanted if name != "kafka"))
+            start_supervisor(home)
+            if not ready:
+                kafka_jars(report.show)
+                set_desired(home, wanted)
+            self._await(wanted, report, timeout)
+        return True
+
+    def down(self) -> int:
+        """End every process of this stack; return how many there were."""
+        home = self.home
+        if not home.path.exists():
+            return 0
+        with home.lock("up.lock"):
+            count = len(marked(home.path))
+            supervisor = running(home, "supervisor")
+            if supervisor is not None:
+                end([supervisor], signal.SIGTERM, _STOP_SECONDS)
+            set_desired(home, ())
+            end_services(home, tuple(SERVICES))
+            end(marked(home.path), signal.SIGKILL, 5.0)
+            (home.path / "supervisor" / "pid").unlink(missing_ok=True)
+        return count
+
+    def _is_complete(self, names: Iterable[str]) -> bool:
+        supervised = running(self.home, "supervisor") is not None
+        return (
+            supervised
+            and set(names) <= set(desired(self.home))
+            and all(self.service(name).is_healthy() for name in names)
+        )
+
+    def _assign(self, names: Iterable[str], report: Report) -> None:
+        home = self.home
+        before = read_environment(home)
+        with home.lock():
+            assign_ports(home, [name for name in names if running(home, name) is None], report.say)
+            after = write_environment(home, self.settings)
+        if any(after.get(name) != value for name, value in before.items()):
+            # What runs on would look for the others at their old addresses.
+            end_services(home, tuple(SERVICES))
+
+    def _await(self, names: tuple[str, ...], report: Report, timeout: float) -> None:
+        started = time.monotonic()
+        waiting = [self.service(name) for name in names]
+        restarts = {service.name: service.restarts for service in waiting}
+        while waiting:
+            for service in [service for service in waiting if service.is_healthy()]:
+                waiting.remove(service)
+                report.say(f"{service.name} is up ({time.monotonic() - started:.1f} s)")
+            for service in waiting:
+                if service.restarts - restarts[service.name] >= _MANY_RESTARTS:
+                    raise ConnectError(f"{service.name} does not start: {service.last_lines()}")
+            if waiting and time.monotonic() - started > timeout:
+                names_left = ", ".join(service.name for service in waiting)
+                raise ConnectError(f"Not up after {timeout:.0f} s: {names_left}. {waiting[0].last_lines()}")
+            if waiting:
+                report.show("waiting for " + ", ".join(service.name for service in waiting))
+                time.sleep(_TICK_SECONDS)

@@ -1,0 +1,1 @@
+"""Connectors without Airflow: one process that schedules and drives them all."""

@@ -1,0 +1,118 @@
+"""One connector's life in a standalone worker: wait for data, run, wait again."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.errors import ConnectError, NotFoundError, RetriableError, StaleEpochError
+from connect_core.herder.readiness import Readiness, readiness
+from connect_core.interval.runs import RunOutcome, RunRequest
+from connect_core.spark.driver import Driver
+from connect_core.spark.job import main
+from connect_core.spark.runner import TaskRunner
+from connect_core.store.statuses import load_facts
+
+__all__ = ["ConnectorLoop"]
+
+_LOG = logging.getLogger(__name__)
+_PROBE_SECONDS = 0.5
+_FIRST_RETRY_SECONDS = 1.0
+_LAST_RETRY_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class ConnectorLoop:
+    """Runs one connector in a thread of its own until told to stop.
+
+    ``open_runner`` is called once, when the first interval has work.
+    """
+
+    worker: ConnectorWorker
+    runner: TaskRunner
+    on_gone: Callable[[str], None] = lambda name: None
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+    _asked: bool = False
+
+    def start(self) -> None:
+        """Begin the connector's thread."""
+        self._thread = threading.Thread(target=self._live, name=f"connector-{self.worker.name}", daemon=True)
+        self._thread.start()
+
+    def wake(self, *, asked: bool = False) -> None:
+        """Look for work now; ``asked``: also when a fatal failure stands."""
+        self._asked |= asked
+        self._wake.set()
+
+    def ask_to_stop(self) -> None:
+        """End at the next commit point."""
+        self._stopping.set()
+        self._wake.set()
+
+    def join(self, seconds: float) -> bool:
+        """Wait so long for the end → whether the thread has ended."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self._thread is None or not self._thread.is_alive()
+
+    def _live(self) -> None:
+        delay = _FIRST_RETRY_SECONDS
+        try:
+            while not self._stopping.is_set():
+                try:
+                    outcome = self._run_once()
+                    delay = _FIRST_RETRY_SECONDS
+                    if outcome.wait:
+                        self._await_work()
+                except NotFoundError:
+                    self.on_gone(self.worker.name)
+                    return
+                except StaleEpochError as error:
+                    _LOG.info("connector %s: %s", self.worker.name, error)
+                    self._pause(_PROBE_SECONDS)
+                except RetriableError as error:
+                    _LOG.warning("connector %s: next try in %.0f s: %s", self.worker.name, delay, error)
+                    self._pause(delay)
+                    delay = min(delay * 2, _LAST_RETRY_SECONDS)
+                except ConnectError as error:
+                    _LOG.error("connector %s failed: %s", self.worker.name, error)
+                    self._pause(_PROBE_SECONDS)
+        finally:
+            self.worker.close()
+
+    def _run_once(self) -> RunOutcome:
+        asked, self._asked = self._asked, False
+        request = RunRequest(self.worker.name, "standalone", continuous=True, asked=asked)
+        return main(request, Driver(self.worker, self._stopping), self.runner)
+
+    def _await_work(self) -> None:
+        """Return when a plan may find work; a source without bounds is asked again after its interval."""
+        began = time.monotonic()
+        while not self._stopping.is_set():
+            if self._pause(_PROBE_SECONDS):
+                return
+            answer = self._has_work()
+            if answer or (answer is None and time.monotonic() - began >= self.worker.poll_seconds):
+                return
+
+    def _has_work(self) -> bool | None:
+        """Return whether a plan may find work; ``None`` for a source that declares no bound."""
+        with self.worker.database.read() as connection:
+            facts = load_facts(connection, [self.worker.name])
+        if not facts:
+            raise NotFoundError(f"Connector {self.worker.name} not found")
+        ready = readiness(facts[0], datetime.now(UTC))
+        return self.worker.has_data() if ready is Readiness.QUIET else ready is Readiness.DUE
+
+    def _pause(self, seconds: float) -> bool:
+        """Wait, at most so long → whether somebody woke the loop."""
+        woken = self._wake.wait(seconds)
+        self._wake.clear()
+        return woken

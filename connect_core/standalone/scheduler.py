@@ -1,0 +1,69 @@
+"""The standalone worker's scheduler: a thread a connector, in place of Airflow."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from connect_core.standalone.loop import ConnectorLoop
+
+__all__ = ["StandaloneScheduler"]
+
+
+@dataclass(slots=True)
+class StandaloneScheduler:
+    """Keeps one loop for each connector; what the herder asks of a scheduler."""
+
+    make_loop: Callable[[str], ConnectorLoop]
+    _loops: dict[str, ConnectorLoop] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def deploy(self, connector: str) -> None:
+        """Let the stored connector run; a running one looks at its configuration anew."""
+        with self._lock:
+            loop = self._loops.get(connector)
+            if loop is None:
+                loop = self._loops[connector] = self.make_loop(connector)
+                loop.start()
+        loop.wake(asked=True)
+
+    def remove(self, connector: str) -> None:
+        """End the connector's thread at its next commit point."""
+        with self._lock:
+            loop = self._loops.pop(connector, None)
+        if loop is not None:
+            loop.ask_to_stop()
+
+    def pause(self, connector: str) -> None:
+        """Do nothing: the running interval sees the target state itself."""
+
+    def resume(self, connector: str) -> None:
+        """Look for work now."""
+        self._wake(connector)
+
+    def trigger(self, connector: str) -> str:
+        """Look for work now; the run has no id of its own."""
+        self._wake(connector)
+        return ""
+
+    def retry(self, connector: str) -> None:
+        """Run the unfinished interval again now."""
+        self._wake(connector)
+
+    def stop(self, seconds: float) -> bool:
+        """End every thread at its next commit point → whether all ended in time."""
+        with self._lock:
+            loops = list(self._loops.values())
+        for loop in loops:
+            loop.ask_to_stop()
+        end = time.monotonic() + seconds
+        ended = [loop.join(max(0.0, end - time.monotonic())) for loop in loops]
+        return all(ended)
+
+    def _wake(self, connector: str) -> None:
+        with self._lock:
+            loop = self._loops.get(connector)
+        if loop is not None:
+            loop.wake(asked=True)

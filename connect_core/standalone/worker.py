@@ -1,0 +1,107 @@
+"""The standalone worker: database, Spark session, connectors and REST in one process."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from connect_core.configs import ConnectorConfig
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.interval.values import Plan, TaskResult
+from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.settings import WorkerSettings
+from connect_core.spark.runner import SparkRunner, ThreadRunner
+from connect_core.spark.session import local_session
+from connect_core.standalone.loop import ConnectorLoop
+from connect_core.standalone.scheduler import StandaloneScheduler
+from connect_core.store import Database, connectors, deployment, migrate
+from connect_core.store.intervals import RunIdentity
+
+__all__ = ["StandaloneWorker", "open_standalone"]
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _ProcessSession:
+    """The process's one Spark session, made at the first job."""
+
+    _session: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self) -> Any:
+        with self._lock:
+            if self._session is None:
+                _LOG.info("starting Spark in this process")
+                self._session = local_session("connect-standalone")
+            return self._session
+
+    def stop(self) -> None:
+        with self._lock:
+            if self._session is not None:
+                self._session.stop()
+                self._session = None
+
+
+@dataclass(frozen=True, slots=True)
+class _ChosenRunner:
+    """Runs a connector's tasks in Spark, or in this process where they need its standard input."""
+
+    worker: ConnectorWorker
+    session: _ProcessSession
+
+    def run(self, plan: Plan) -> Sequence[TaskResult]:
+        config = ConnectorConfig.parse(plan.tasks[0].connector_config, self.worker.settings)
+        if config.connector().is_bound_to_process(config.resolved):
+            return ThreadRunner().run(plan)
+        return SparkRunner(self.session.get()).run(plan)
+
+    def interrupt(self, tag: str) -> None:
+        """Do nothing: the job ends with its process."""
+
+
+@dataclass(slots=True)
+class StandaloneWorker:
+    """One process that runs every connector stored in its database."""
+
+    settings: WorkerSettings
+    database: Database
+    scheduler: StandaloneScheduler
+    _session: _ProcessSession
+
+    def deploy_all(self) -> None:
+        """Start the thread of every stored connector."""
+        with self.database.read() as connection:
+            names = connectors.list_names(connection)
+        for name in names:
+            self.scheduler.deploy(name)
+
+    def stop(self, seconds: float = 60.0) -> bool:
+        """End every connector at its next commit point → whether all ended in time."""
+        ended = self.scheduler.stop(seconds)
+        self._session.stop()
+        self.database.close()
+        return ended
+
+
+def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
+    """Open the worker over its own database, whose identity names the deployment.
+
+    Raises RetriableError when database or brokers are down.
+    """
+    migrate(settings.database_url)
+    database = Database(settings.database_url)
+    with database.write() as connection:
+        settings = settings.with_standalone_id(deployment.identity(connection))
+    create_internal_topics(settings)
+    session = _ProcessSession()
+
+    def make_loop(name: str) -> ConnectorLoop:
+        identity = RunIdentity("standalone", f"{settings.advertised.host}:{settings.advertised.port}")
+        worker = ConnectorWorker(settings, database, name, identity)
+        return ConnectorLoop(worker, _ChosenRunner(worker, session))
+
+    return StandaloneWorker(settings, database, StandaloneScheduler(make_loop), session)

@@ -1,0 +1,111 @@
+"""Connectors by command, on a deployment whose Airflow is not there: acts become requests."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from connect_core.cli.app import application
+from connect_core.errors import ConnectError
+from connect_core.store import Database, migrate
+from connect_core.store.requests import claim
+from tests.herder.worlds import Driver
+
+CONFIG = {"connector.class": "FileStreamSource", "file": "lines.txt", "topic": "lines"}
+
+
+@pytest.fixture
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a worker file and a migrated database; levels of loggers are as before in the end."""
+    levels = {name: logging.getLogger(name).level for name in (None, "connect_core.settings", "httpx", "httpcore")}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))
+    (tmp_path / "worker.properties").write_text(
+        "bootstrap.servers=127.0.0.1:9\ngroup.id=test\n"
+        "key.converter=org.apache.kafka.connect.json.JsonConverter\n"
+        "value.converter=org.apache.kafka.connect.json.JsonConverter\n"
+        "offset.storage.topic=o\nstatus.storage.topic=s\nconnect.validate.live=false\n"
+        f"file.roots={tmp_path}\ndatabase.url=sqlite:///{tmp_path / 'connect.db'}\n"
+    )
+    migrate(f"sqlite:///{tmp_path / 'connect.db'}")
+    yield tmp_path
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def connect(*arguments: str) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(application(arguments[0]), arguments)
+
+
+def write(folder: Path, name: str, **changes: str) -> str:
+    (folder / f"{name}.json").write_text(json.dumps({"name": name, "config": {**CONFIG, **changes}}))
+    return f"{name}.json"
+
+
+def asked(folder: Path) -> list[tuple[str, str | None]]:
+    database = Database(f"sqlite:///{folder / 'connect.db'}")
+    with database.write() as connection:
+        return [(one.asked.kind, one.asked.connector) for one in claim(connection, "test", 60.0)]
+
+
+def test_connector_lives_by_commands(deployment: Path) -> None:
+    assert "no connector yet" in connect("list").stdout
+    assert connect("create", write(deployment, "a"), write(deployment, "b")).stdout == (
+        "Created connector a\nCreated connector b\n"
+    )
+    Driver(Database(f"sqlite:///{deployment / 'connect.db'}"), "a").plan()
+    assert connect("pause", "a").stdout == "Paused a\n"
+    shown = json.loads(connect("status", "a", "--json").stdout)
+    assert (shown["connector"]["state"], shown["tasks"][0]["state"]) == ("PAUSED", "PAUSED")
+    assert connect("resume", "a").exit_code == 0
+    assert connect("stop", "b").exit_code == 0
+    states = {name: one["connector"]["state"] for name, one in json.loads(connect("list", "--json").stdout).items()}
+    assert states == {"a": "RUNNING", "b": "STOPPED"}
+    restarted = connect("restart", "a", "--include-tasks").stdout
+    assert restarted.count("RESTARTING") == 2
+    assert connect("delete", "a", "b").stdout == "Deleted a\nDeleted b\n"
+    assert ("deploy", "a") in asked(deployment)
+
+
+def test_existing_connector_is_given_a_configuration_when_asked(deployment: Path) -> None:
+    file = write(deployment, "a")
+    connect("create", file)
+    assert "already exists" in str(connect("create", file).exception)
+    write(deployment, "a", topic="others")
+    assert connect("create", "--replace", file).stdout == "Reconfigured connector a\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("status", "nope"), "No status found for connector nope"),
+        (("pause", "nope"), "Unknown connector nope"),
+        (("restart", "nope"), "Unknown connector: nope"),
+        (("delete", "nope"), "Connector nope not found"),
+        (("create", "nope.json"), "Cannot read nope.json"),
+        (("create", "bad.json"), "bad.json: Connector configuration is invalid"),
+    ],
+)
+def test_errors_are_one_message(deployment: Path, arguments: tuple[str, ...], message: str) -> None:
+    write(deployment, "bad", **{"tasks.max": "0"})
+    error = connect(*arguments).exception
+    assert isinstance(error, ConnectError)
+    assert str(error).startswith(message)
+
+
+def test_database_that_was_never_migrated_is_named_with_the_remedy(deployment: Path) -> None:
+    (deployment / "connect.db").unlink()
+    assert "connect distributed" in str(connect("list").exception)
+
+
+def test_name_that_no_path_can_hold_is_deleted(deployment: Path) -> None:
+    (deployment / "odd.json").write_text(json.dumps({"name": "a/b", "config": CONFIG}))
+    connect("create", "odd.json")
+    assert connect("delete", "a/b", "--forget-offsets").stdout == "Deleted a/b\n"

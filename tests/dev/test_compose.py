@@ -1,0 +1,125 @@
+"""docker-compose.yaml: valid by the Compose schema, and its services really start."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from connect_core.cli.app import COMMANDS
+from connect_core.dev.checks import Finding
+from connect_core.dev.environment import read_environment
+from connect_core.dev.home import Home, user_cache
+from connect_core.dev.ports import is_free
+from connect_core.dev.probes import check_brokers, check_database, check_spark
+from connect_core.dev.processes import marked
+from connect_core.dev.services import SERVICES
+
+_ROOT = Path(__file__).parents[2]
+_SCHEMA = Path(__file__).parent / "compose" / "compose-spec.json"
+_VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
+_SECONDS = 180.0
+
+
+def _compose(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Read the file as Compose does, with variables in place of its defaults."""
+    text = (_ROOT / "docker-compose.yaml").read_text()
+    filled = _VARIABLE.sub(lambda match: variables.get(match[1], match[2]), text)
+    return dict(yaml.safe_load(filled))
+
+
+def test_compose_file_is_valid_by_the_schema() -> None:
+    raw = yaml.safe_load((_ROOT / "docker-compose.yaml").read_text())
+    validator = Draft202012Validator(json.loads(_SCHEMA.read_text()))
+    assert [error.message for error in validator.iter_errors(raw)] == []
+
+
+def test_compose_services_are_those_of_the_stack() -> None:
+    services = _compose({})["services"]
+    assert list(services) == list(SERVICES)
+    for name, service in services.items():
+        assert service["command"] == ["connect", "dev", "run", name]
+        assert service["healthcheck"]["test"] == ["CMD", "connect", "dev", "status", name]
+        assert "dockerfile_inline" in service["build"]
+
+
+def test_compose_stop_signals_are_those_of_the_stack() -> None:
+    services = _compose({})["services"]
+    stops = {name: service.get("stop_signal", "SIGTERM") for name, service in services.items()}
+    assert stops == {name: service.stop_signal.name for name, service in SERVICES.items()}
+
+
+def test_compose_fixes_every_port_of_the_stack() -> None:
+    environment = _compose({})["services"]["kafka"]["environment"]
+    wanted = {_variable(service, file): port for service in SERVICES for file, port in SERVICES[service].ports.items()}
+    assert {name: int(value) for name, value in environment.items() if name.endswith("_PORT")} == wanted
+
+
+@pytest.mark.servers
+def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
+    home = Home(tmp_path / "state", _ROOT)
+    services = _compose(_variables(home))["services"]
+    if "rest" not in COMMANDS:
+        del services["rest"]
+    with _processes(services, home):
+        environment = read_environment(home)
+        findings: list[Finding] = [check(environment) for check in (check_brokers, check_database, check_spark)]
+        assert [finding.is_ok for finding in findings] == [True, True, True], findings
+    assert marked(home.path) == set()
+
+
+def _variable(service: str, file: str) -> str:
+    return f"CONNECT_{service}_{file}".upper().replace("-", "_")
+
+
+def _variables(home: Home) -> dict[str, str]:
+    names = [_variable(service, file) for service in SERVICES for file in SERVICES[service].ports]
+    ports = [str(port) for port in range(21_500, 21_900) if is_free(port)]
+    fixed = {"CONNECT_HOME": str(home.path), "CONNECT_PROJECT": str(home.project), "CONNECT_BIND": "127.0.0.1"}
+    return {**fixed, "CONNECT_CACHE": str(user_cache()), **dict(zip(names, ports, strict=False))}
+
+
+@contextmanager
+def _processes(services: Mapping[str, Any], home: Home) -> Iterator[None]:
+    """Start what the file says, in its order, and stop it the way Compose does."""
+    children: dict[str, subprocess.Popen[bytes]] = {}
+    healthy: set[str] = set()
+    try:
+        for name, service in services.items():
+            for needed in service.get("depends_on", {}).keys() - healthy:
+                _await_health(services[needed], children[needed])
+                healthy.add(needed)
+            children[name] = _start(service, service["command"])
+        for name in children.keys() - healthy:
+            _await_health(services[name], children[name])
+        yield
+    finally:
+        for name, child in reversed(children.items()):
+            child.send_signal(getattr(signal, services[name].get("stop_signal", "SIGTERM")))
+        for child in children.values():
+            child.wait(30)
+
+
+def _start(service: Mapping[str, Any], command: list[str]) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, **{name: str(value) for name, value in service["environment"].items()}}
+    assert command[0] == "connect"
+    program = [sys.executable, "-m", "connect_core.cli.app", *command[1:]]
+    return subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL)
+
+
+def _await_health(service: Mapping[str, Any], child: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while _start(service, service["healthcheck"]["test"][1:]).wait(60) != 0:
+        assert child.poll() is None, f"{service['command']} ended with {child.returncode}"
+        assert time.monotonic() < deadline, f"{service['command']} does not become healthy"
+        time.sleep(2.0)
