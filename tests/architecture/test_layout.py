@@ -1,0 +1,123 @@
+"""The tree, and the size of what is in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+
+import pytest
+
+from tests.architecture.sources import ROOT, Source, sources
+
+TOP = {
+    *(".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-config.yaml", "Dockerfile", "LICENSE", "Makefile"),
+    *("README.md", "config", "connect_core", "dags", "docker-compose.yaml", "plugins", "pyproject.toml", "tests"),
+    "uv.lock",
+}
+DRAWERS = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
+RIMS = {
+    "connect_core/dag/threads.py": "hands the error of a thread to the one that waits",
+    "connect_core/dag/watcher.py": "DAG edge",
+    "connect_core/effects/connectors.py": "driver edge: connector code raises whatever it likes",
+    "connect_core/effects/perform.py": "hands the error to the generator that asked for the effect",
+    "connect_core/rest/errors.py": "REST edge",
+    "connect_core/run/polling.py": "hands the error of a thread to the one that waits",
+    "connect_core/run/task.py": "task edge",
+    "connect_core/run/tolerance.py": "record edge",
+    "connect_core/spark/session.py": "Spark's clients raise many classes; all become one sentence",
+}
+BROAD = re.compile(r"^\s*except (Exception|BaseException)\b", re.MULTILINE)
+LEFTOVERS = re.compile(r"\b(TODO|FIXME|XXX)\b")
+SHORT = 50
+
+
+def test_top_level_is_as_planned() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    assert {name.partition("/")[0] for name in listed if name} - TOP == set()
+
+
+def test_no_module_is_a_drawer() -> None:
+    assert [s.name for s in sources() if DRAWERS & {s.path.stem, s.path.parent.name}] == []
+
+
+def test_config_holds_data_only() -> None:
+    assert list((ROOT / "config").rglob("*.py")) == []
+
+
+@pytest.mark.parametrize("source", sources(), ids=lambda source: source.name)
+def test_module_is_small(source: Source) -> None:
+    assert source.text.count("\n") <= (25 if source.package in ("dags", "plugins") else 400)
+
+
+def test_most_modules_are_smaller() -> None:
+    sizes = sorted(source.text.count("\n") for source in sources())
+    assert sizes[len(sizes) // 2] <= 150
+    assert sizes[len(sizes) * 9 // 10] <= 300
+
+
+def body_lines(node: ast.FunctionDef | ast.ClassDef) -> int:
+    """Return the lines of a definition without its docstring."""
+    size = (node.end_lineno or node.lineno) - node.lineno + 1
+    first = node.body[0]
+    if ast.get_docstring(node) is None or first.end_lineno is None:
+        return size
+    return size - (first.end_lineno - first.lineno + 1)
+
+
+def test_functions_are_short() -> None:
+    long = {
+        f"{source.name}:{node.name}": body_lines(node)
+        for source in sources()
+        for node in source.definitions()
+        if isinstance(node, ast.FunctionDef) and body_lines(node) > SHORT and "/migrations/" not in source.name
+    }
+    assert long == {}
+
+
+def test_classes_are_short() -> None:
+    long = {
+        f"{source.name}:{node.name}": body_lines(node)
+        for source in sources()
+        for node in source.definitions()
+        if isinstance(node, ast.ClassDef) and body_lines(node) > 250
+    }
+    assert long == {}
+
+
+def test_broad_except_stays_at_the_rims() -> None:
+    assert sorted({source.name for source in sources() if BROAD.search(source.text)} - set(RIMS)) == []
+
+
+def test_nothing_is_left_for_later() -> None:
+    assert [source.name for source in sources() if LEFTOVERS.search(source.text)] == []
+
+
+def test_only_the_command_line_prints() -> None:
+    printing = {
+        source.name
+        for source in sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    }
+    assert sorted(name for name in printing if not name.startswith(("connect_core/cli/", "connect_core/dev/"))) == []
+
+
+def test_public_docstrings_begin_short() -> None:
+    def first_line(node: ast.FunctionDef | ast.ClassDef) -> str:
+        return (ast.get_docstring(node) or "").partition("\n")[0]
+
+    long = [
+        f"{source.name}:{node.name}"
+        for source in sources()
+        for node in source.definitions()
+        if not node.name.startswith("_") and len(first_line(node)) > 110
+    ]
+    assert long == []
+
+
+def test_no_machine_path_is_in_the_tree() -> None:
+    path = re.compile(r"(^|[^a-z.])/(work|root)/")
+    assert [source.name for source in sources() if path.search(source.text)] == []

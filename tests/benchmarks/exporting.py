@@ -1,0 +1,84 @@
+"""One export measured through the very loop that production runs: lease, plan, Spark job, commit."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from connect_core.configs import load_worker
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.interval.runs import RunRequest
+from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.settings import WorkerMode
+from connect_core.spark.driver import Driver
+from connect_core.spark.job import main
+from connect_core.spark.run import remote_runner
+from connect_core.store import Database, connectors, migrate
+from connect_core.store.connectors import NewConfig
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What one run moved, and how long from taking the lease to giving it back."""
+
+    records: int
+    seconds: float
+
+
+class Export:
+    """Runs FileSystemSink over a topic, in the environment's stack."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+
+    def create_topic(self, name: str, partitions: int) -> None:
+        """Create a topic."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
+
+    def run(self, path: Path, topic: str, tasks: int) -> Exported:
+        """Export the topic three times under new names; the first warms the session, the last counts."""
+        os.environ["CONNECT_FILE_ROOTS"] = str(path.parent)
+        settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
+        migrate(settings.database_url)
+        create_internal_topics(settings)
+        database = Database(settings.database_url)
+        runner = remote_runner(settings)
+        done = Exported(0, 0.0)
+        for number in range(3):
+            name = f"export-{number}"
+            with database.write() as connection:
+                wanted = NewConfig(ConnectorType.SINK, sink_config(name, path / name, topic, tasks))
+                connectors.create(connection, name, wanted, TargetState.STARTED)
+            worker = ConnectorWorker(settings, database, name)
+            began = time.monotonic()
+            outcome = main(RunRequest(name, "benchmark"), Driver(worker), runner)
+            done = Exported(outcome.records, time.monotonic() - began)
+            worker.close()
+        return done
+
+
+def sink_config(name: str, path: Path, topic: str, tasks: int) -> dict[str, Any]:
+    """Return the connector of the benchmark: mask a field, insert one, write Parquet."""
+    return {
+        "name": name,
+        "connector.class": "FileSystemSink",
+        "tasks.max": str(tasks),
+        "topics": topic,
+        "path": str(path),
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        "transforms": "mask,insert",
+        "transforms.mask.type": "org.apache.kafka.connect.transforms.MaskField$Value",
+        "transforms.mask.fields": "ssn",
+        "transforms.insert.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+        "transforms.insert.static.field": "source",
+        "transforms.insert.static.value": "orders",
+    }

@@ -1,0 +1,71 @@
+"""Run the suites in order and end with the list of what was not run, and why.
+
+``python -m tests.suites [SUITE…]``. Exit 1 when a test fails; when ``CI`` is
+true, also when something was not run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from xml.etree import ElementTree
+
+_NOTHING_COLLECTED = 5
+SUITES: Mapping[str, str] = MappingProxyType(
+    {
+        "unit": "not servers and not browser and not faults",
+        "servers": "servers and not browser and not faults",
+        "browser": "browser and not faults",
+        "faults": "faults",
+    }
+)
+"""Name → the expression over markers; together they select every test."""
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the named suites, all when none is named; return the exit status."""
+    failed, left_out = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or SUITES:
+            report = Path(folder) / f"{name}.xml"
+            started = time.monotonic()
+            print(f"\n===== {name}: pytest -m '{SUITES[name]}'", flush=True)
+            spread = ["-n", "2"] if name == "unit" else []
+            command = [sys.executable, "-m", "pytest", "-q", *spread, "-m", SUITES[name], f"--junitxml={report}"]
+            status = subprocess.run(command, check=False).returncode
+            print(f"===== {name}: {time.monotonic() - started:.0f} s", flush=True)
+            if status not in (0, _NOTHING_COLLECTED):
+                failed.append(name)
+            left_out += [f"{name}: {line}" for line in skipped(report)]
+    return conclude(failed, left_out)
+
+
+def skipped(report: Path) -> Iterator[str]:
+    """Yield the tests of a JUnit report that were not run, with the reason."""
+    if not report.exists():
+        yield "no report: pytest did not get to its end"
+        return
+    for case in ElementTree.parse(report).iter("testcase"):
+        for mark in case.iter("skipped"):
+            yield f"{case.get('classname')}.{case.get('name')}: {mark.get('message')}"
+
+
+def conclude(failed: Sequence[str], left_out: Sequence[str]) -> int:
+    """Tell what failed and what was left out; return the exit status."""
+    print("\nNot run: nothing." if not left_out else f"\nNot run ({len(left_out)}):")
+    for line in left_out:
+        print(f"  {line}")
+    if failed:
+        print(f"Failed: {', '.join(failed)}.")
+    in_ci = os.environ.get("CI", "").lower() in ("1", "true", "yes")
+    return 1 if failed or (left_out and in_ci) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

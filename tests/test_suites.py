@@ -1,0 +1,36 @@
+from pathlib import Path
+
+import pytest
+
+from tests.suites import SUITES, conclude, skipped
+
+_REPORT = """<testsuites><testsuite>
+<testcase classname="tests.a" name="test_b"><skipped message="no browser"/></testcase>
+<testcase classname="tests.a" name="test_c"/>
+</testsuite></testsuites>"""
+
+
+def test_skipped_names_test_and_reason(tmp_path: Path) -> None:
+    (tmp_path / "unit.xml").write_text(_REPORT)
+    assert list(skipped(tmp_path / "unit.xml")) == ["tests.a.test_b: no browser"]
+
+
+def test_skipped_tells_of_a_missing_report(tmp_path: Path) -> None:
+    assert list(skipped(tmp_path / "unit.xml")) == ["no report: pytest did not get to its end"]
+
+
+@pytest.mark.parametrize(
+    ("failed", "left_out", "in_ci", "status"),
+    [([], [], "true", 0), ([], ["x"], "", 0), ([], ["x"], "true", 1), (["unit"], [], "", 1)],
+)
+def test_conclude_fails_in_ci_when_something_was_left_out(
+    monkeypatch: pytest.MonkeyPatch, failed: list[str], left_out: list[str], in_ci: str, status: int
+) -> None:
+    monkeypatch.setenv("CI", in_ci)
+    assert conclude(failed, left_out) == status
+
+
+@pytest.mark.parametrize("marks", [(s, b, f) for s in (False, True) for b in (False, True) for f in (False, True)])
+def test_suites_select_every_test_once(marks: tuple[bool, bool, bool]) -> None:
+    names = dict(zip(("servers", "browser", "faults"), marks, strict=True))
+    assert sum(eval(expression, {}, names) for expression in SUITES.values()) == 1
