@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import random
 import socket
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
+
 from connect_core.dev.home import Home
+from connect_core.dev.processes import ProcessId, relatives
 from connect_core.errors import ConnectError
 
-__all__ = ["choose", "has_port", "is_free", "is_open", "port_of"]
+__all__ = ["choose", "has_port", "is_free", "is_open", "listens", "port_of", "release"]
 
 _FREE_RANGE = range(20_000, 30_000)
 """Below the ephemeral ports, which outgoing connections may take."""
+
+_RESERVED_SECONDS = 300.0
+"""How long a chosen port is left to the stack that chose it; by then its server listens there."""
 
 
 def is_free(port: int) -> bool:
@@ -38,6 +48,23 @@ def is_open(port: int) -> bool:
         return False
 
 
+def listens(process: ProcessId, port: int) -> bool:
+    """Tell whether the process, or one it started, is the one that accepts connections there.
+
+    True also where the system does not let us look.
+    """
+    for member in relatives(process):
+        try:
+            known = psutil.Process(member.pid).net_connections("tcp")
+        except psutil.AccessDenied:
+            return True
+        except psutil.Error:
+            continue
+        if any(one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port for one in known):
+            return True
+    return False
+
+
 def has_port(home: Home, service: str, name: str = "port") -> bool:
     """Tell whether a service of this stack has its port already."""
     return (home.path / service / name).exists()
@@ -56,14 +83,40 @@ def choose(home: Home, service: str, name: str, standard: int, say: Callable[[st
     """
     file = home.folder(service) / name
     fixed = os.environ.get(f"CONNECT_{service}_{name}".upper().replace("-", "_"))
-    port = int(fixed) if fixed else _remembered(file) or standard
-    if not is_free(port):
-        if fixed:
+    with _reservations() as folder:
+        port = int(fixed) if fixed else _remembered(file) or standard
+        if fixed and not is_free(port):
             raise ConnectError(f"Port {port} for {service} is taken by another program: end it, or name another port.")
-        taken, port = port, _any_free()
-        say(f"{service}: port {taken} is taken, using {port}")
+        if not fixed and not _is_mine(folder, home, port):
+            taken, port = port, _any_free(folder, home)
+            say(f"{service}: port {taken} is taken, using {port}")
+        (folder / str(port)).write_text(str(home.path))
     file.write_text(f"{port}\n")
     return port
+
+
+def release(home: Home) -> None:
+    """Leave the ports of an ended stack to others at once."""
+    with _reservations() as folder:
+        for file in folder.glob("[0-9]*"):
+            if file.read_text() == str(home.path):
+                file.unlink()
+
+
+@contextlib.contextmanager
+def _reservations() -> Iterator[Path]:
+    """Hold the folder in which this user's stacks tell each other what they chose and do not listen on yet."""
+    folder = Path(tempfile.gettempdir()) / f"connect-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with (folder / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+def _is_mine(folder: Path, home: Home, port: int) -> bool:
+    file = folder / str(port)
+    is_reserved = file.exists() and time.time() - file.stat().st_mtime < _RESERVED_SECONDS
+    return is_free(port) and (not is_reserved or file.read_text() == str(home.path))
 
 
 def _remembered(file: Path) -> int | None:
@@ -73,8 +126,8 @@ def _remembered(file: Path) -> int | None:
         return None
 
 
-def _any_free() -> int:
+def _any_free(folder: Path, home: Home) -> int:
     for port in random.sample(_FREE_RANGE, 200):
-        if is_free(port):
+        if _is_mine(folder, home, port):
             return port
     raise ConnectError(f"No free port between {_FREE_RANGE.start} and {_FREE_RANGE.stop}: end some servers.")

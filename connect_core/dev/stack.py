@@ -14,7 +14,7 @@ from connect_core.dev.environment import read_environment
 from connect_core.dev.home import Home
 from connect_core.dev.jars import kafka_jars, kafka_jars_cached
 from connect_core.dev.java import find_java
-from connect_core.dev.ports import port_of
+from connect_core.dev.ports import listens, port_of, release
 from connect_core.dev.processes import end, marked
 from connect_core.dev.services import SERVICES, find_service, in_order
 from connect_core.dev.supervisor import desired, end_services, running, set_desired, start_supervisor
@@ -81,9 +81,12 @@ class RunningService:
         return self.name in desired(self.home)
 
     def is_healthy(self) -> bool:
-        """Ask the server; False while it does not run."""
-        environment = read_environment(self.home)
-        return self.pid is not None and find_service(self.name).is_healthy(self.home, environment)
+        """Ask the server; False while it does not run, and when another program answers at its port."""
+        process = running(self.home, self.name)
+        service = find_service(self.name)
+        if process is None or not service.is_healthy(self.home, read_environment(self.home)):
+            return False
+        return not service.ports or listens(process, self.port)
 
     def kill(self) -> None:
         """SIGKILL it; the supervisor starts it again."""
@@ -188,6 +191,7 @@ class Stack:
             end_services(home, tuple(SERVICES))
             end(marked(home.path), signal.SIGKILL, 5.0)
             (home.path / "supervisor" / "pid").unlink(missing_ok=True)
+            release(home)
         return count
 
     def _is_complete(self, names: Iterable[str]) -> bool:

@@ -171,6 +171,10 @@ class Supervisor:
         child = _spawn(self._home, name, [sys.executable, "-m", "connect_core.dev.run", name])
         self._children[name] = child
         write_pid_file(self._home.path / name / "pid", child.pid)
+        # Noted here, not when next seen: one that dies at once is a restart too.
+        leader = ProcessId.of(child.pid)
+        if leader is not None:
+            self._leaders[name] = leader
 
     def _end(self, name: str) -> None:
         end_services(self._home, (name,))
@@ -180,7 +184,9 @@ class Supervisor:
     def _count_restart(self, name: str) -> None:
         file = self._home.path / name / "restarts"
         count = int(file.read_text()) if file.exists() else 0
-        file.write_text(f"{count + 1}\n")
+        scratch = file.with_name("restarts.new")
+        scratch.write_text(f"{count + 1}\n")
+        scratch.replace(file)
         sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {name} died, starting it again (restart {count + 1})\n")
 
     def _stop(self, number: int, frame: object) -> None:

@@ -196,7 +196,7 @@ def test_pausing_the_dag_stops_the_connector_until_it_is_unpaused(live: Live) ->
     live.scheduler.resume("paused")
     eventually(lambda: live.ended("paused") or None)
     assert [end["records"] for end in live.ended("paused")] == [2]
-    assert live.is_mirrored_as_paused("paused") is False
+    eventually(lambda: live.is_mirrored_as_paused("paused") is False)
 
 
 def test_unpausing_in_airflow_resumes_the_connector(live: Live) -> None:
@@ -244,6 +244,8 @@ def test_requests_are_carried_out_by_the_watcher(live: Live) -> None:
     asking.deploy("asked")
     asking.trigger("asked")
     eventually(lambda: live.ended("asked") or None)
+    with live.database.write() as connection:
+        connectors.set_target_state(connection, "asked", TargetState.PAUSED)
     asking.pause("asked")
     eventually(lambda: live.is_mirrored_as_paused("asked"))
 
