@@ -110,10 +110,10 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
     config.define(
         "file.roots",
         ConfigType.LIST,
-        "." if mode is WorkerMode.STANDALONE else [],
+        ".,/tmp" if mode is WorkerMode.STANDALONE else [],
         importance=Importance.HIGH,
         doc="Folders, separated by commas, that file connectors may read and write. Default: the working directory "
-        "in standalone mode; otherwise none, and file connectors are off.",
+        "and /tmp in standalone mode; otherwise none, and file connectors are off.",
     )
 
 

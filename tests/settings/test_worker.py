@@ -46,7 +46,7 @@ def test_standalone_has_its_defaults() -> None:
     assert worker.mode is WorkerMode.STANDALONE
     assert worker.values["spark.mode"] == "local"
     assert worker.database_url == "sqlite:////data/connect.offsets.db"
-    assert worker.file_roots == (Path.cwd(),)
+    assert worker.file_roots == (Path.cwd(), Path("/tmp"))
     assert worker.limits().standalone
 
 
