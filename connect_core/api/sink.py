@@ -116,14 +116,19 @@ class SinkCommitter(Protocol):
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
         """Make visible what the marker names; driven by the marker only."""
 
-    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int] | None) -> CommitMarker:
-        """Make sure the interval never commits, and move positions if given.
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
+        """Make sure the interval never commits, and move positions if given; ``None`` forgets one.
 
+        Called after ``fence`` with the same epoch. A target that keeps positions
+        moves them, and is asked for the next interval where none is unfinished.
         Return the marker that stands: a commit marker if it was too late.
         """
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
         """Remove what intervals other than ``keep`` have staged."""
+
+    def release(self) -> None:
+        """Let other connectors have the target: this one is deleted, its last interval ended."""
 
     def close(self) -> None:
         """Free what the committer holds."""

@@ -15,7 +15,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.errors import ConfigError, StaleEpochError
 
-__all__ = ["ControlFolder", "claim", "create_if_absent", "read_json", "sync_folder", "write_durably"]
+__all__ = ["ControlFolder", "claim", "create_if_absent", "read_json", "release", "sync_folder", "write_durably"]
 
 _VERSION = 1
 
@@ -24,18 +24,20 @@ _VERSION = 1
 class ControlFolder:
     """What one connector has committed to one place; every call is idempotent.
 
-    ``path/epochs/<epoch>`` fences older drivers; ``path/<incarnation>/<sequence>.json``
-    is the manifest of an interval, created once and never changed, and
-    ``.published`` beside it says that all it names is in place. Tasks work in
-    ``staging/<incarnation>-<sequence>/<attempt>``.
+    ``epochs/<epoch>`` (by default below ``path``) fences older drivers;
+    ``path/<incarnation>/<sequence>.json`` is the manifest of an interval, created
+    once and never changed, and ``.published`` beside it says that all it names is
+    in place. Tasks work in ``staging/<incarnation>-<sequence>/<attempt>``.
     """
 
     path: Path
     staging: Path
+    epochs: Path | None = None
+    """Epochs that several connectors share, one after the other."""
 
     def raise_epoch(self, epoch: int) -> None:
         """Record an epoch. Raises StaleEpochError if a newer one stands there."""
-        folder = self.path / "epochs"
+        folder = self._epochs
         folder.mkdir(parents=True, exist_ok=True)
         self.check_epoch(epoch)
         create_if_absent(folder / f"{epoch:020d}", {"epoch": epoch})
@@ -47,7 +49,7 @@ class ControlFolder:
 
     def check_epoch(self, epoch: int) -> None:
         """Raise StaleEpochError if a newer epoch stands there."""
-        folder = self.path / "epochs"
+        folder = self._epochs
         places = folder.iterdir() if folder.is_dir() else ()
         newest = max((int(place.name) for place in places if place.name.isdigit()), default=0)
         if newest > epoch:
@@ -66,9 +68,10 @@ class ControlFolder:
         ranges = [_range(part.topic, part.partition, part.start, part.end) for part in staged]
         return self._create(interval, {"aborted": False, "ranges": ranges, "topic_ids": ids, **content})
 
-    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int] | None) -> CommitMarker:
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
         """Make the abort manifest unless there is a manifest → the marker that stands."""
-        ranges = [_range(*part, position, position) for part, position in sorted((positions or {}).items())]
+        wanted = sorted((part, position) for part, position in (positions or {}).items() if position is not None)
+        ranges = [_range(*part, position, position) for part, position in wanted]
         return self._create(interval, {"aborted": True, "ranges": ranges})
 
     def is_published(self, interval: IntervalKey) -> bool:
@@ -98,6 +101,10 @@ class ControlFolder:
             marker = self.marker(interval)
             if marker is not None and (marker.aborted or self.is_published(interval)):
                 shutil.rmtree(place, ignore_errors=True)
+
+    @property
+    def _epochs(self) -> Path:
+        return self.path / "epochs" if self.epochs is None else self.epochs
 
     def _create(self, interval: IntervalKey, content: Mapping[str, Any]) -> CommitMarker:
         place = self._place(interval, "json")
@@ -130,8 +137,16 @@ def claim(place: Path, connector: str, key: str, value: str) -> None:
     owner = create_if_absent(place, {"connector": connector})["connector"]
     if owner != connector:
         raise ConfigError(
-            key, value, f"connector {owner} writes there; choose another, or delete {place} once {owner} is deleted"
+            key,
+            value,
+            f"connector {owner} writes there; choose another, or delete {owner} (or, if it is gone for good, {place})",
         )
+
+
+def release(place: Path, connector: str) -> None:
+    """Take back what ``claim`` made, if ``connector`` made it."""
+    if (read_json(place) or {}).get("connector") == connector:
+        place.unlink(missing_ok=True)
 
 
 def create_if_absent(place: Path, content: Mapping[str, Any]) -> dict[str, Any]:

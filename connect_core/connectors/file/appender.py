@@ -14,8 +14,9 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.connectors.allowed_file import AllowedFile, allowed_path
-from connect_core.connectors.control_folder import ControlFolder, claim, sync_folder
+from connect_core.connectors.control_folder import ControlFolder, claim, release, sync_folder
 from connect_core.connectors.file.config import FILE
+from connect_core.connectors.path_names import escaped
 from connect_core.connectors.staged_file import verify
 from connect_core.errors import ConnectError
 
@@ -41,7 +42,7 @@ class FileAppender:
     _epoch: int | None = None
 
     def __post_init__(self) -> None:
-        self._control = control_of(self.value, self.limits)
+        self._control = control_of(self.value, self.connector, self.limits)
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
         """Claim the file and record the epoch. Raises ConfigError, StaleEpochError.
@@ -54,7 +55,7 @@ class FileAppender:
         return None
 
     def _claim(self, epoch: int) -> None:
-        claim(self._control.path / "owner.json", self.connector, FILE, self.value)
+        claim(self._owner, self.connector, FILE, self.value)
         self._control.raise_epoch(epoch)
         self._epoch = epoch
 
@@ -90,16 +91,24 @@ class FileAppender:
             self._append(interval, manifest)
         self._control.set_published(interval)
 
-    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int] | None) -> CommitMarker:
-        """Make the abort manifest unless the interval has a manifest."""
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
+        """Make the abort manifest unless the interval has a manifest; the file keeps no positions."""
         return self._control.abandon(interval, positions)
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
         """Remove the staged lines of finished intervals."""
         self._control.sweep(keep)
 
+    def release(self) -> None:
+        """Let another connector have the file; the epochs stay and fence what is left of this one."""
+        release(self._owner, self.connector)
+
     def close(self) -> None:
         """Hold nothing, free nothing."""
+
+    @property
+    def _owner(self) -> Path:
+        return _folder(self.value, self.limits) / "owner.json"
 
     def _check_epoch(self) -> None:
         # Not the interval's epoch: publishing an older driver's interval is recovery.
@@ -150,14 +159,18 @@ class FileAppender:
         return AllowedFile.resolve(FILE, self.value, self.limits)
 
 
-def control_of(value: str, limits: WorkerLimits) -> ControlFolder:
-    """Return the hidden folder beside a file. Raises ConfigError."""
+def control_of(value: str, connector: str, limits: WorkerLimits) -> ControlFolder:
+    """Return what a connector keeps in the hidden folder beside its file. Raises ConfigError."""
+    folder, name = _folder(value, limits), escaped(connector)
+    return ControlFolder(folder / "manifests" / name, folder / "staged" / name, folder / "epochs")
+
+
+def _folder(value: str, limits: WorkerLimits) -> Path:
     path = AllowedFile.resolve(FILE, value, limits).path
     name = path.name
     if len(name.encode()) > _LONGEST_NAME:
         name = f"{name[: _LONGEST_NAME // 4]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
-    folder = allowed_path(FILE, str(path.parent / f".connect-{name}"), limits)
-    return ControlFolder(folder, folder / "staged")
+    return allowed_path(FILE, str(path.parent / f".connect-{name}"), limits)
 
 
 def _write_at(descriptor: int, block: bytes, place: int) -> int:

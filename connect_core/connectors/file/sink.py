@@ -132,7 +132,7 @@ class FileStreamSinkTask(SinkTask):
 
     def _new_file(self, place: TopicPartition) -> StagedFile:
         interval = self.context.interval
-        control = control_of(self._file, self.context.limits)
+        control = control_of(self._file, interval.key.connector, self.context.limits)
         folder = control.attempt_folder(interval.key, interval.attempt_id)
         folder.mkdir(parents=True, exist_ok=True)
         return StagedFile(folder / f"{escaped(place.topic)}+{place.partition}.lines")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
-from connect_core.connectors.control_folder import ControlFolder, claim, sync_folder, write_durably
+from connect_core.connectors.control_folder import ControlFolder, claim, release, sync_folder, write_durably
 from connect_core.connectors.filesystem.columns import (
     ColumnKinds,
     KindConflict,
@@ -95,13 +95,18 @@ class FileSystemCommitter:
             self._close(topic)
         self._control.set_published(interval)
 
-    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int] | None) -> CommitMarker:
-        """Make the abort manifest unless the interval has a manifest."""
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
+        """Make the abort manifest unless the interval has a manifest; the folder keeps no positions."""
         return self._control.abandon(interval, positions)
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
         """Remove the staged files of finished intervals."""
         self._control.sweep(keep)
+
+    def release(self) -> None:
+        """Let other connectors write the topics' folders; the data stays."""
+        for place in self.layout.owners():
+            release(place, self.connector)
 
     def close(self) -> None:
         """Hold nothing, free nothing."""

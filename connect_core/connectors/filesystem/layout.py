@@ -32,6 +32,10 @@ class Layout:
         """Return the file that names the one connector that writes a topic's folder."""
         return self.root / "_connect" / "+topics" / f"{escaped(topic)}.json"
 
+    def owners(self) -> list[Path]:
+        """Return the files that name owners, of all topics."""
+        return sorted(self.owner("").parent.glob("*.json"))
+
     def topic_folder(self, topic: str) -> Path:
         """Return the folder of a topic's data."""
         return self.root / escaped(topic)

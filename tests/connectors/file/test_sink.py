@@ -236,6 +236,24 @@ def test_a_second_connector_is_refused(tmp_path):
         other.fence(1)
 
 
+def test_a_released_file_is_free_and_its_epochs_stay(tmp_path):
+    keeper = committer(tmp_path, epoch=7)
+    interval = interval_of(A0)
+    key = replace(interval.key, epoch=7)
+    keeper.publish(key, keeper.commit(key, staged(tmp_path, interval)))
+    keeper.release()
+    other = committer(tmp_path, "other", epoch=None)
+    with pytest.raises(StaleEpochError) as newer:
+        other.fence(1)
+    assert newer.value.epoch == 7
+    other.fence(8)
+    assert other.read_marker(replace(key, connector="other")) is None
+    keeper.release()
+    assert committer(tmp_path, "other", epoch=9)
+    with pytest.raises(StaleEpochError):
+        keeper.commit(replace(key, sequence=9), ())
+
+
 def test_changed_staged_lines_are_not_published(tmp_path):
     interval = interval_of(A0)
     keeper = committer(tmp_path)
@@ -270,9 +288,9 @@ def test_sweep_keeps_what_may_still_be_asked_for(tmp_path):
     staged(tmp_path, kept)
     keeper.abandon(kept.key, None)
     keeper.sweep([kept.key])
-    assert names(tmp_path / ".connect-out.txt" / "staged") == ["1-2", "1-3", "1-4"]
+    assert names(tmp_path / ".connect-out.txt" / "staged" / "copy") == ["1-2", "1-3", "1-4"]
     keeper.sweep([])
-    assert names(tmp_path / ".connect-out.txt" / "staged") == ["1-2", "1-3"]
+    assert names(tmp_path / ".connect-out.txt" / "staged" / "copy") == ["1-2", "1-3"]
     keeper.close()
 
 

@@ -511,6 +511,16 @@ def test_a_range_exported_again_replaces_its_file(export):
     assert export.rows() == [{"a": 2}]
 
 
+def test_released_topics_are_free(tmp_path):
+    copy, other = Export(tmp_path), Export(tmp_path, "other")
+    copy.run(numbered([{"a": 1}]))
+    other.run(numbered([{"a": 1}], "u"))
+    copy.committer().release()
+    other.run(numbered([{"a": 1}]), sequence=2)
+    with pytest.raises(ConfigError, match="connector other writes there"):
+        copy.run(numbered([{"a": 1}], "u"), sequence=2)
+
+
 def test_another_connector_may_not_write_the_same_topic(tmp_path):
     Export(tmp_path).run(numbered([{"a": 1}]))
     other = Export(tmp_path, "other")
