@@ -1,0 +1,1 @@
+"""JDBC connectors: any SQLAlchemy database as a source and as a target."""

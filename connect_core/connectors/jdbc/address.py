@@ -1,0 +1,189 @@
+"""``connection.url``: Connect's JDBC form and SQLAlchemy's, checked against what is allowed.
+
+A URL is the one setting that could make a driver read files or load code, so
+nothing passes that is not on a list (design: reliability.md, S9). Which
+dialects and which further parameters a worker allows is its administrator's
+choice: ``limits.jdbc.dialects`` and ``limits.jdbc.parameters`` of the worker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, unquote
+
+from sqlalchemy import URL
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.allowed_file import allowed_path
+from connect_core.errors import ConfigError
+
+__all__ = ["ALLOWED_DIALECTS", "CONNECTION_URL", "CURRENT_SCHEMA", "DatabaseAddress", "database_url", "parse_address"]
+
+CONNECTION_URL = "connection.url"
+CURRENT_SCHEMA = "currentSchema"
+"""The parameter of PostgreSQL's Java driver for the schema that names without one are in."""
+ALLOWED_DIALECTS = ("postgresql", "mysql", "mariadb", "sqlite")
+"""What a worker allows that does not set ``limits.jdbc.dialects``."""
+
+_FORM = re.compile(
+    r"(?P<jdbc>jdbc:)?(?P<dialect>[a-z][a-z0-9_]*)(?:\+(?P<driver>[a-z0-9_]+))?:(?P<rest>[^\0\r\n]*)", re.IGNORECASE
+)
+_PLACE = re.compile(
+    r"//(?:(?P<login>[^@/?]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*)(?::(?P<port>\d{1,5}))?(?:/(?P<database>.*))?"
+)
+_DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql", "sqlite": "pysqlite"}
+_SYNONYMS = {"postgres": "postgresql"}
+
+_HARMLESS: dict[str, frozenset[str]] = {
+    "postgresql": frozenset({"application_name", CURRENT_SCHEMA, "sslmode", "target_session_attrs"}),
+    "mysql": frozenset({"charset"}),
+    "mariadb": frozenset({"charset"}),
+}
+"""Parameters that can neither name a file nor load anything."""
+
+_JDBC_NAMES = {
+    "ApplicationName": "application_name",
+    "sslMode": "sslmode",
+    "targetServerType": "target_session_attrs",
+}
+_WITHOUT_MEANING = frozenset(
+    {
+        "allowPublicKeyRetrieval",
+        "cachePrepStmts",
+        "characterEncoding",
+        "connectTimeout",
+        "connectionTimeZone",
+        "defaultRowFetchSize",
+        "prepareThreshold",
+        "reWriteBatchedInserts",
+        "rewriteBatchedStatements",
+        "serverTimezone",
+        "socketTimeout",
+        "stringtype",
+        "tcpKeepAlive",
+        "useCursorFetch",
+        "useServerPrepStmts",
+        "useUnicode",
+        "zeroDateTimeBehavior",
+    }
+)
+"""Parameters of Java's drivers that tune what these drivers do anyway, or what settings of ours say."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAddress:
+    """A parsed URL: no credentials in it. ``host`` is empty where the database is a file."""
+
+    dialect: str
+    driver: str | None
+    host: str
+    port: int | None
+    database: str
+    parameters: Mapping[str, str]
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the database is a file rather than a server."""
+        return not self.host
+
+
+def parse_address(value: str) -> DatabaseAddress:
+    """Parse ``jdbc:dialect://host:port/database?name=value`` or SQLAlchemy's form of it.
+
+    Raises ConfigError; the message shows no login.
+    """
+    form = _FORM.fullmatch(value.strip())
+    if form is None:
+        raise _refused(value, "it is neither of the form jdbc:postgresql://host:5432/database nor postgresql://…")
+    dialect = form["dialect"].lower()
+    dialect = _SYNONYMS.get(dialect, dialect)
+    rest, _, query = form["rest"].partition("?")
+    parameters = _parameters(value, dialect, query)
+    driver = form["driver"] or _DRIVERS.get(dialect)
+    if dialect in _DRIVERS and driver != _DRIVERS[dialect]:
+        raise _refused(value, f"the driver {driver} is not used for {dialect}; leave it out")
+    place = _PLACE.fullmatch(rest)
+    if place is None and rest.startswith("//"):
+        raise _refused(value, "host, port and database cannot be told apart; write //host:port/database")
+    if place is None:
+        return DatabaseAddress(dialect, driver, "", None, unquote(rest), parameters)
+    if place["login"]:
+        raise _refused(value, "credentials do not belong there; use connection.user and connection.password")
+    port = int(place["port"]) if place["port"] else None
+    return DatabaseAddress(dialect, driver, place["host"], port, unquote(place["database"] or ""), parameters)
+
+
+def database_url(value: str, login: tuple[str | None, str | None], limits: WorkerLimits) -> URL:
+    """Return the SQLAlchemy URL of a ``connection.url`` for one user and password.
+
+    Raises ConfigError for what this worker does not allow: another dialect or
+    parameter, a database file outside ``file.roots``.
+    """
+    address = parse_address(value)
+    _check_allowed(value, address, limits)
+    user, password = login
+    database = address.database
+    if address.is_file:
+        database = _checked_file(value, address, limits)
+        user = password = None
+    return URL.create(
+        f"{address.dialect}+{address.driver}" if address.driver else address.dialect,
+        username=user,
+        password=password,
+        host=address.host.strip("[]") or None,
+        port=address.port,
+        database=database or None,
+        query={name: text for name, text in address.parameters.items() if name != CURRENT_SCHEMA},
+    )
+
+
+def _check_allowed(value: str, address: DatabaseAddress, limits: WorkerLimits) -> None:
+    allowed = _listed(limits, "jdbc.dialects") or ALLOWED_DIALECTS
+    if address.dialect not in allowed:
+        raise _refused(
+            value,
+            f"this worker allows the dialects {', '.join(allowed)}; an administrator can add {address.dialect} to "
+            "limits.jdbc.dialects",
+        )
+    known = {*_HARMLESS.get(address.dialect, ()), *_listed(limits, "jdbc.parameters")}
+    unknown = sorted(set(address.parameters) - known)
+    if unknown:
+        raise _refused(
+            value,
+            f"the parameter {unknown[0]} is not allowed for {address.dialect}; remove it, or let an administrator "
+            "add it to limits.jdbc.parameters",
+        )
+
+
+def _checked_file(value: str, address: DatabaseAddress, limits: WorkerLimits) -> str:
+    if address.dialect in _HARMLESS:
+        raise _refused(value, f"it names no server; write jdbc:{address.dialect}://host:port/database")
+    if address.database in ("", ":memory:") or address.database.startswith("file:"):
+        raise _refused(value, f"it names no file; write jdbc:{address.dialect}:path")
+    return str(allowed_path(CONNECTION_URL, address.database, limits))
+
+
+def _parameters(value: str, dialect: str, query: str) -> dict[str, str]:
+    pairs = parse_qsl(query, keep_blank_values=True)
+    if any(name.lower() in ("user", "username", "password", "passwd") for name, _ in pairs):
+        raise _refused(value, "credentials do not belong there; use connection.user and connection.password")
+    named = {_JDBC_NAMES.get(name, name): text for name, text in pairs if name not in _WITHOUT_MEANING}
+    if dialect == "postgresql" and named.pop("ssl", "false") == "true":
+        named.setdefault("sslmode", "require")
+    return named
+
+
+def _listed(limits: WorkerLimits, name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in limits.values.get(name, "").split(",") if part.strip())
+
+
+def _refused(value: str, reason: str) -> ConfigError:
+    return ConfigError(CONNECTION_URL, _shown(value), reason)
+
+
+def _shown(value: str) -> str:
+    """Return a URL without what may be a login or a parameter's value."""
+    bare = re.sub(r"(//)[^@/]*@", r"\1…@", value)
+    return re.sub(r"(?<==)[^&;]*", "…", bare)

@@ -1,0 +1,123 @@
+"""Reaching a database: an engine with time-outs, connections with retries, errors without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import tenacity
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.jdbc.address import CONNECTION_URL, CURRENT_SCHEMA, database_url, parse_address
+from connect_core.connectors.jdbc.config import ConnectionSettings
+from connect_core.connectors.jdbc.dialects import Dialect, dialect_named
+from connect_core.errors import ConfigError, ConnectError, RetriableError
+
+__all__ = ["JdbcDatabase", "message_of", "open_database"]
+
+_LONGEST_WAIT_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcDatabase:
+    """One database: makes fresh connections, and turns what drivers raise into errors of ours."""
+
+    engine: Engine
+    dialect: Dialect
+    settings: ConnectionSettings
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """Open a connection for the block, closed at its end; the caller commits.
+
+        Raises RetriableError where the database may be there later, else ConnectError.
+        """
+        connection = self._tried()
+        try:
+            with self.failures():
+                yield connection
+        finally:
+            self._close(connection)
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """Open a connection and a transaction, committed unless the block raises."""
+        with self.connect() as connection, connection.begin():
+            yield connection
+
+    def open(self) -> Connection:
+        """Return a connection that the caller closes. Raises as ``connect`` does."""
+        with self.failures():
+            return self._tried()
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Turn what SQLAlchemy raises in the block into RetriableError or ConnectError."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise self.translated(error) from error
+
+    def translated(self, error: SQLAlchemyError) -> ConnectError:
+        """Return the error as one of ours; its text shows no password, statement or value bound."""
+        text = f"The database at {self.place} says: {message_of(error)}"
+        if isinstance(error, DBAPIError) and self.dialect.is_retriable(error):
+            return RetriableError(text)
+        return ConnectError(text)
+
+    @property
+    def place(self) -> str:
+        """Where the database is: host, port and database, or the file."""
+        url = self.engine.url
+        server = f"{url.host}:{url.port}/" if url.host and url.port else f"{url.host}/" if url.host else ""
+        return f"{server}{url.database or ''}"
+
+    def _tried(self) -> Connection:
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(self.settings.attempts),
+            wait=tenacity.wait_exponential(self.settings.backoff, max=_LONGEST_WAIT_SECONDS),
+            retry=tenacity.retry_if_exception_type(RetriableError),
+            reraise=True,
+        )
+        return retrying(self._connected)
+
+    def _connected(self) -> Connection:
+        with self.failures():
+            return self.engine.connect()
+
+    def _close(self, connection: Connection) -> None:
+        try:
+            connection.close()
+        except SQLAlchemyError:
+            # A connection that broke is closed by invalidating it: its server has ended the transaction.
+            connection.invalidate()
+
+
+def open_database(settings: ConnectionSettings, limits: WorkerLimits) -> JdbcDatabase:
+    """Return the database of these settings; nothing is connected yet. Raises ConfigError."""
+    url = database_url(settings.url, (settings.user, settings.password), limits)
+    dialect = dialect_named(url.get_backend_name())
+    schema = parse_address(settings.url).parameters.get(CURRENT_SCHEMA)
+    arguments = dialect.connect_arguments(settings, schema)
+    try:
+        engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=arguments)
+    except (NoSuchModuleError, ImportError) as error:
+        raise ConfigError(
+            CONNECTION_URL,
+            f"{url.get_backend_name()}:…",
+            f"no driver for it is installed ({error}); an administrator installs the SQLAlchemy dialect",
+        ) from error
+    except (ArgumentError, TypeError) as error:
+        raise ConfigError(CONNECTION_URL, f"{url.get_backend_name()}:…", str(error)) from error
+    dialect.listen(engine)
+    return JdbcDatabase(engine, dialect, settings)
+
+
+def message_of(error: SQLAlchemyError) -> str:
+    """Return a driver's own text on one line, without SQLAlchemy's statement and parameters."""
+    text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
+    return " ".join(text.split())

@@ -1,0 +1,40 @@
+"""What a connector asks of a database beyond what SQLAlchemy does alike for all."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
+
+from connect_core.api.data import Schema
+from connect_core.connectors.jdbc.catalog import Table, TableName
+from connect_core.connectors.jdbc.config import ConnectionSettings
+
+__all__ = ["Dialect"]
+
+
+class Dialect(Protocol):
+    """One database's habits. Names are quoted by SQLAlchemy, values always bound."""
+
+    def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
+        """Return what the driver's ``connect`` gets beside the URL: time-outs, UTC, the schema of bare names."""
+
+    def listen(self, engine: Engine) -> None:
+        """Install what must happen on each new connection or transaction."""
+
+    def table(self, connection: Connection, name: TableName) -> Table | None:
+        """Return a table as it is now, or ``None``."""
+
+    def column_type(self, schema: Schema, is_key: bool = False) -> TypeEngine[Any]:
+        """Return the type of a column for values of a schema; keys may need a bounded one.
+
+        Raises DataError for a schema no column can hold.
+        """
+
+    def schema_of(self, type: TypeEngine[Any]) -> Schema | None:
+        """Return the optional schema of a column's values; ``None`` where Connect has no word for them."""
+
+    def is_retriable(self, error: DBAPIError) -> bool:
+        """Return whether the same statement may succeed later: down, locked, deadlocked, overloaded."""

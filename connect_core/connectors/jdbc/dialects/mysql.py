@@ -1,0 +1,91 @@
+"""MySQL and MariaDB, through PyMySQL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
+
+from connect_core.api.data import Schema, SchemaBuilder, SchemaType
+from connect_core.connectors.jdbc.config import ConnectionSettings
+from connect_core.connectors.jdbc.dialects.generic import GenericDialect
+from connect_core.errors import DataError
+
+__all__ = ["MysqlDialect"]
+
+_RETRIABLE = frozenset({0, 1040, 1053, 1205, 1213, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2055})
+"""Closed, too many connections, shutdown, lock wait, deadlock, interrupted, killed, unreachable, gone, lost."""
+
+_MOST_DIGITS, _MOST_SCALE = 65, 30
+_TYPES: dict[SchemaType, TypeEngine[Any]] = {
+    SchemaType.INT8: mysql.TINYINT(),
+    SchemaType.FLOAT32: mysql.FLOAT(),
+    SchemaType.STRING: mysql.LONGTEXT(),
+    SchemaType.BYTES: mysql.LONGBLOB(),
+}
+_KEYS: dict[SchemaType, TypeEngine[Any]] = {
+    SchemaType.STRING: mysql.VARCHAR(255),
+    SchemaType.BYTES: mysql.VARBINARY(255),
+}
+
+
+class MysqlDialect(GenericDialect):
+    """Times carry milliseconds; nested values are JSON; sessions are strict, so nothing is cut off in silence."""
+
+    _has_reflection = True
+
+    def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
+        """Return time-outs, four-byte Unicode, UTC and strict mode."""
+        waits = round(settings.statement_timeout) or None
+        return {
+            "charset": "utf8mb4",
+            "connect_timeout": max(1, round(settings.connect_timeout)),
+            "read_timeout": waits,
+            "write_timeout": waits,
+            "init_command": "SET time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,"
+            "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+            "local_infile": False,
+        }
+
+    def column_type(self, schema: Schema, is_key: bool = False) -> TypeEngine[Any]:
+        """Return the column type of a schema; keys need bounded texts and bytes. Raises DataError."""
+        found = super().column_type(schema, is_key)
+        if isinstance(found, sa.DateTime):
+            return mysql.DATETIME(fsp=3)
+        if isinstance(found, sa.Time):
+            return mysql.TIME(fsp=3)
+        if isinstance(found, sa.Numeric | sa.JSON) and not isinstance(found, sa.Float):
+            return found
+        own = _KEYS.get(schema.type) if is_key else None
+        return own or _TYPES.get(schema.type) or found
+
+    def decimal_type(self, scale: int) -> TypeEngine[Any]:
+        """Return ``decimal`` of the most digits there are. Raises DataError."""
+        if not 0 <= scale <= _MOST_SCALE:
+            raise DataError(f"a Decimal of scale {scale} has no column type; bring it to 0..{_MOST_SCALE} before")
+        return mysql.DECIMAL(_MOST_DIGITS, scale)
+
+    def nested_type(self, schema: Schema) -> TypeEngine[Any]:
+        """Return ``json``."""
+        return mysql.JSON()
+
+    def schema_of(self, type: TypeEngine[Any]) -> Schema | None:
+        """Return the optional schema of a column's values, or ``None``; ``tinyint(1)`` is a boolean."""
+        if isinstance(type, mysql.TINYINT):
+            is_flag = type.display_width == 1
+            return (SchemaBuilder.boolean() if is_flag else SchemaBuilder.int8()).optional().build()
+        if isinstance(type, mysql.YEAR):
+            return SchemaBuilder.int16().optional().build()
+        if isinstance(type, mysql.FLOAT):
+            return SchemaBuilder.float32().optional().build()
+        if isinstance(type, mysql.BIT):
+            return SchemaBuilder.bytes().optional().build()
+        return super().schema_of(type)
+
+    def is_retriable(self, error: DBAPIError) -> bool:
+        """Return whether the server's or client's error number is one of trouble that passes."""
+        arguments: tuple[object, ...] = error.orig.args if error.orig is not None else ()
+        return error.connection_invalidated or (bool(arguments) and arguments[0] in _RETRIABLE)
