@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from connect_core.configs import load_worker, providers_of
@@ -80,7 +81,20 @@ class Deployment:
 
     def await_records(self, name: str, count: int, seconds: float = 180) -> int:
         """Wait until committed intervals have moved so many records."""
-        return eventually(lambda: self.committed(name), lambda moved: moved >= count, seconds)
+        try:
+            return eventually(lambda: self.committed(name), lambda moved: moved >= count, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error} of {count}\n{self.picture(name)}") from None
+
+    def picture(self, name: str) -> str:
+        """Return what is known of a connector, for the message of a failed test."""
+        told = [f"status: {get_status(self.herder, name).to_json()}"]
+        told += [f"run {run_id}: {state}" for run_id, state in self.runs(name)]
+        told += [f"{one.row.state} {one.row.key} by {one.worker}: {one.counts}" for one in self.intervals(name)]
+        logs = Path(os.environ["CONNECT_HOME"]).glob(f"airflow*/**/dag_id={dag_id_of(name)}/**/*.log")
+        for log in sorted(logs, key=lambda path: path.stat().st_mtime):
+            told += [f"-- {log}", *log.read_text(errors="replace").splitlines()[-15:]]
+        return "\n".join(told)
 
     def state(self, name: str) -> str:
         """Return the connector's state, as REST shows it."""
