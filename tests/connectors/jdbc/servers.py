@@ -1,0 +1,162 @@
+"""Databases for the JDBC tests: real servers on loopback, each checked with its own client first."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pymysql
+import pytest
+import sqlalchemy as sa
+
+from connect_core.api import WorkerLimits
+from connect_core.api.config import AbstractConfig, ConfigDef
+from connect_core.connectors.jdbc.config import connection_settings, with_connection_keys
+from connect_core.connectors.jdbc.connection import JdbcDatabase, open_database
+from connect_core.dev.stack import Stack
+from tests.integration.ports import free_port
+
+KINDS = ("postgresql", "mariadb", "sqlite", "duckdb")
+
+
+@dataclass(frozen=True)
+class Server:
+    """One empty database: what a connector is given to reach it."""
+
+    kind: str
+    config: Mapping[str, str]
+    limits: WorkerLimits
+
+    def open(self) -> JdbcDatabase:
+        definition = with_connection_keys(ConfigDef())
+        given = {name: text for name, text in self.config.items() if name in definition.names()}
+        return open_database(connection_settings(AbstractConfig(definition, given)), self.limits)
+
+    def execute(self, *statements: str) -> None:
+        with self.open().begin() as connection:
+            for statement in statements:
+                connection.execute(sa.text(statement.replace(":", r"\:")))
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with self.open().connect() as connection:
+            return [tuple(row) for row in connection.execute(sa.text(query.replace(":", r"\:")))]
+
+    def quote(self, name: str) -> str:
+        return self.open().engine.dialect.identifier_preparer.quote_identifier(name)
+
+
+@contextmanager
+def postgresql_stack(folder: Path) -> Iterator[Stack]:
+    stack = Stack(folder, services=("postgres",))
+    stack.up()
+    try:
+        yield stack
+    finally:
+        stack.down()
+
+
+def postgresql_server(url: str, schema: str = "jdbc_test") -> Server:
+    """Return an empty schema of a PostgreSQL server; ``url`` as the stack exports it."""
+    address = sa.make_url(url)
+    try:
+        with psycopg.connect(address.set(drivername="postgresql").render_as_string(False), autocommit=True) as client:
+            assert client.execute("SELECT 40 + 2").fetchone() == (42,)
+            client.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+            client.execute(f"CREATE SCHEMA {schema}")
+    except (psycopg.Error, AssertionError) as error:
+        pytest.fail(f"service broken: PostgreSQL does not answer its own client: {error}")
+    config = {
+        "connection.url": f"jdbc:postgresql://{address.host}:{address.port}/{address.database}?currentSchema={schema}",
+        "connection.user": str(address.username),
+        "connection.password": str(address.password),
+    }
+    return Server("postgresql", config, WorkerLimits())
+
+
+@dataclass(frozen=True)
+class MariaDb:
+    """A running MariaDB of our own."""
+
+    port: int
+    socket: Path
+
+    def client(self, sql: str, database: str = "mysql") -> str:
+        command = ["mariadb", "--no-defaults", f"--socket={self.socket}", "-uroot", "--batch", "-N", database]
+        done = subprocess.run(command, input=sql, capture_output=True, text=True, check=False, timeout=30)
+        if done.returncode != 0:
+            pytest.fail(f"service broken: MariaDB does not answer its own client: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def server(self, name: str = "jdbc_test") -> Server:
+        """Return an empty database."""
+        assert self.client("SELECT 40 + 2") == "42"
+        self.client(f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4")
+        url = f"jdbc:mariadb://127.0.0.1:{self.port}/{name}"
+        config = {"connection.url": url, "connection.user": "connect", "connection.password": "connect-secret"}
+        return Server("mariadb", config, WorkerLimits())
+
+
+@contextmanager
+def mariadb_running(folder: Path) -> Iterator[MariaDb]:
+    if shutil.which("mariadbd") is None and Path("/usr/sbin/mariadbd").exists():
+        os.environ["PATH"] += ":/usr/sbin"
+    if shutil.which("mariadbd") is None:
+        pytest.fail("MariaDB is not installed: apt-get install mariadb-server")
+    data, socket, port = folder / "data", folder / "m.sock", free_port()
+    user = f"--user={getpass.getuser()}"
+    install = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", user, "--skip-test-db"]
+    _run([*install, "--auth-root-authentication-method=normal"])
+    options = ["--bind-address=127.0.0.1", f"--pid-file={folder / 'pid'}", "--skip-log-bin"]
+    options += ["--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M"]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={socket}", f"--port={port}", user, *options],
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        _await_mariadb(socket, folder / "log")
+        running = MariaDb(port, socket)
+        running.client("CREATE USER connect IDENTIFIED BY 'connect-secret'; GRANT ALL ON *.* TO connect")
+        yield running
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _await_mariadb(socket: Path, log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            pymysql.connect(unix_socket=str(socket), user="root").close()
+        except pymysql.Error as error:
+            if time.monotonic() > deadline:
+                pytest.fail(f"service broken: MariaDB did not start: {error}\n{log.read_text()[-2000:]}")
+            time.sleep(0.1)
+        else:
+            return
+
+
+def _run(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode != 0:
+        pytest.fail(f"service broken: {command[0]} failed: {done.stdout[-500:]} {done.stderr[-500:]}")
+
+
+def file_server(kind: str, folder: Path) -> Server:
+    """Return an empty SQLite or DuckDB file."""
+    with sqlite3.connect(":memory:") if kind == "sqlite" else duckdb.connect(":memory:") as client:
+        assert client.execute("SELECT 40 + 2").fetchone() == (42,), f"service broken: {kind}"
+    limits = WorkerLimits((folder,), {"jdbc.dialects": "postgresql,mariadb,sqlite,duckdb"})
+    return Server(kind, {"connection.url": f"jdbc:{kind}:{folder / f'test.{kind}'}"}, limits)
