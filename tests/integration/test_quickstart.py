@@ -1,0 +1,61 @@
+"""``connect quickstart`` in a new folder: everything starts, live data moves, everything ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from connect_core.dev.processes import marked
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+
+CONNECT = Path(sys.executable).with_name("connect")
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Path]:
+    """A project as a fresh clone has it: no state yet."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in ("config", "dags", "plugins"):
+        (folder / name).symlink_to(CHECKOUT / name)
+    yield folder
+    connect(folder, "dev", "down")
+
+
+def connect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as somebody in that folder would, with no setting of this process's stacks."""
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(("CONNECT_", "AIRFLOW"))}
+    environment |= {"COLUMNS": "160", **{name: os.environ[name] for name in ("CONNECT_CACHE",) if name in os.environ}}
+    return subprocess.run(
+        [CONNECT, *arguments], cwd=project, env=environment, capture_output=True, text=True, timeout=500, check=False
+    )
+
+
+def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> None:
+    done = connect(project, "quickstart")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    for connector in ("broker-log", "parquet-export", "text-export"):
+        found = re.search(
+            rf"{connector} · (\d+) intervals with records, each from where the one before ended", done.stdout
+        )
+        assert found is not None, done.stdout[-3000:]
+        assert int(found[1]) >= 2
+    counts = re.search(
+        r"Kafka, read_committed: (\d+) records in 4 partitions.*?Parquet: (\d+) rows in \d+ files; text file: (\d+) lines",
+        done.stdout,
+        re.DOTALL,
+    )
+    assert counts is not None, done.stdout[-3000:]
+    assert int(counts[1]) > 0
+    assert len(set(counts.groups())) == 1
+    assert "Airflow       http://127.0.0.1:" in done.stdout
+    assert connect(project, "dev", "down").returncode == 0
+    assert marked(project / ".connect") == set()
