@@ -20,10 +20,12 @@ __all__ = [
     "IntervalRow",
     "IntervalSettings",
     "IntervalState",
+    "LostRecords",
     "OffsetProjection",
     "OffsetStates",
     "PartitionEnds",
     "Plan",
+    "SkippedRecords",
     "SourceBounds",
     "SourceOffsets",
     "TargetState",
@@ -211,6 +213,8 @@ class Plan:
     deal: TaskDeal
     is_last: bool = True
     """Whether it reaches all that was there when it was planned (no cap, no recovery)."""
+    kept: tuple[TaskResult, ...] = ()
+    """Results of an earlier attempt that stand: these tasks do not run again."""
 
     @property
     def job_tag(self) -> str:
@@ -262,6 +266,20 @@ class TaskError:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedRecords:
+    """Records a task skipped for one kind of error; ``message`` and ``sample`` are of the first.
+
+    ``sample`` says where it lies: topic, partition, offset, or source partition and offset.
+    """
+
+    stage: str
+    error_kind: str
+    message: str
+    records: int
+    sample: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class TaskResult:
     """What one attempt of a task reports; positions here are claims, markers are proof."""
 
@@ -274,6 +292,8 @@ class TaskResult:
     columns: Mapping[str, ColumnTypes] = field(default_factory=dict)
     topics: tuple[str, ...] = ()
     """Topics the task's records went to or came from (active topics, KIP-558)."""
+    skipped: tuple[SkippedRecords, ...] = ()
+    """What ``errors.tolerance=all`` let pass, as far as it is committed or will be with the interval."""
     error: TaskError | None = None
     is_capped: bool = False
     """Whether a cap ended the attempt: there is more."""
@@ -295,6 +315,16 @@ class OffsetProjection:
     epoch: int
     position: TopicPosition
     states: OffsetStates = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LostRecords:
+    """Offsets [start, end) that were gone before they were read, and what became of them."""
+
+    partition: TopicPartition
+    start: int
+    end: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

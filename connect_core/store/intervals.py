@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, case, insert, select, update
 
+from connect_core.api.records import TopicPartition
 from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange
 from connect_core.errors import StaleEpochError
+from connect_core.interval.sink_positions import sink_offsets
 from connect_core.interval.values import (
     ConnectorType,
     Counts,
     IntervalRow,
     IntervalState,
+    LostRecords,
     OffsetProjection,
     SourceBounds,
     TaskResult,
     TopicPosition,
     job_tag,
 )
-from connect_core.store import attempts, connectors, offsets, topics
+from connect_core.store import attempts, audit, connectors, offsets, record_errors, topics
 from connect_core.store.clock import later, now
 from connect_core.store.models import Connector, Interval
 from connect_core.store.rows import counts_json, interval_row, position_json, ranges_json, source_json
@@ -33,6 +36,7 @@ __all__ = [
     "abandon",
     "beat",
     "commit",
+    "end_unfinished",
     "insert_next",
     "load_unfinished",
     "record_attempt",
@@ -62,17 +66,22 @@ class Commit:
     offsets: offsets.Changes | None = None
     offsets_position: TopicPosition | None = None
     columns: Mapping[str, ColumnTypes] | None = None
+    positions: Mapping[TopicPartition, int] | None = None
+    """How far a sink has come; within the bounds that were planned."""
 
 
 def load_unfinished(connection: Connection, connector: str) -> IntervalRow | None:
-    """Return the one interval that is not final, perhaps of an earlier incarnation."""
-    query = select(Interval.__table__).where(Interval.connector == connector, Interval.state.not_in(_FINAL))
+    """Return the one interval of the connector's present life that is not final."""
+    alive = select(Connector.incarnation).where(Connector.name == connector).scalar_subquery()
+    query = select(Interval.__table__).where(
+        Interval.connector == connector, Interval.state.not_in(_FINAL), Interval.incarnation == alive
+    )
     row = connection.execute(query).one_or_none()
     return None if row is None else interval_row(row)
 
 
-def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> None:
-    """Insert the next interval while its epoch is the connector's.
+def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity, losses: Iterable[LostRecords] = ()) -> None:
+    """Insert the next interval while its epoch is the connector's, and keep what records it leaves out.
 
     Offsets move only under the connector's epoch: that it is still mine says
     that the start still holds. Raises StaleEpochError.
@@ -101,6 +110,13 @@ def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> N
         )
     )
     attempts.begin(connection, key, row.tasks)
+    _record_losses(connection, key, losses)
+
+
+def _record_losses(connection: Connection, key: IntervalKey, losses: Iterable[LostRecords]) -> None:
+    for loss in losses:
+        lost = {"partition": str(loss.partition), "from": loss.start, "to": loss.end, "reason": loss.reason}
+        audit.record(connection, audit.Act("connect", "skip lost records", key.connector, after=lost))
 
 
 def _plan_values(row: IntervalRow) -> dict[str, Any]:
@@ -136,6 +152,9 @@ class Restarted:
     tasks: int
     ranges: tuple[PartitionRange, ...] | None = None
     source: SourceBounds | None = None
+    kept: tuple[int, ...] = ()
+    """Tasks whose last results stand: they do not run again."""
+    losses: tuple[LostRecords, ...] = ()
 
 
 def restart(connection: Connection, again: Restarted, run: RunIdentity) -> IntervalRow:
@@ -161,27 +180,52 @@ def restart(connection: Connection, again: Restarted, run: RunIdentity) -> Inter
     ever = max(owner.tasks_ever, again.tasks)
     dealt = update(Connector).where(Connector.name == key.connector)
     connection.execute(dealt.values(deal=again.deal, tasks_ever=ever))
-    attempts.begin(connection, key, again.tasks)
+    attempts.begin(connection, key, again.tasks, again.kept)
+    _record_losses(connection, key, again.losses)
     return interval_row(_unfinished(connection, key))
 
 
 def abandon(connection: Connection, key: IntervalKey, epoch: int, reason: str) -> None:
     """Make an interval ABANDONED; one that is so already stays. Raises StaleEpochError."""
-    connectors.own(connection, key.connector, epoch)
+    owner = connectors.own(connection, key.connector, epoch)
     row = _row(connection, key)
     if row.state is IntervalState.ABANDONED:
         return
     _check_unfinished(row, key)
-    _change(connection, key, {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()})
+    end_unfinished(connection, owner, reason)
+
+
+def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Collection[str] = ()) -> None:
+    """Make what is unfinished of a connector ABANDONED; the caller holds its row ``owner``.
+
+    Where a sink's partition began is resolved once: it stays its position,
+    unless it is among those ``moved`` by now.
+    """
+    unfinished = (Interval.connector == owner.name, Interval.state.not_in(_FINAL))
+    row = connection.execute(select(Interval.__table__).where(*unfinished)).one_or_none()
+    if row is None:
+        return
+    starts = sink_offsets({part.topic_partition: part.start for part in interval_row(row).ranges})
+    known = {*offsets.load(connection, owner.name, owner.type), *moved}
+    reason_of = offsets.Move(owner.name, owner.type, "interval", owner.epoch, row.sequence)
+    if row.incarnation == owner.incarnation:
+        offsets.move(connection, reason_of, {key: start for key, start in starts.items() if key not in known})
+    ended = {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()}
+    connection.execute(update(Interval).where(*unfinished).values(**ended))
 
 
 def record_attempt(
     connection: Connection, key: IntervalKey, epoch: int, results: Iterable[TaskResult], state: IntervalState
 ) -> None:
     """Store what an attempt reported and how far the interval is. Raises StaleEpochError."""
-    connectors.own(connection, key.connector, epoch)
+    owner = connectors.own(connection, key.connector, epoch)
     _unfinished(connection, key)
+    results = tuple(results)
     attempts.record(connection, key, results)
+    topics.add(connection, key.connector, [topic for result in results for topic in result.topics])
+    if owner.type is ConnectorType.SOURCE:
+        # What a source's attempt has committed stands, whatever became of the attempt.
+        record_errors.add(connection, key, results)
     counts = attempts.total(connection, key)
     _change(connection, key, {"state": state, "counts": counts_json(counts), "records": counts.records})
 
@@ -198,10 +242,14 @@ def commit(connection: Connection, done: Commit) -> None:
         return
     _check_unfinished(row, key)
     attempts.record(connection, key, done.results)
+    record_errors.add(connection, key, done.results)
     counts = attempts.total(connection, key)
     _move_offsets(connection, done, owner.type)
     topics.add(connection, key.connector, [topic for result in done.results for topic in result.topics])
-    ended = {"state": IntervalState.COMMITTED, "ended_at": now(), "heartbeat_at": now(), "reason": None}
+    ended: dict[str, Any] = {"state": IntervalState.COMMITTED, "ended_at": now(), "heartbeat_at": now(), "reason": None}
+    if done.positions is not None:
+        # A stop or a cap may have cut it short: the bounds say what it moved.
+        ended["ranges"] = ranges_json(_cut(interval_row(row).ranges, done.positions))
     _change(connection, key, ended | {"counts": counts_json(counts), "records": counts.records})
     values: dict[str, Any] = {"committed_at": now()}
     if done.offsets_position is not None:
@@ -209,6 +257,13 @@ def commit(connection: Connection, done: Commit) -> None:
     if done.columns is not None:
         values["columns"] = {**owner.columns, **{topic: dict(types) for topic, types in done.columns.items()}}
     connection.execute(update(Connector).where(Connector.name == key.connector).values(**values))
+
+
+def _cut(ranges: Iterable[PartitionRange], positions: Mapping[TopicPartition, int]) -> list[PartitionRange]:
+    return [
+        replace(part, end=max(part.start, min(part.end, positions.get(part.topic_partition, part.end))))
+        for part in ranges
+    ]
 
 
 def _move_offsets(connection: Connection, done: Commit, kind: ConnectorType) -> None:
@@ -232,7 +287,9 @@ def repair(connection: Connection, connector: str, epoch: int, projection: Offse
         connector, owner.type, "interval" if is_running else "repair", epoch, owner.sequence, marker=place
     )
     offsets.move(connection, reason, projection.offsets)
-    offsets.keep_states(connection, connector, projection.states)
+    # A marker without a state says that there is none any more.
+    present = {key: projection.states.get(key) for key, offset in projection.offsets.items() if offset is not None}
+    offsets.keep_states(connection, connector, present)
     if place is not None:
         known = update(Connector).where(Connector.name == connector)
         connection.execute(known.values(offsets_position=place))

@@ -2,56 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
 
 from connect_core.api.sink import IntervalKey
+from connect_core.interval.values import SkippedRecords, TaskResult
 from connect_core.store.clock import now
 from connect_core.store.models import RecordError
 
-__all__ = ["Skipped", "SkippedLine", "add", "forget", "history"]
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Records one task skipped for one reason; ``sample`` says where the first one lies."""
-
-    task: int
-    stage: str
-    error_kind: str
-    message: str
-    records: int
-    sample: Mapping[str, Any]
+__all__ = ["SkippedLine", "add", "forget", "history"]
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedLine:
-    """Skipped records of one interval."""
+    """Skipped records of one task in one interval."""
 
     sequence: int
-    skipped: Skipped
+    task: int
+    skipped: SkippedRecords
     first_at: datetime
     last_at: datetime
 
 
-def add(connection: Connection, key: IntervalKey, skipped: Iterable[Skipped]) -> None:
+def add(connection: Connection, key: IntervalKey, results: Iterable[TaskResult]) -> None:
     """Keep what an interval's tasks skipped."""
     rows = [
         {
             "connector": key.connector,
             "sequence": key.sequence,
-            "task": one.task,
+            "task": result.task,
             "stage": one.stage,
             "error_kind": one.error_kind,
             "message": one.message,
             "records": one.records,
             "sample": dict(one.sample),
         }
-        for one in skipped
+        for result in results
+        for one in result.skipped
     ]
     if rows:
         connection.execute(insert(RecordError).values(first_at=now(), last_at=now()), rows)
@@ -63,7 +53,8 @@ def history(connection: Connection, connector: str, limit: int = 100) -> list[Sk
     return [
         SkippedLine(
             row.sequence,
-            Skipped(row.task, row.stage, row.error_kind, row.message, row.records, row.sample),
+            row.task,
+            SkippedRecords(row.stage, row.error_kind, row.message, row.records, row.sample),
             row.first_at,
             row.last_at,
         )

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
-from connect_core.interval.effects import CommitInterval
-from connect_core.interval.values import Counts, IntervalState, TaskOutcome, TaskResult, job_tag
+from connect_core.interval.effects import CommitInterval, RecordAttempt
+from connect_core.interval.values import (
+    ConnectorType,
+    Counts,
+    IntervalState,
+    SkippedRecords,
+    SourceBounds,
+    TaskOutcome,
+    TaskResult,
+    job_tag,
+)
 from connect_core.store import attempts, interval_history, record_errors
-from connect_core.store.record_errors import Skipped
 from tests.store.worlds import World
 
 
@@ -68,20 +77,34 @@ def test_old_intervals_are_forgotten(world: World) -> None:
         assert len(attempts.list_attempts(connection, "c", 5)) == 1
 
 
-def test_skipped_records_are_kept(world: World) -> None:
-    moved(world, 1)
-    key = IntervalKey("c", 1, 2, 1)
-    skipped = [
-        Skipped(0, "VALUE_CONVERTER", "DataError", "no JSON\x00", 3, {"topic": "t", "partition": 0, "offset": 7}),
-        Skipped(1, "TRANSFORMATION", "DataError", "no field", 1, {"topic": "t", "partition": 1, "offset": 2}),
-    ]
+def skipping(task: int, stage: str, records: int) -> TaskResult:
+    sample = {"topic": "t", "partition": task, "offset": 7}
+    lines = (SkippedRecords(stage, "DataError", "no JSON\x00", records, sample),)
+    return TaskResult(task, TaskOutcome.DONE, Counts(skipped=records), skipped=lines)
+
+
+def kept(world: World, name: str) -> set[tuple[int, int, str, int]]:
+    with world.database.read() as connection:
+        lines = record_errors.history(connection, name)
+    return {(one.sequence, one.task, one.skipped.stage, one.skipped.records) for one in lines}
+
+
+def test_skipped_records_are_kept_with_the_commit(world: World) -> None:
+    world.create("c")
+    key = IntervalKey("c", 1, 1, world.drive())
+    world.insert(key)
+    results = (skipping(0, "VALUE_CONVERTER", 3), skipping(1, "TRANSFORMATION", 1), TaskResult(2, TaskOutcome.DONE))
+    world.do(RecordAttempt(key, key.epoch, results, IntervalState.STAGED))
+    assert kept(world, "c") == set()
+    world.do(CommitInterval(key, key.epoch, results, positions={TopicPartition("t", 0): 10}))
+    assert kept(world, "c") == {(1, 0, "VALUE_CONVERTER", 3), (1, 1, "TRANSFORMATION", 1)}
     with world.database.write() as connection:
-        record_errors.add(connection, key, ())
-        record_errors.add(connection, key, skipped)
-        lines = record_errors.history(connection, "c")
-        tomorrow = datetime.now(UTC) + timedelta(days=1)
-        assert record_errors.forget(connection, tomorrow) == 2
-    assert {(one.sequence, one.skipped.stage, one.skipped.records) for one in lines} == {
-        (2, "VALUE_CONVERTER", 3),
-        (2, "TRANSFORMATION", 1),
-    }
+        assert record_errors.forget(connection, datetime.now(UTC) + timedelta(days=1)) == 2
+
+
+def test_what_a_failed_source_attempt_skipped_stands(world: World) -> None:
+    world.create("s", ConnectorType.SOURCE)
+    key = IntervalKey("s", 1, 1, world.drive("s"))
+    world.insert_source(key, SourceBounds({}))
+    world.do(RecordAttempt(key, key.epoch, (skipping(0, "TRANSFORMATION", 2),), IntervalState.FAILED))
+    assert kept(world, "s") == {(1, 0, "TRANSFORMATION", 2)}
