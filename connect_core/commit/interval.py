@@ -36,7 +36,8 @@ def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Step
 
     Raises StaleEpochError when the connector was taken over meanwhile.
     """
-    trouble = _trouble(plan, results)
+    everything = (*results, *plan.kept)
+    trouble = _trouble(plan, everything)
     if trouble is not None:
         state = IntervalState.FAILED if trouble is Committed.FAILED else IntervalState.RUNNING
         yield RecordAttempt(plan.row.key, run.mine, tuple(results), state)
@@ -67,7 +68,9 @@ def _commit_source(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
 
 
 def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
-    staged = tuple(piece for result in sorted(results, key=lambda one: one.task) for piece in result.staged)
+    staged = tuple(
+        piece for result in sorted((*results, *plan.kept), key=lambda one: one.task) for piece in result.staged
+    )
     yield RecordAttempt(plan.row.key, run.mine, tuple(results), IntervalState.STAGED)
     marker: CommitMarker = yield CommitTarget(plan.row.key, staged)
     if marker.aborted:
@@ -81,7 +84,7 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
 
 def _commit_claims(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
     """Commit what ``pre_commit`` declared safe: at-least-once, as the connector keeps no marker."""
-    claims = {part: position for result in results for part, position in result.positions.items()}
+    claims = {part: position for result in (*results, *plan.kept) for part, position in result.positions.items()}
     yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=claims)
     yield CommitGroupOffsets(run.settings.consumer_group, claims)
     return Committed.COMMITTED

@@ -18,6 +18,7 @@ from connect_core.interval.effects import (
     LatestSourceOffsets,
     PublishTarget,
     ReadTargetMarker,
+    ReleaseTarget,
     SweepTarget,
     TaskConfigs,
 )
@@ -71,6 +72,7 @@ class ConnectorEffects:
             PublishTarget: self._publish,
             AbandonTarget: self._abandon,
             SweepTarget: self._sweep,
+            ReleaseTarget: self._release,
         }
         return {kind: _guarded(self.context.connector_name, handler) for kind, handler in table.items()}
 
@@ -125,6 +127,10 @@ class ConnectorEffects:
     def _sweep(self, effect: SweepTarget) -> None:
         if self._committer is not None:
             self._committer.sweep(effect.keep)
+
+    def _release(self, effect: ReleaseTarget) -> None:
+        if self._committer is not None:
+            self._committer.release()
 
     def _kept(self) -> SinkCommitter:
         if self._committer is None:

@@ -14,15 +14,17 @@ from connect_core.errors import ConnectError
 from connect_core.interval.effects import (
     CommitGroupOffsets,
     FenceProducers,
+    ForgetGroup,
     ReadGroupOffsets,
     ReadOffsetsTopic,
     ReadPartitionEnds,
     WriteEpoch,
+    WriteOffsets,
 )
 from connect_core.interval.values import OffsetProjection, PartitionEnds
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.control import fence_producers, write_epoch
+from connect_core.kafka.control import fence_producers, write_epoch, write_offsets
 from connect_core.kafka.heartbeat import StatusTail, ask_to_stop
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.progress import TaskReport
@@ -64,11 +66,13 @@ class KafkaEffects:
         """Return the performer of each effect this object performs."""
         return {
             WriteEpoch: self._write_epoch,
+            WriteOffsets: self._write_offsets,
             FenceProducers: self._fence_producers,
             ReadOffsetsTopic: self._read_offsets_topic,
             ReadPartitionEnds: self._read_partition_ends,
             ReadGroupOffsets: self._read_group_offsets,
             CommitGroupOffsets: self._commit_group_offsets,
+            ForgetGroup: self._forget_group,
         }
 
     def ask_to_stop(self, key: IntervalKey) -> None:
@@ -102,7 +106,10 @@ class KafkaEffects:
         return OffsetsTopic(self.clients, self.offsets_topic)
 
     def _write_epoch(self, effect: WriteEpoch) -> None:
-        write_epoch(self._offsets(), self.deployment, effect.connector, effect.epoch, effect.offsets)
+        write_epoch(self._offsets(), self.deployment, effect.connector, effect.epoch)
+
+    def _write_offsets(self, effect: WriteOffsets) -> None:
+        write_offsets(self._offsets(), self.deployment, effect.connector, effect.epoch, effect.offsets)
 
     def _fence_producers(self, effect: FenceProducers) -> None:
         fence_producers(self.clients, self.deployment, effect.connector, effect.tasks)
@@ -121,3 +128,9 @@ class KafkaEffects:
             self._admin.commit_group_offsets(effect.group, effect.positions)
         except ConnectError as failure:
             _log.warning("Group %s does not follow: %s", effect.group, failure)
+
+    def _forget_group(self, effect: ForgetGroup) -> None:
+        try:
+            self._admin.delete_group(effect.group)
+        except ConnectError as failure:
+            _log.warning("Group %s stays: %s", effect.group, failure)

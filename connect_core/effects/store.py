@@ -17,6 +17,7 @@ from connect_core.interval.effects import (
     LoadConnector,
     LoadOffsets,
     LoadOffsetStates,
+    LoadResults,
     LoadUnfinished,
     RaiseEpoch,
     RecordAttempt,
@@ -27,8 +28,15 @@ from connect_core.interval.effects import (
     StoreIntent,
     TakeLease,
 )
-from connect_core.interval.values import ConnectorState, ConnectorType, IntervalRow, OffsetStates, SourceOffsets
-from connect_core.store import Database, connectors, intents, intervals, leases, offsets
+from connect_core.interval.values import (
+    ConnectorState,
+    ConnectorType,
+    IntervalRow,
+    OffsetStates,
+    SourceOffsets,
+    TaskResult,
+)
+from connect_core.store import Database, attempts, connectors, intents, intervals, leases, offsets
 from connect_core.store.attempts import TaskProgress
 from connect_core.store.intervals import RunIdentity
 
@@ -56,6 +64,7 @@ class StoreEffects:
             RaiseEpoch: self._raise_epoch,
             RecordDeal: self._record_deal,
             LoadUnfinished: self._load_unfinished,
+            LoadResults: self._load_results,
             LoadOffsets: self._load_offsets,
             LoadOffsetStates: self._load_offset_states,
             InsertInterval: self._insert,
@@ -111,7 +120,9 @@ class StoreEffects:
 
     def _raise_epoch(self, effect: RaiseEpoch) -> int:
         with self.database.write() as connection:
-            return leases.raise_epoch(connection, effect.connector, effect.holder, effect.floor)
+            return leases.raise_epoch(
+                connection, effect.connector, effect.holder, effect.floor, is_settling=effect.is_settling
+            )
 
     def _record_deal(self, effect: RecordDeal) -> None:
         with self.database.write() as connection:
@@ -121,6 +132,10 @@ class StoreEffects:
     def _load_unfinished(self, effect: LoadUnfinished) -> IntervalRow | None:
         with self.database.read() as connection:
             return intervals.load_unfinished(connection, effect.connector)
+
+    def _load_results(self, effect: LoadResults) -> tuple[TaskResult, ...]:
+        with self.database.read() as connection:
+            return attempts.load_results(connection, effect.key)
 
     def _load_offsets(self, effect: LoadOffsets) -> SourceOffsets | Mapping[TopicPartition, int]:
         with self.database.read() as connection:
@@ -134,10 +149,19 @@ class StoreEffects:
 
     def _insert(self, effect: InsertInterval) -> None:
         with self.database.write() as connection:
-            intervals.insert_next(connection, effect.row, self.run)
+            intervals.insert_next(connection, effect.row, self.run, effect.losses)
 
     def _restart(self, effect: RestartInterval) -> IntervalRow:
-        again = intervals.Restarted(effect.key, effect.epoch, effect.deal, effect.tasks, effect.ranges, effect.source)
+        again = intervals.Restarted(
+            effect.key,
+            effect.epoch,
+            effect.deal,
+            effect.tasks,
+            effect.ranges,
+            effect.source,
+            effect.kept,
+            effect.losses,
+        )
         with self.database.write() as connection:
             return intervals.restart(connection, again, self.run)
 
@@ -163,6 +187,7 @@ class StoreEffects:
             offsets=wanted,
             offsets_position=effect.offsets_position,
             columns=effect.columns,
+            positions=effect.positions,
         )
         with self.database.write() as connection:
             intervals.commit(connection, done)

@@ -10,6 +10,7 @@ from connect_core.api.config.parsing import trim
 from connect_core.errors import BadRequestError, NotFoundError
 from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
 from connect_core.herder.context import Herder
+from connect_core.herder.rewriting import end_connector
 from connect_core.herder.status import compute_status
 from connect_core.interval.values import ConnectorState, TargetState
 from connect_core.registry import PluginKind, registry
@@ -117,15 +118,14 @@ def _schedule(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
-    """Delete a connector; its run ends at the next commit point.
+    """Stop a connector for good; what its run has not committed by now, it never will.
 
-    Its offsets stay for a connector of the same name, unless forgotten: then it
-    is stopped and its offsets are reset first. Raise NotFoundError.
+    Its offsets stay for a connector of the same name, unless forgotten. Raise
+    NotFoundError; ConnectError where offsets cannot be forgotten.
     """
-    if forget_offsets:
-        with herder.database.write() as connection:
-            connectors.set_target_state(connection, name, TargetState.STOPPED)
-        herder.rewrite_offsets(herder, name, None)
+    with herder.database.write() as connection:
+        connectors.set_target_state(connection, name, TargetState.STOPPED)
+    end_connector(herder, name, forget_offsets=forget_offsets)
     with herder.database.write() as connection:
         before = connectors.get(connection, name)
         connectors.delete(connection, name, forget_offsets=forget_offsets)

@@ -17,10 +17,18 @@ __all__ = ["Herder", "OffsetRewriter"]
 class OffsetRewriter(Protocol):
     """Moves a stopped connector's offsets where the truth lies, fencing all earlier producers first."""
 
-    def __call__(self, herder: Herder, connector: str, wanted: Mapping[str, Mapping[str, Any] | None] | None) -> None:
+    def __call__(
+        self,
+        herder: Herder,
+        connector: str,
+        wanted: Mapping[str, Mapping[str, Any] | None] | None,
+        *,
+        is_deleted: bool = False,
+    ) -> None:
         """Alter offsets by canonical JSON of their partition; ``None`` as a value forgets one, alone resets all.
 
-        Raise IllegalWorkerStateError unless the connector is STOPPED.
+        ``is_deleted``: the connector gives its target up. Raise
+        IllegalWorkerStateError unless the connector is STOPPED.
         """
 
 

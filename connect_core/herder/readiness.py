@@ -24,7 +24,9 @@ class Readiness(Enum):
 
 def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
     """Return whether a waiting connector is to be run."""
-    if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
+    if facts.target_state is not TargetState.STARTED:
+        return Readiness.DUE if _is_interrupted(facts) and not _has_failed_connector(facts) else Readiness.HELD
+    if facts.is_dag_paused:
         return Readiness.HELD
     if facts.restarting or facts.task_count is None or facts.planned_version != facts.config_version:
         return Readiness.HELD if _has_failed_connector(facts) and not facts.restarting else Readiness.DUE
@@ -39,6 +41,12 @@ def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
     if is_fatal and interval.config_version == facts.config_version:
         return Readiness.HELD
     return Readiness.HELD if interval.retry_at is not None and interval.retry_at > now else Readiness.DUE
+
+
+def _is_interrupted(facts: ConnectorFacts) -> bool:
+    """Whether a crash left an interval unfinished: it is ended, though nothing more is to run."""
+    interval = facts.interval
+    return interval is not None and not interval.state.is_final and interval.state is not IntervalState.FAILED
 
 
 def _has_failed_connector(facts: ConnectorFacts) -> bool:

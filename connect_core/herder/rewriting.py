@@ -1,17 +1,64 @@
-"""Moving offsets of connectors whose truth is the metadata database itself."""
+"""Moving a stopped connector's offsets, and ending a connector for good."""
 
 from __future__ import annotations
 
+import logging
+
+from connect_core.effects.perform import perform
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError
 from connect_core.herder.context import Herder
+from connect_core.interval.effects import LoadConnector, ReleaseTarget
+from connect_core.plan.abandon import OffsetWish, abandon
 from connect_core.store import connectors, intents, offsets
 from connect_core.store.intents import Wish
 from connect_core.store.offsets import Changes
 
-__all__ = ["rewrite_in_database"]
+__all__ = ["end_connector", "rewrite_in_database", "rewrite_offsets"]
+
+_LOG = logging.getLogger(__name__)
 
 
-def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None) -> None:
-    """Store the intent and let SQL follow at once: no target keeps a position of its own.
+def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
+    """Move offsets where the truth lies: the offsets topic, the target, or SQL; SQL follows.
+
+    What is unfinished is committed as far as markers prove it, else abandoned;
+    nothing older can commit afterwards. ``is_deleted``: the target is given up.
+    Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError
+    if overtaken, RetriableError where a system does not answer.
+    """
+    worker = ConnectorWorker(herder.worker, herder.database, connector)
+    try:
+        handlers = worker.handlers()
+        state = handlers[LoadConnector](LoadConnector(connector))
+        perform(abandon(worker.run_of(state, "", None), OffsetWish(wanted, herder.actor)), handlers)
+        if is_deleted and ReleaseTarget in handlers:
+            handlers[ReleaseTarget](ReleaseTarget(connector))
+    finally:
+        worker.close()
+
+
+def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> None:
+    """End what a stopped connector has unfinished, before it is deleted.
+
+    With ``forget_offsets`` they are reset, or it fails. Without, a connector
+    whose systems or configuration are broken is ended in the database alone:
+    the first plan of a successor fences what may be left. Raise as ``rewrite_offsets``.
+    """
+    if forget_offsets:
+        herder.rewrite_offsets(herder, connector, None, is_deleted=True)
+        return
+    try:
+        herder.rewrite_offsets(herder, connector, {}, is_deleted=True)
+    except (NotFoundError, IllegalWorkerStateError):
+        raise
+    except ConnectError as error:
+        _LOG.warning("Connector %s is ended in the metadata database alone: %s", connector, error)
+        rewrite_in_database(herder, connector, {})
+
+
+def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
+    """Store the intent and let SQL follow at once, asking no target.
 
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken.
     """

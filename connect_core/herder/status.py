@@ -151,9 +151,9 @@ def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, 
 
 
 def _has_failed(facts: ConnectorFacts, attempt: TaskFacts) -> bool:
-    """Whether the last attempt failed and no try is left."""
+    """Whether the last attempt failed and no try is left, also while others of the interval run again."""
     interval = facts.interval
-    if interval is None or interval.state is not IntervalState.FAILED or attempt.outcome is not TaskOutcome.FAILED:
+    if interval is None or interval.state.is_final or attempt.outcome is not TaskOutcome.FAILED:
         return False
     return not (attempt.is_retriable and interval.tries_left > 0)
 

@@ -16,6 +16,7 @@ from connect_core.api.sink import ColumnTypes, CommitMarker, IntervalKey, Partit
 from connect_core.interval.values import (
     IntervalRow,
     IntervalState,
+    LostRecords,
     OffsetProjection,
     OffsetStates,
     SourceBounds,
@@ -34,11 +35,13 @@ __all__ = [
     "FenceProducers",
     "FenceTarget",
     "FinishIntent",
+    "ForgetGroup",
     "InsertInterval",
     "LatestSourceOffsets",
     "LoadConnector",
     "LoadOffsetStates",
     "LoadOffsets",
+    "LoadResults",
     "LoadUnfinished",
     "PublishTarget",
     "RaiseEpoch",
@@ -49,6 +52,7 @@ __all__ = [
     "RecordAttempt",
     "RecordDeal",
     "ReleaseLease",
+    "ReleaseTarget",
     "RepairOffsets",
     "RestartInterval",
     "StoreIntent",
@@ -56,11 +60,12 @@ __all__ = [
     "TakeLease",
     "TaskConfigs",
     "WriteEpoch",
+    "WriteOffsets",
 ]
 
 
 class Effect:
-    """One act on the world; ``connector`` names whose."""
+    """One act on the world."""
 
     __slots__ = ()
 
@@ -70,10 +75,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class TakeLease(Effect):
-    """Take the connector for ``holder`` by the database's clock → ``ConnectorState | None``.
-
-    ``None``: another holder's lease is valid. Raise NotFoundError.
-    """
+    """Take the connector, unless another's lease is valid → ``ConnectorState | None``. Raise NotFoundError."""
 
     connector: str
     holder: str
@@ -99,21 +101,20 @@ class LoadConnector(Effect):
 class RaiseEpoch(Effect):
     """Raise the epoch above ``floor`` where the holder is mine and the target state STARTED → ``int``.
 
-    Raise StaleEpochError otherwise.
+    ``is_settling``: where it is *not*. Raise StaleEpochError otherwise.
     """
 
     connector: str
     holder: str
     floor: int = 0
+    is_settling: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RecordDeal(Effect):
     """Store the tasks a plan dealt, found work or not, while the holder is mine → ``None``.
 
-    What status, ``GET tasks`` and the end of a restart or failure are known by.
-    ``config_version`` is the one planned with; 0: the present one. Raise
-    StaleEpochError when the lease is lost or the connector was stopped.
+    Begins restarts. Raise StaleEpochError when the lease is lost or the connector was stopped.
     """
 
     connector: str
@@ -124,9 +125,16 @@ class RecordDeal(Effect):
 
 @dataclass(frozen=True, slots=True)
 class LoadUnfinished(Effect):
-    """Read the connector's one interval that is not final → ``IntervalRow | None``."""
+    """Read the one interval of the connector's present life that is not final → ``IntervalRow | None``."""
 
     connector: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResults(Effect):
+    """Read what tasks last reported, those still running or to be restarted left out → ``tuple[TaskResult, ...]``."""
+
+    key: IntervalKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +153,20 @@ class LoadOffsetStates(Effect):
 
 @dataclass(frozen=True, slots=True)
 class InsertInterval(Effect):
-    """Insert the next interval while its epoch is mine → ``None``. Raise StaleEpochError.
+    """Insert the next interval, its deal and what is lost to it while its epoch is mine → ``None``.
 
-    Also stores the deal and raises ``tasks_ever`` to ``row.tasks``.
+    Raises ``tasks_ever`` to ``row.tasks``. Raise StaleEpochError.
     """
 
     row: IntervalRow
+    losses: tuple[LostRecords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RestartInterval(Effect):
-    """Begin another attempt of an unfinished interval under a new epoch or deal → ``IntervalRow``.
+    """Begin another attempt under a new epoch or deal, bounds replaced if given → ``IntervalRow``.
 
-    Bounds given replace the old ones (a retry starts at the marker; a pause
-    cuts the end). Raise StaleEpochError.
+    ``kept``: tasks whose last results stand; they do not run again. Raise StaleEpochError.
     """
 
     key: IntervalKey
@@ -167,11 +175,16 @@ class RestartInterval(Effect):
     tasks: int
     ranges: tuple[PartitionRange, ...] | None = None
     source: SourceBounds | None = None
+    kept: tuple[int, ...] = ()
+    losses: tuple[LostRecords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AbandonInterval(Effect):
-    """Make an unfinished interval ABANDONED while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
+    """Make an unfinished interval ABANDONED while ``epoch`` is mine → ``None``. Raise StaleEpochError.
+
+    Where a sink's partition began stays its position, if it has no other.
+    """
 
     key: IntervalKey
     epoch: int
@@ -199,10 +212,7 @@ class RecordAttempt(Effect):
 
 @dataclass(frozen=True, slots=True)
 class CommitInterval(Effect):
-    """Offsets, history, topics, columns, counts and state in one transaction while ``epoch`` is mine → ``None``.
-
-    Idempotent for a committed interval. Raise StaleEpochError.
-    """
+    """Commit an interval, with all that follows from it, while ``epoch`` is mine; idempotent. Raise StaleEpochError."""
 
     key: IntervalKey
     epoch: int
@@ -217,9 +227,8 @@ class CommitInterval(Effect):
 class StoreIntent(Effect):
     """Raise the epoch above ``floor`` where STOPPED and keep the wanted offsets → ``int`` (design §3, abandoning).
 
-    By canonical JSON of the partition (sinks: ``kafka_topic``,
-    ``kafka_partition``); a ``None`` offset forgets one, ``wanted=None`` resets
-    all. Raise NotFoundError, IllegalWorkerStateError unless STOPPED.
+    A ``None`` offset forgets one, ``wanted=None`` resets all. Raise
+    NotFoundError, IllegalWorkerStateError unless STOPPED.
     """
 
     connector: str
@@ -232,8 +241,7 @@ class StoreIntent(Effect):
 class FinishIntent(Effect):
     """Let SQL follow the moved target, abandon what is unfinished, while ``epoch`` is mine → ``None``.
 
-    ``offsets``: what the target holds now, by canonical JSON; ``None`` forgets.
-    Raise StaleEpochError if overtaken: the next plan repairs SQL.
+    ``None`` offsets forget. Raise StaleEpochError if overtaken: the next plan repairs SQL.
     """
 
     connector: str
@@ -248,13 +256,23 @@ class FinishIntent(Effect):
 class WriteEpoch(Effect):
     """Write the epoch record by the connector's control producer (design §3, rule 2) → ``None``.
 
-    ``offsets``: altered source offsets to produce in the same transaction
-    (``None`` value: forget). Raise StaleEpochError if an epoch ≥ mine stands there.
+    Raise StaleEpochError if an epoch ≥ mine stands there, UnclearOutcomeError.
     """
 
     connector: str
     epoch: int
-    offsets: Mapping[str, Mapping[str, Any] | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOffsets(Effect):
+    """Write altered source offsets by the control producer, after the fence; may be repeated → ``None``.
+
+    Raise StaleEpochError if a newer epoch stands there, UnclearOutcomeError.
+    """
+
+    connector: str
+    epoch: int
+    offsets: Mapping[str, Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,11 +293,9 @@ class ReadOffsetsTopic(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ReadPartitionEnds(Effect):
-    """Read the ends of all partitions → ``Mapping[TopicPartition, PartitionEnds]``.
+    """Read the ends of all partitions, of topics that exist → ``Mapping[TopicPartition, PartitionEnds]``.
 
-    Topics by name (missing ones are left out) or by regular expression. With
-    ``before`` (``interval.bound=data_interval_end``) ``stable`` is at most the
-    first offset whose timestamp is not earlier.
+    With ``before`` ``stable`` is at most the first offset whose timestamp is not earlier.
     """
 
     topics: tuple[str, ...] = ()
@@ -301,6 +317,13 @@ class CommitGroupOffsets(Effect):
 
     group: str
     positions: Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetGroup(Effect):
+    """Drop a sink's consumer group → ``None``; a failure is logged, never raised."""
+
+    group: str
 
 
 # -- the connector and its target -------------------------------------------------------------------------------------
@@ -356,10 +379,17 @@ class PublishTarget(Effect):
 
 @dataclass(frozen=True, slots=True)
 class AbandonTarget(Effect):
-    """Call ``SinkCommitter.abandon`` → ``CommitMarker``."""
+    """Call ``SinkCommitter.abandon`` → ``CommitMarker``, ``None`` for a connector without a committer."""
 
     key: IntervalKey
-    positions: Mapping[TopicPartition, int] | None = None
+    positions: Mapping[TopicPartition, int | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTarget(Effect):
+    """Call ``SinkCommitter.release`` → ``None``."""
+
+    connector: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.control import fence_producers, write_epoch
+from connect_core.kafka.control import ControlProducer, fence_producers, write_epoch, write_offsets
 from connect_core.kafka.heartbeat import TaskHeartbeat
 from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.marker_records import Marker, MarkerStamp
@@ -14,6 +14,7 @@ from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, Writer
 
 __all__ = [
     "BoundedReader",
+    "ControlProducer",
     "KafkaAdmin",
     "KafkaClients",
     "Marker",
@@ -32,4 +33,5 @@ __all__ = [
     "fence_producers",
     "transactional_id",
     "write_epoch",
+    "write_offsets",
 ]

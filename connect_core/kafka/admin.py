@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from connect_core.api.records import TopicPartition
 from connect_core.interval.values import PartitionEnds
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.groups import commit_group_offsets, group_offsets
+from connect_core.kafka.groups import commit_group_offsets, delete_group, group_offsets
 from connect_core.kafka.partition_ends import partition_ends
 from connect_core.kafka.topics import list_topics, topic_ids
 
@@ -57,3 +57,7 @@ class KafkaAdmin:
     def commit_group_offsets(self, group: str, positions: Mapping[TopicPartition, int]) -> None:
         """Commit positions for a group without members. Raise ConnectError when it has some."""
         commit_group_offsets(self._clients, group, positions)
+
+    def delete_group(self, group: str) -> None:
+        """Drop a consumer group and its offsets; one that does not exist is no error. Raise ConnectError."""
+        delete_group(self.client, group, self.servers)

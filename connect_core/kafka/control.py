@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, TypeAlias
 
 from confluent_kafka import KafkaException
 
@@ -17,35 +18,76 @@ from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp,
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, newer_epoch
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
 
-__all__ = ["fence_producers", "write_epoch"]
+__all__ = ["ControlProducer", "fence_producers", "write_epoch", "write_offsets"]
+
+Changes: TypeAlias = Mapping[str, Mapping[str, Any] | None]
+"""Offsets by the canonical JSON of their source partition; ``None`` forgets one."""
 
 _THREADS = 16
 _INIT_SECONDS = 60.0
 
 
-def write_epoch(
-    topic: OffsetsTopic,
-    deployment: str,
-    connector: str,
-    epoch: int,
-    offsets: Mapping[str, Mapping[str, Any] | None] | None = None,
-) -> None:
-    """Write the epoch record, and altered offsets with it, in one transaction.
+@dataclass(slots=True)
+class ControlProducer:
+    """The one producer that writes a connector's epoch and altered offsets (design §3, rule 2).
 
-    ``offsets`` by canonical partition; ``None`` forgets one. Order: init, read
-    to the high watermark, then the record. Raise StaleEpochError if an epoch ≥
-    mine stands there, UnclearOutcomeError if only the topic knows.
+    A context manager: its life is ``init``, ``check``, ``write``; each time anew,
+    and in this order.
     """
-    stamp = MarkerStamp(epoch=epoch)
-    target = OffsetsTarget(topic.name, connector, stamp)
-    with TransactionalWriter(topic.clients, control_id(deployment, connector), target) as writer:
-        writer.init()
-        view = topic.read(connector)
-        if view.epoch >= epoch:
-            raise newer_epoch(view, epoch)
-        altered = [record for key, offset in (offsets or {}).items() for record in _altered(view, key, offset, stamp)]
-        writer.produce_records(topic.name, [encode_epoch(connector, stamp), *altered])
-        writer.commit(())
+
+    topic: OffsetsTopic
+    deployment: str
+    connector: str
+    _writer: TransactionalWriter = field(init=False)
+    _view: MarkerView = field(init=False)
+
+    def __post_init__(self) -> None:
+        target = OffsetsTarget(self.topic.name, self.connector, MarkerStamp())
+        self._writer = TransactionalWriter(self.topic.clients, control_id(self.deployment, self.connector), target)
+
+    def init(self) -> None:
+        """Fence every older control producer. Raise RetriableError."""
+        self._writer.init()
+
+    def check(self, epoch: int) -> None:
+        """Read the topic to its high watermark. Raise StaleEpochError if an epoch ≥ ``epoch`` stands there."""
+        self._view = self.topic.read(self.connector)
+        if self._view.epoch >= epoch:
+            raise newer_epoch(self._view, epoch)
+
+    def write(self, epoch: int | None, stamp: MarkerStamp, offsets: Changes) -> None:
+        """Write the epoch's record, if any, and offsets, in one transaction. Raise UnclearOutcomeError."""
+        records = [] if epoch is None else [encode_epoch(self.connector, stamp)]
+        records += [one for key, offset in offsets.items() for one in _altered(self._view, key, offset, stamp)]
+        self._writer.produce_records(self.topic.name, records)
+        self._writer.commit(())
+
+    def __enter__(self) -> ControlProducer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+
+def write_epoch(topic: OffsetsTopic, deployment: str, connector: str, epoch: int) -> None:
+    """Write the epoch record. Raise StaleEpochError if an epoch ≥ mine stands there, UnclearOutcomeError."""
+    with ControlProducer(topic, deployment, connector) as control:
+        control.init()
+        control.check(epoch)
+        control.write(epoch, MarkerStamp(epoch=epoch), {})
+
+
+def write_offsets(topic: OffsetsTopic, deployment: str, connector: str, epoch: int, offsets: Changes) -> None:
+    """Write altered offsets under an epoch that stands in the topic; ``None`` forgets one.
+
+    Raise StaleEpochError if a newer epoch stands there, UnclearOutcomeError.
+    """
+    with ControlProducer(topic, deployment, connector) as control:
+        control.init()
+        control.check(epoch + 1)
+        control.write(None, MarkerStamp(epoch=epoch), offsets)
 
 
 def _altered(

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import AdminClient
 
 from connect_core.api.records import TopicPartition
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.failures import code_of, to_connect_error
 
-__all__ = ["commit_group_offsets", "group_offsets"]
+__all__ = ["commit_group_offsets", "delete_group", "group_offsets"]
 
 _SECONDS = 30.0
 _PROBE_SECONDS = 10.0
@@ -60,6 +61,17 @@ def commit_group_offsets(clients: KafkaClients, group: str, positions: Mapping[T
     for one in done:
         if one.error is not None:
             raise to_connect_error(one.error, f"{act} for {one.topic}-{one.partition}", clients.bootstrap_servers)
+
+
+def delete_group(admin: AdminClient, group: str, servers: str) -> None:
+    """Drop a group without members and its offsets. Raise ConnectError when it has some, or is forbidden."""
+    (future,) = admin.delete_consumer_groups([group], request_timeout=_PROBE_SECONDS).values()
+    try:
+        future.result()
+    except KafkaException as failure:
+        error = code_of(failure)
+        if error.code() not in _NO_GROUP:
+            raise to_connect_error(error, f"Deleting group {group}", servers) from failure
 
 
 @contextmanager

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import DataLossError
-from connect_core.interval.values import IntervalSettings, PartitionEnds
+from connect_core.interval.values import IntervalSettings, LostRecords, PartitionEnds
 
-__all__ = ["cap_ranges", "first_position", "sink_ranges", "surviving_positions"]
+__all__ = ["cap_ranges", "find_losses", "first_position", "sink_ranges", "surviving_positions"]
 
 Positions = Mapping[TopicPartition, int]
 Ends = Mapping[TopicPartition, PartitionEnds]
@@ -27,34 +27,41 @@ def first_position(ends: PartitionEnds, group_offset: int | None, settings: Inte
     return ends.earliest if settings.offset_reset == "earliest" else ends.stable
 
 
-def surviving_positions(positions: Positions, ends: Ends, topic_ids: Mapping[str, str], policy: str) -> Positions:
-    """Return the positions that can still be read, moved on where ``policy`` is ``skip``.
+def find_losses(positions: Positions, ends: Ends, topic_ids: Mapping[str, str]) -> tuple[LostRecords, ...]:
+    """Return what can no longer be read of these positions; ``end`` is where reading can go on.
 
     A position before the earliest offset means removed records; a topic with
-    another id than last time is another topic. Raises DataLossError when the
-    policy is ``fail``.
+    another id than last time is another topic.
     """
-    return {part: _survive(part, position, ends[part], topic_ids.get(part.topic), policy)
-            for part, position in positions.items() if part in ends}  # fmt: skip
+    found = (_loss(part, position, ends[part], topic_ids.get(part.topic))
+             for part, position in sorted(positions.items()) if part in ends)  # fmt: skip
+    return tuple(loss for loss in found if loss is not None)
 
 
-def _survive(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: str | None, policy: str) -> int:
-    recreated = bool(topic_id) and bool(ends.topic_id) and topic_id != ends.topic_id
-    if recreated:
-        _lose(policy, f"Topic {part.topic} was deleted and created again: its id was {topic_id} and is {ends.topic_id}")
-        return ends.earliest
+def _loss(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: str | None) -> LostRecords | None:
+    if topic_id and ends.topic_id and topic_id != ends.topic_id:
+        was = f"its id was {topic_id} and is {ends.topic_id}"
+        return LostRecords(part, position, ends.earliest, f"Topic {part.topic} was deleted and created again: {was}")
     if position < ends.earliest:
-        _lose(policy, f"Offsets {position} to {ends.earliest - 1} of {part} were removed before they were read")
-        return ends.earliest
+        reason = f"Offsets {position} to {ends.earliest - 1} of {part} were removed before they were read"
+        return LostRecords(part, position, ends.earliest, reason)
     if position > ends.latest:
-        _lose(policy, f"Offset {position} of {part} lies behind its end {ends.latest}")
-        return ends.latest
-    return position
+        return LostRecords(
+            part, position, ends.latest, f"Offset {position} of {part} lies behind its end {ends.latest}"
+        )
+    return None
 
 
-def _lose(policy: str, what: str) -> None:
-    if policy != "skip":
-        raise DataLossError(f"{what}. Set interval.data.loss=skip to go on without them, or reset the offsets.")
+def surviving_positions(positions: Positions, losses: Sequence[LostRecords], policy: str) -> Positions:
+    """Return the positions that can still be read, moved on where ``policy`` is ``skip``.
+
+    Raises DataLossError when the policy is ``fail``.
+    """
+    if losses and policy != "skip":
+        raise DataLossError(
+            f"{losses[0].reason}. Set interval.data.loss=skip to go on without them, or reset the offsets."
+        )
+    return {**positions, **{loss.partition: loss.end for loss in losses}}
 
 
 def sink_ranges(positions: Positions, ends: Ends) -> tuple[PartitionRange, ...]:

@@ -8,22 +8,22 @@ from dataclasses import replace
 from connect_core.api.records import TopicPartition
 from connect_core.errors import StaleEpochError
 from connect_core.interval.effects import FenceProducers, FenceTarget, RaiseEpoch, ReadOffsetsTopic, WriteEpoch
-from connect_core.interval.values import OffsetProjection, TaskDeal
+from connect_core.interval.values import OffsetProjection
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["fence_sink", "fence_source"]
 
 
-def fence_source(run: Run, deal: TaskDeal, name: str) -> Steps[Run]:
-    """Raise the epoch in SQL, write it to the offsets topic, fence every id of earlier plans.
+def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
+    """Raise the epoch in SQL, write it to the offsets topic, fence every id of earlier plans and of ``tasks``.
 
     The epoch starts above the topic's, which outlives a lost database.
     Raises StaleEpochError.
     """
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    epoch: int = yield RaiseEpoch(run.connector, run.holder, topic.epoch)
+    epoch: int = yield RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
     yield WriteEpoch(run.connector, epoch)
-    yield FenceProducers(run.connector, max(run.state.tasks_ever, len(deal.configs)))
+    yield FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
     return replace(run, epoch=epoch, deal=name)
 
 
@@ -34,12 +34,12 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
     """
     if run.epoch is not None:
         return run, (yield FenceTarget(run.connector, run.epoch))
-    epoch: int = yield RaiseEpoch(run.connector, run.holder)
+    epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     try:
         positions = yield FenceTarget(run.connector, epoch)
     except StaleEpochError as newer:
         if not newer.epoch:
             raise
-        epoch = yield RaiseEpoch(run.connector, run.holder, newer.epoch)
+        epoch = yield RaiseEpoch(run.connector, run.holder, newer.epoch, run.is_settling)
         positions = yield FenceTarget(run.connector, epoch)
     return replace(run, epoch=epoch, deal=name), positions

@@ -9,6 +9,7 @@ from connect_core.interval.effects import LoadConnector, RecordDeal, TaskConfigs
 from connect_core.interval.values import ConnectorState, ConnectorType, Plan, TargetState, TaskDeal
 from connect_core.plan.deal import check_tasks_max
 from connect_core.plan.run import Run, Steps
+from connect_core.plan.settle import settle
 from connect_core.plan.sink import plan_sink
 from connect_core.plan.source import plan_source
 
@@ -21,7 +22,7 @@ class Verdict(Enum):
     RUN = "RUN"
     IDLE = "IDLE"
     STOP = "STOP"
-    """The connector is paused or stopped."""
+    """The connector is paused or stopped; what a crash had left unfinished is ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def plan_interval(run: Run) -> Steps[Planned]:
     state: ConnectorState = yield LoadConnector(run.connector)
     run = run.refreshed(state)
     if state.target_state is not TargetState.STARTED:
-        return Planned(run, Verdict.STOP)
+        return Planned((yield from settle(run)), Verdict.STOP)
     deal: TaskDeal = yield TaskConfigs(run.connector, run.settings.tasks_max)
     check_tasks_max(run.connector, deal, run.settings)
     yield RecordDeal(run.connector, run.holder, deal.configs, state.config_version)

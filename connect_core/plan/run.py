@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from connect_core.interval.effects import Effect, ReleaseLease, TakeLease
-from connect_core.interval.values import ConnectorState, IntervalRow, IntervalSettings, Plan, TaskDeal, TaskPlan
+from connect_core.interval.values import (
+    ConnectorState,
+    IntervalRow,
+    IntervalSettings,
+    Plan,
+    TaskDeal,
+    TaskPlan,
+    TaskResult,
+)
 
 __all__ = ["Run", "Steps", "begin_run", "end_run", "make_plan"]
 
@@ -39,6 +47,8 @@ class Run:
     bound_time: datetime | None = None
     epoch: int | None = None
     deal: str | None = None
+    is_settling: bool = False
+    """Whether it only ends what is unfinished, of a connector that is not to run."""
 
     def refreshed(self, state: ConnectorState) -> Run:
         """Return the run over the connector's row as it is now."""
@@ -74,10 +84,14 @@ def end_run(run: Run) -> Steps[None]:
     yield ReleaseLease(run.connector, run.holder)
 
 
-def make_plan(run: Run, row: IntervalRow, deal: TaskDeal, shares: Mapping[int, TaskPlan], is_last: bool = True) -> Plan:
-    """Return the plan of an interval whose tasks have these shares of it."""
+def make_plan(
+    run: Run, row: IntervalRow, deal: TaskDeal, shares: Mapping[int, TaskPlan], kept: Sequence[TaskResult] = ()
+) -> Plan:
+    """Return the plan of an interval whose tasks have these shares of it; those with ``kept`` results do not run."""
+    held = {result.task for result in kept}
     tasks = tuple(
         replace(share, task_config=deal.configs[task], attempt_id=f"{run.mine}-{run.new_attempt_id()}")
         for task, share in sorted(shares.items())
+        if task not in held
     )
-    return Plan(row, tasks, deal, is_last)
+    return Plan(row, tasks, deal, kept=tuple(kept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
@@ -24,14 +24,17 @@ from connect_core.interval.values import (
     ConnectorType,
     IntervalRow,
     IntervalState,
+    LostRecords,
     PartitionEnds,
     Plan,
     TaskDeal,
     TaskPlan,
+    TaskResult,
 )
-from connect_core.plan.bounds import cap_ranges, first_position, sink_ranges, surviving_positions
+from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
 from connect_core.plan.deal import deal_name, deal_ranges
 from connect_core.plan.fence import fence_sink
+from connect_core.plan.restart import standing_results
 from connect_core.plan.run import Run, Steps, make_plan
 
 __all__ = ["plan_sink"]
@@ -49,7 +52,7 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
             return run, (yield from _restart(run, unfinished, deal, kept))
         run = run.refreshed((yield LoadConnector(run.connector)))
     positions: Positions = yield LoadOffsets(run.connector)
-    available = yield from _available_ranges(run, {**positions, **(kept or {})})
+    available, losses = yield from _available_ranges(run, {**positions, **(kept or {})})
     ranges = cap_ranges(available, run.settings.caps.records)
     if not deal.configs or all(part.start == part.end for part in ranges):
         return run, None
@@ -62,8 +65,8 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
         tasks=len(deal.configs),
         bound_time=run.bound_time,
     )
-    yield InsertInterval(row)
-    return run, _plan(run, row, deal, is_last=ranges == available)
+    yield InsertInterval(row, losses)
+    return run, replace(_plan(run, row, deal, ()), is_last=ranges == available)
 
 
 def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
@@ -81,37 +84,68 @@ def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
 
 def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None) -> Steps[Plan]:
     """Run an interval again within its bounds, from where the target's marker stands."""
-    ranges = tuple(_resumed(part, kept or {}) for part in row.ranges)
-    restarted: IntervalRow = yield RestartInterval(row.key, run.mine, run.deal or "", len(deal.configs), ranges=ranges)
-    return _plan(run, restarted, deal, is_last=False)
+    settings = run.settings
+    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(settings.topics, settings.topics_regex)
+    ranges = tuple(_resumed(part, (kept or {}).get(part.topic_partition, part.start)) for part in row.ranges)
+    unread = {part.topic_partition: part.start for part in ranges if part.start < part.end}
+    losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})
+    surviving_positions(unread, losses, settings.data_loss)
+    lost = {loss.partition: loss.end for loss in losses}
+    ranges = tuple(_without(part, lost, ends) for part in ranges)
+    standing: tuple[TaskResult, ...] = ()
+    if not losses:
+        standing = yield from standing_results(run, row)
+    restarted: IntervalRow = yield RestartInterval(
+        row.key,
+        run.mine,
+        run.deal or "",
+        len(deal.configs),
+        ranges=ranges,
+        kept=tuple(result.task for result in standing),
+        losses=losses,
+    )
+    return replace(_plan(run, restarted, deal, standing), is_last=False)
 
 
-def _resumed(part: PartitionRange, kept: Positions) -> PartitionRange:
-    start = min(max(part.start, kept.get(part.topic_partition, part.start)), part.end)
-    return replace(part, start=start)
+def _resumed(part: PartitionRange, position: int) -> PartitionRange:
+    return replace(part, start=min(max(part.start, position), part.end))
 
 
-def _available_ranges(run: Run, positions: Positions) -> Steps[tuple[PartitionRange, ...]]:
+def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition, PartitionEnds]) -> PartitionRange:
+    """Return a range without what was lost of it: all of it, where the topic is another by now."""
+    place = part.topic_partition
+    if place not in lost:
+        return part
+    is_cut = ends[place].topic_id == part.topic_id and lost[place] > part.start
+    return _resumed(part, lost[place] if is_cut else part.end)
+
+
+def _available_ranges(
+    run: Run, positions: Positions
+) -> Steps[tuple[tuple[PartitionRange, ...], tuple[LostRecords, ...]]]:
     settings = run.settings
     ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
         settings.topics, settings.topics_regex, run.read_before
     )
     fresh = tuple(sorted(part for part in ends if part not in positions))
     if fresh:
-        adopted: Positions = yield ReadGroupOffsets(settings.consumer_group, fresh)
+        # A Connect cluster's work is carried on once; what was reset since must not come back from the group.
+        adopted: Positions = {}
+        if run.state.sequence == 0:
+            adopted = yield ReadGroupOffsets(settings.consumer_group, fresh)
         # A partition added to a topic already read begins at its earliest offset: its records are all new.
         known = {part.topic for part in positions}
         first = {part: ends[part].earliest if part.topic in known and part not in adopted
                  else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
         positions = {**positions, **first}
-    surviving = surviving_positions(positions, ends, run.state.topic_ids, settings.data_loss)
-    return sink_ranges(surviving, ends)
+    losses = find_losses(positions, ends, run.state.topic_ids)
+    return sink_ranges(surviving_positions(positions, losses, settings.data_loss), ends), losses
 
 
-def _plan(run: Run, row: IntervalRow, deal: TaskDeal, is_last: bool) -> Plan:
+def _plan(run: Run, row: IntervalRow, deal: TaskDeal, kept: Sequence[TaskResult]) -> Plan:
     shares = deal_ranges(row.ranges, max(1, len(deal.configs)))
     tasks = {task: _share(run, row, task, ranges, deal) for task, ranges in enumerate(shares) if _has_records(ranges)}
-    return make_plan(run, row, deal, tasks, is_last)
+    return make_plan(run, row, deal, tasks, kept)
 
 
 def _has_records(ranges: tuple[PartitionRange, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from connect_core.api.sink import IntervalKey
@@ -27,9 +28,11 @@ from connect_core.interval.values import (
     SourceOffsets,
     TaskDeal,
     TaskPlan,
+    TaskResult,
 )
 from connect_core.plan.deal import deal_name
 from connect_core.plan.fence import fence_source
+from connect_core.plan.restart import standing_results
 from connect_core.plan.run import Run, Steps, make_plan
 
 __all__ = ["committed_offsets", "is_reached", "plan_source"]
@@ -39,7 +42,7 @@ def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     """Fence if anything is new or unclear, then bound the next source interval."""
     name = deal_name(ConnectorType.SOURCE, deal.configs)
     if run.epoch is None or run.deal != name:
-        run = yield from fence_source(run, deal, name)
+        run = yield from fence_source(run, len(deal.configs), name)
     offsets, projection = yield from committed_offsets(run)
     states: OffsetStates = yield LoadOffsetStates(run.connector)
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
@@ -50,9 +53,12 @@ def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     else:
         upper = unfinished.source.upper if unfinished.source else None
     bounds = SourceBounds(offsets, upper, states, projection.position)
-    row = yield from _write_row(run, unfinished, bounds, deal)
+    kept: tuple[TaskResult, ...] = ()
+    if unfinished is not None:
+        kept = yield from standing_results(run, unfinished)
+    row = yield from _write_row(run, unfinished, bounds, deal, kept)
     shares = {task: _share(run, row, task) for task in range(len(deal.configs))}
-    return run, make_plan(run, row, deal, shares, is_last=unfinished is None)
+    return run, replace(make_plan(run, row, deal, shares, kept), is_last=unfinished is None)
 
 
 def committed_offsets(run: Run) -> Steps[tuple[SourceOffsets, OffsetProjection]]:
@@ -73,10 +79,15 @@ def is_reached(upper: SourceOffsets, offsets: SourceOffsets) -> bool:
     return all(offsets.get(partition) == bound for partition, bound in upper.items())
 
 
-def _write_row(run: Run, unfinished: IntervalRow | None, bounds: SourceBounds, deal: TaskDeal) -> Steps[IntervalRow]:
+def _write_row(
+    run: Run, unfinished: IntervalRow | None, bounds: SourceBounds, deal: TaskDeal, kept: Sequence[TaskResult]
+) -> Steps[IntervalRow]:
     name = run.deal or ""
     if unfinished is not None:
-        restarted: IntervalRow = yield RestartInterval(unfinished.key, run.mine, name, len(deal.configs), source=bounds)
+        held = tuple(result.task for result in kept)
+        restarted: IntervalRow = yield RestartInterval(
+            unfinished.key, run.mine, name, len(deal.configs), source=bounds, kept=held
+        )
         return restarted
     key = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
     row = IntervalRow(
@@ -111,7 +122,3 @@ def _share(run: Run, row: IntervalRow, task: int) -> TaskPlan:
         source=row.source,
         transactional_id=run.transactional_id(run.deployment, run.connector, task),
     )
-
-
-def _part(cap: int | None, tasks: int) -> int | None:
-    return None if cap is None else -(-cap // tasks)

@@ -40,7 +40,7 @@ def main(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
             committed = driver.perform(commit_interval(run, planned.plan, results))  # 5 publish, 6 record
             if committed is Committed.FAILED:
                 driver.schedule_retry(request, planned.plan)
-                raise failure_of(results)
+                raise failure_of([*results, *planned.plan.kept])
             if committed is Committed.UNCLEAR:
                 run = run.unfenced()
                 progress.count_unclear(planned.plan, _UNCLEAR_TRIES)

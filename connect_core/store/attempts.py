@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,9 +12,19 @@ from sqlalchemy import Connection, insert, select, update
 from connect_core.api.sink import IntervalKey
 from connect_core.interval.values import Counts, TaskError, TaskOutcome, TaskResult
 from connect_core.store.models import IntervalTask
-from connect_core.store.rows import counts_from, counts_json
+from connect_core.store.rows import counts_from, counts_json, result_json, with_result
 
-__all__ = ["TaskAttempt", "TaskProgress", "begin", "list_attempts", "record", "report_progress", "total"]
+__all__ = [
+    "TaskAttempt",
+    "TaskProgress",
+    "begin",
+    "forgive",
+    "list_attempts",
+    "load_results",
+    "record",
+    "report_progress",
+    "total",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +52,25 @@ class TaskProgress:
     positions: Mapping[str, Any] = field(default_factory=dict)
 
 
-def begin(connection: Connection, key: IntervalKey, tasks: int) -> None:
-    """Make one row a task for another attempt; what the attempt before moved is carried over."""
+def begin(connection: Connection, key: IntervalKey, tasks: int, kept: Collection[int] = ()) -> None:
+    """Make one row a task for another attempt; what the attempt before moved is carried over.
+
+    Tasks in ``kept`` are left as they are: their results stand.
+    """
     known = {row.task: row for row in connection.execute(_tasks(key))}
     for task, row in known.items():
+        if task in kept:
+            continue
         # Staged data of an attempt is thrown away with it; committed data stands.
         counts = Counts() if row.is_staged else counts_from(row.counts)
         carried = counts_json(counts_from(row.carried) + counts)
-        values = {"carried": carried, "counts": counts_json(Counts()), "outcome": None, "progress": None}
+        values = {
+            "carried": carried,
+            "counts": counts_json(Counts()),
+            "outcome": None,
+            "progress": None,
+            "result": None,
+        }
         connection.execute(_task(key, task).values(**values, is_staged=False, attempts=row.attempts + 1))
     fresh = [_fresh(key, task) for task in range(tasks) if task not in known]
     if fresh:
@@ -94,12 +115,39 @@ def _reported(result: TaskResult) -> dict[str, Any]:
         "error_message": None,
         "trace": None,
         "is_retriable": False,
+        "result": None if result.outcome is not TaskOutcome.DONE else result_json(result),
     }
     if result.error is not None:
         error = result.error
         values |= {"error_kind": error.kind, "error_message": error.message, "trace": error.trace}
         values["is_retriable"] = error.is_retriable
     return values
+
+
+def forgive(connection: Connection, key: IntervalKey, tasks: Collection[int]) -> None:
+    """Let single tasks run again, whatever they last reported."""
+    for task in tasks:
+        connection.execute(_task(key, task).values(outcome=None, result=None))
+
+
+def load_results(connection: Connection, key: IntervalKey) -> tuple[TaskResult, ...]:
+    """Return what the last attempts reported, of those tasks that have come to an end."""
+    return tuple(_result(row) for row in connection.execute(_tasks(key)) if row.outcome is not None)
+
+
+def _result(row: Any) -> TaskResult:
+    attempt = _attempt(row)
+    base = TaskResult(
+        row.task,
+        row.outcome,
+        counts=counts_from(row.counts),
+        error=attempt.error,
+        host=row.worker,
+        pid=row.process,
+        started=row.started_at,
+        ended=row.ended_at,
+    )
+    return base if row.result is None else with_result(base, row.result)
 
 
 def report_progress(connection: Connection, key: IntervalKey, tasks: Iterable[TaskProgress]) -> None:

@@ -11,10 +11,10 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import IntegrityError
 
 from connect_core.errors import AlreadyExistsError, NotFoundError, StaleEpochError
-from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
+from connect_core.interval.values import ConnectorState, ConnectorType, IntervalState, TargetState
 from connect_core.store import configs, dag_states, restarts, topics
 from connect_core.store.clock import now
-from connect_core.store.models import Connector, Offset
+from connect_core.store.models import Connector, Interval, Offset
 from connect_core.store.rows import connector_state
 from connect_core.store.standing import standing_failure
 
@@ -71,6 +71,9 @@ def create(connection: Connection, name: str, new: NewConfig, target: TargetStat
         _insert(connection, name, fresh)
     else:
         # A driver of the earlier life must not go on: its epoch is out of date from here.
+        ended = {"state": IntervalState.ABANDONED, "reason": "the connector was deleted", "ended_at": now()}
+        mine = (Interval.connector == name) & Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
+        connection.execute(update(Interval).where(mine).values(**ended))
         lives = {"incarnation": old.incarnation + 1, "epoch": old.epoch + 1, "deleted_at": None}
         connection.execute(update(Connector).where(Connector.name == name).values(**fresh, **_IDLE, **lives))
     configs.add(connection, name, version, new.config, new.actor)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 
 from connect_core.errors import IllegalWorkerStateError
-from connect_core.interval.values import IntervalState, TargetState
-from connect_core.store import connectors, offsets
+from connect_core.interval.values import TargetState
+from connect_core.store import connectors, intervals, offsets
 from connect_core.store.clock import now
-from connect_core.store.models import Connector, Intent, Interval
+from connect_core.store.models import Connector, Intent
 
 __all__ = ["Wish", "finish", "pending", "store"]
 
@@ -63,10 +63,7 @@ def finish(connection: Connection, connector: str, epoch: int, moved: offsets.Ch
     is_reset = intent is None or intent.wanted is None
     actor = None if intent is None else intent.actor
     reason = offsets.Move(connector, owner.type, "reset" if is_reset else "alter", epoch, owner.sequence, actor)
+    intervals.end_unfinished(connection, owner, "offsets were altered or reset", moved)
     offsets.move(connection, reason, moved)
-    unfinished = update(Interval).where(
-        Interval.connector == connector, Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
-    )
-    connection.execute(
-        unfinished.values(state=IntervalState.ABANDONED, reason="offsets were altered or reset", ended_at=now())
-    )
+    # The next plan reads the whole offsets topic: also where it was recreated, and ends before what was read.
+    connection.execute(update(Connector).where(Connector.name == connector).values(offsets_position=None))

@@ -68,16 +68,16 @@ def release(connection: Connection, name: str, holder: str) -> None:
     connection.execute(mine.values(holder=None, lease_until=None))
 
 
-def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0) -> int:
+def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0, *, is_settling: bool = False) -> int:
     """Raise the epoch above itself and ``floor`` where ``holder`` has the connector and it is STARTED.
 
-    Raises LeaseLostError or StaleEpochError.
+    ``is_settling``: where it is not, to end what was left unfinished. Raises LeaseLostError or StaleEpochError.
     """
     higher = case((Connector.epoch < floor, floor), else_=Connector.epoch) + 1
     raised = connection.execute(
         update(Connector)
         .where(Connector.name == name, Connector.holder == holder, Connector.deleted_at.is_(None))
-        .where(Connector.target_state == TargetState.STARTED)
+        .where((Connector.target_state == TargetState.STARTED) != is_settling)
         .values(epoch=higher)
         .returning(Connector.epoch)
     ).scalar_one_or_none()

@@ -180,6 +180,8 @@ class IntervalTask(_Table):
     trace: Mapped[str | None]
     is_retriable: Mapped[bool] = mapped_column(Boolean)
     progress: Mapped[dict[str, Any] | None]
+    result: Mapped[dict[str, Any] | None]
+    """What a task that is done has reported; null unless its outcome is DONE."""
     worker: Mapped[str]
     process: Mapped[int]
     started_at: Mapped[datetime | None]

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from connect_core.api.offsets import canonical, parse
-from connect_core.api.records import TopicPartition
+from connect_core.interval.sink_positions import sink_offsets, sink_positions
 from connect_core.interval.values import ConnectorType, SourceOffsets
 from connect_core.store.clock import now
 from connect_core.store.models import Offset, OffsetHistory
@@ -84,36 +84,17 @@ def load_states(connection: Connection, connector: str) -> dict[str, dict[str, s
     return {partition: dict(state) for partition, state in rows}
 
 
-def keep_states(connection: Connection, connector: str, states: Mapping[str, Mapping[str, str]]) -> None:
-    """Store private state beside offsets that are stored; the caller holds the connector's row."""
+def keep_states(connection: Connection, connector: str, states: Mapping[str, Mapping[str, str] | None]) -> None:
+    """Store private state beside offsets that are stored, ``None`` drops it; the caller holds the connector's row."""
     mine = (Offset.connector == connector) & (Offset.type == ConnectorType.SOURCE)
     for partition, state in states.items():
         one = update(Offset).where(mine, Offset.digest == _digest(partition))
-        connection.execute(one.values(state=dict(state)))
+        connection.execute(one.values(state=None if state is None else dict(state)))
 
 
 def source_offsets(connection: Connection, connector: str) -> SourceOffsets:
     """Return the offsets of a source connector."""
     return load(connection, connector, ConnectorType.SOURCE)
-
-
-def sink_positions(offsets: Mapping[str, Mapping[str, Any]]) -> dict[TopicPartition, int]:
-    """Return a sink's offsets as positions in topic partitions."""
-    return {_topic_partition(parse(partition)): offset["kafka_offset"] for partition, offset in offsets.items()}
-
-
-def sink_offsets(positions: Mapping[TopicPartition, int | None]) -> dict[str, dict[str, Any] | None]:
-    """Return positions in Connect's own form: ``kafka_topic``, ``kafka_partition``, ``kafka_offset``."""
-    return {
-        canonical({"kafka_partition": part.partition, "kafka_topic": part.topic}): None
-        if position is None
-        else {"kafka_offset": position}
-        for part, position in positions.items()
-    }
-
-
-def _topic_partition(partition: Mapping[str, Any]) -> TopicPartition:
-    return TopicPartition(partition["kafka_topic"], partition["kafka_partition"])
 
 
 def move(connection: Connection, reason: Move, wanted: Changes) -> int:
@@ -155,7 +136,15 @@ def _stored(connection: Connection, reason: Move, texts: Mapping[str, str | None
 
 
 def _write(connection: Connection, reason: Move, stored: Mapping[str, str], changed: Mapping[str, str | None]) -> None:
-    place = {"marker": reason.marker, "sequence": reason.sequence, "epoch": reason.epoch, "updated_at": now()}
+    place: dict[str, Any] = {
+        "marker": reason.marker,
+        "sequence": reason.sequence,
+        "epoch": reason.epoch,
+        "updated_at": now(),
+    }
+    if reason.cause in ("alter", "reset"):
+        # What the source kept for itself belongs to the offset that was there before.
+        place["state"] = None
     owner = {"connector": reason.connector, "type": reason.type}
     fresh = [
         {"digest": _digest(key), "partition": key, "offset": text}

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from connect_core.api.sink import IntervalKey
 from connect_core.interval.values import IntervalState
+from connect_core.store import attempts
 from connect_core.store.clock import now
 from connect_core.store.models import Interval, Restart
 
@@ -36,9 +38,17 @@ def begin(connection: Connection, name: str) -> None:
 
 
 def forgive(connection: Connection, name: str, tasks: Collection[int]) -> None:
-    """Let failed tasks run again, if there are any of them."""
-    if tasks:
-        unblock(connection, name)
+    """Let these tasks of the unfinished interval run again; others stay as they are."""
+    if not tasks:
+        return
+    row = connection.execute(
+        select(Interval.incarnation, Interval.sequence, Interval.epoch).where(
+            Interval.connector == name, Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
+        )
+    ).one_or_none()
+    if row is not None:
+        attempts.forgive(connection, IntervalKey(name, row.incarnation, row.sequence, row.epoch), tasks)
+    unblock(connection, name)
 
 
 def forget(connection: Connection, name: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from connect_core.api.sink import IntervalKey, PartitionRange
-from connect_core.interval.values import ConnectorState, Counts, IntervalRow, SourceBounds, TopicPosition
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey, PartitionRange, Staged
+from connect_core.interval.values import ConnectorState, Counts, IntervalRow, SourceBounds, TaskResult, TopicPosition
 
 __all__ = [
     "connector_state",
@@ -17,7 +18,9 @@ __all__ = [
     "position_from",
     "position_json",
     "ranges_json",
+    "result_json",
     "source_json",
+    "with_result",
 ]
 
 
@@ -96,6 +99,31 @@ def counts_json(counts: Counts) -> dict[str, int]:
 def counts_from(value: Mapping[str, int]) -> Counts:
     """Return the counts JSON stands for."""
     return Counts(**value)
+
+
+def result_json(result: TaskResult) -> dict[str, Any]:
+    """Return as JSON what is needed of a task that is done, should others of its interval run again."""
+    return {
+        "positions": [[part.topic, part.partition, position] for part, position in result.positions.items()],
+        "source_offsets": _plain(result.source_offsets),
+        "staged": [asdict(one) for one in result.staged],
+        "columns": {topic: dict(types) for topic, types in result.columns.items()},
+        "topics": list(result.topics),
+        "is_capped": result.is_capped,
+    }
+
+
+def with_result(base: TaskResult, value: Mapping[str, Any]) -> TaskResult:
+    """Return the result with what ``result_json`` wrote."""
+    return replace(
+        base,
+        positions={TopicPartition(topic, number): position for topic, number, position in value["positions"]},
+        source_offsets=value["source_offsets"],
+        staged=tuple(Staged(**one) for one in value["staged"]),
+        columns=value["columns"],
+        topics=tuple(value["topics"]),
+        is_capped=value["is_capped"],
+    )
 
 
 def _plain(offsets: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -35,7 +35,8 @@ def perform(performer: KafkaEffects, effect: fx.Effect) -> object:
 
 def test_epoch_is_written_and_read_back(performer: KafkaEffects) -> None:
     key = '{"file":"a"}'
-    perform(performer, fx.WriteEpoch("lines", 2, {key: {"at": 1}}))
+    perform(performer, fx.WriteEpoch("lines", 2))
+    perform(performer, fx.WriteOffsets("lines", 2, {key: {"at": 1}}))
     projection = perform(performer, fx.ReadOffsetsTopic("lines", None))
     assert (projection.epoch, projection.offsets) == (2, {key: {"at": 1}})  # type: ignore[attr-defined]
     with pytest.raises(StaleEpochError):

@@ -8,7 +8,7 @@ import uuid
 import pytest
 
 from connect_core.errors import ConnectError, DataLossError, NotFoundError, RetriableError, StaleEpochError
-from connect_core.kafka.control import write_epoch
+from connect_core.kafka.control import write_epoch, write_offsets
 from connect_core.kafka.marker_records import Marker, MarkerStamp, encode_epoch
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
@@ -113,7 +113,8 @@ def test_newer_of_two_spellings_counts(cluster: Cluster, topic: OffsetsTopic) ->
     view = topic.read("lines")
     assert offsets(view) == {'{"a":1,"b":2}': {"at": 2}}
     assert len(view.spellings['{"a":1,"b":2}']) == 2
-    write_epoch(topic, "dep", "lines", 5, {'{"a":1,"b":2}': None})
+    write_epoch(topic, "dep", "lines", 5)
+    write_offsets(topic, "dep", "lines", 5, {'{"a":1,"b":2}': None})
     assert offsets(topic.read("lines")) == {'{"a":1,"b":2}': None}
     assert {one.key() for one in cluster.read(topic.name, 25) if one.value() is None} == {
         b'["lines",{"b":2,"a":1}]',
@@ -165,7 +166,8 @@ def test_epoch_only_rises(topic: OffsetsTopic) -> None:
         with pytest.raises(StaleEpochError) as caught:
             write_epoch(topic, "dep", "lines", older)
         assert caught.value.epoch == 3
-    write_epoch(topic, "dep", "lines", 4, {A: {"at": 9}, B: None})
+    write_epoch(topic, "dep", "lines", 4)
+    write_offsets(topic, "dep", "lines", 4, {A: {"at": 9}, B: None})
     view = topic.read("lines")
     assert (view.epoch, offsets(view)) == (4, {A: {"at": 9}, B: None})
     assert topic.read("other").epoch == 0

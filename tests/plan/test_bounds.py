@@ -10,7 +10,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import DataLossError
 from connect_core.interval.values import IntervalSettings, PartitionEnds
-from connect_core.plan.bounds import cap_ranges, first_position, sink_ranges, surviving_positions
+from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
 
 PART = TopicPartition("orders", 0)
 
@@ -38,20 +38,22 @@ def test_first_position_follows_reset(reset: str, expected: int) -> None:
 
 def test_removed_offsets_fail_by_default() -> None:
     with pytest.raises(DataLossError, match=r"Offsets 3 to 4 of orders-0.*interval\.data\.loss=skip"):
-        surviving_positions({PART: 3}, {PART: ends(earliest=5)}, {}, "fail")
+        surviving_positions({PART: 3}, find_losses({PART: 3}, {PART: ends(earliest=5)}, {}), "fail")
 
 
 def test_removed_offsets_are_skipped_by_policy() -> None:
-    assert surviving_positions({PART: 3}, {PART: ends(earliest=5)}, {}, "skip") == {PART: 5}
+    assert surviving_positions({PART: 3}, find_losses({PART: 3}, {PART: ends(earliest=5)}, {}), "skip") == {PART: 5}
 
 
 def test_recreated_topic_is_another_source() -> None:
     with pytest.raises(DataLossError, match="deleted and created again"):
-        surviving_positions({PART: 3}, {PART: ends(topic_id="new")}, {"orders": "old"}, "fail")
+        surviving_positions({PART: 3}, find_losses({PART: 3}, {PART: ends(topic_id="new")}, {"orders": "old"}), "fail")
 
 
 def test_recreated_topic_starts_over_by_policy() -> None:
-    assert surviving_positions({PART: 3}, {PART: ends(topic_id="new")}, {"orders": "old"}, "skip") == {PART: 0}
+    assert surviving_positions(
+        {PART: 3}, find_losses({PART: 3}, {PART: ends(topic_id="new")}, {"orders": "old"}), "skip"
+    ) == {PART: 0}
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=8), st.integers(1, 3000))

@@ -76,6 +76,7 @@ class World:
             fx.RaiseEpoch: self._raise,
             fx.RecordDeal: lambda e: None,
             fx.LoadUnfinished: lambda e: next((row for row in self.rows if not row.state.is_final), None),
+            fx.LoadResults: lambda e: (),
             fx.LoadOffsets: lambda e: dict(self.offsets),
             fx.LoadOffsetStates: lambda e: {},
             fx.InsertInterval: self._insert,

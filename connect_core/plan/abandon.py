@@ -1,0 +1,136 @@
+"""Altering and resetting offsets of a stopped connector, and ending it: design §3, abandoning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey
+from connect_core.errors import StaleEpochError, UnclearOutcomeError
+from connect_core.interval.effects import (
+    AbandonTarget,
+    CommitGroupOffsets,
+    Effect,
+    FenceProducers,
+    FenceTarget,
+    FinishIntent,
+    ForgetGroup,
+    LoadConnector,
+    LoadOffsets,
+    LoadUnfinished,
+    ReadOffsetsTopic,
+    StoreIntent,
+    WriteEpoch,
+    WriteOffsets,
+)
+from connect_core.interval.sink_positions import sink_offsets, sink_wishes
+from connect_core.interval.values import ConnectorType, IntervalRow, OffsetProjection, SourceOffsets
+from connect_core.plan.run import Run, Steps
+from connect_core.plan.settle import end_sink_interval
+
+__all__ = ["OffsetChanges", "OffsetWish", "abandon"]
+
+OffsetChanges: TypeAlias = Mapping[str, Mapping[str, Any] | None]
+"""Offsets by the canonical JSON of their partition; ``None`` forgets one."""
+
+_TRIES = 3
+_REASON = "offsets were altered or reset, or the connector was deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetWish:
+    """Offsets an operator wants: some, none (only what is unfinished is ended), or with ``None`` all reset."""
+
+    wanted: OffsetChanges | None
+    actor: str = ""
+
+
+def abandon(run: Run, wish: OffsetWish) -> Steps[None]:
+    """End what is unfinished and move offsets where the truth lies, nothing older being able to commit.
+
+    (1) store the intent and raise the epoch; (2) fence the target; (3) move the
+    offsets there; (4) SQL follows. After (3) the request has happened, even if
+    SQL was overtaken meanwhile: the next plan repairs it. Raises NotFoundError,
+    IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken before.
+    """
+    run = run.refreshed((yield LoadConnector(run.connector)))
+    if run.state.type is ConnectorType.SOURCE:
+        yield from _abandon_source(run, wish)
+    else:
+        yield from _abandon_sink(run, wish)
+
+
+def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
+    # From its start, always: the topic may have been recreated since the position SQL remembers.
+    before: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
+    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, before.epoch)
+    # Read again: only now can no plan deal more tasks.
+    run = run.refreshed((yield LoadConnector(run.connector)))
+    yield WriteEpoch(run.connector, epoch)
+    yield FenceProducers(run.connector, run.state.tasks_ever)
+    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
+    stored: SourceOffsets = yield LoadOffsets(run.connector)
+    known = {key for key, offset in {**stored, **topic.offsets}.items() if offset is not None}
+    changes = dict.fromkeys(known) if wish.wanted is None else wish.wanted
+    if changes:
+        yield from _surely(WriteOffsets(run.connector, epoch, changes))
+    yield from _follow(FinishIntent(run.connector, epoch, {**topic.offsets, **changes}), has_moved=bool(changes))
+
+
+def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[None]:
+    run, kept = yield from _fence(run, wish)
+    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    if unfinished is not None:
+        yield from end_sink_interval(run, unfinished, kept, _REASON)
+    run = run.refreshed((yield LoadConnector(run.connector)))
+    stored: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
+    standing = {**stored, **(kept or {})}
+    changes = dict.fromkeys(standing) if wish.wanted is None else sink_wishes(wish.wanted)
+    if kept is not None and changes:
+        following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
+        yield from _surely(AbandonTarget(following, changes))
+    moved = sink_offsets({**(kept or {}), **changes})
+    yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
+    yield from _tell_group(run.settings.consumer_group, changes, is_reset=wish.wanted is None)
+
+
+def _fence(run: Run, wish: OffsetWish) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
+    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor)
+    try:
+        kept = yield FenceTarget(run.connector, epoch)
+    except StaleEpochError as newer:
+        if not newer.epoch:
+            raise
+        epoch = yield StoreIntent(run.connector, wish.wanted, wish.actor, newer.epoch)
+        kept = yield FenceTarget(run.connector, epoch)
+    return replace(run, epoch=epoch), kept
+
+
+def _surely(effect: Effect) -> Steps[None]:
+    """Repeat an act whose answer was lost: done twice, it changes nothing more."""
+    for _ in range(_TRIES - 1):
+        try:
+            yield effect
+        except UnclearOutcomeError:
+            continue
+        return
+    yield effect
+
+
+def _follow(effect: FinishIntent, has_moved: bool) -> Steps[None]:
+    try:
+        yield from _surely(effect)
+    except StaleEpochError:
+        if not has_moved:
+            raise
+
+
+def _tell_group(group: str, changes: Mapping[TopicPartition, int | None], is_reset: bool) -> Steps[None]:
+    if is_reset:
+        yield ForgetGroup(group)
+        return
+    positions = {part: position for part, position in changes.items() if position is not None}
+    if positions:
+        yield CommitGroupOffsets(group, positions)
