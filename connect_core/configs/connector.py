@@ -35,6 +35,7 @@ class ErrorSettings:
     """What happens to records that fail (``errors.…``, KIP-298).
 
     Times in milliseconds. ``retry_timeout`` 0: no retry, -1: for ever. ``dead_letter_topic`` empty: none.
+    ``max_count``, ``max_share``: what one task may skip in an interval; ``None``: no limit.
     """
 
     retry_timeout: int
@@ -45,6 +46,8 @@ class ErrorSettings:
     dead_letter_topic: str = ""
     dead_letter_replication_factor: int = 3
     dead_letter_headers: bool = False
+    max_count: int | None = None
+    max_share: float | None = None
 
     @property
     def has_reporter(self) -> bool:
@@ -172,6 +175,8 @@ class ConnectorConfig:
             of.get(f"{dead}topic.name", ""),
             of.get(f"{dead}topic.replication.factor", 3),
             of.get(f"{dead}context.headers.enable", False),
+            of.get("errors.max.count"),
+            of.get("errors.max.share"),
         )
 
     def client_overrides(self, client: str) -> dict[str, str]:

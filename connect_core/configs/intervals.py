@@ -1,12 +1,15 @@
-"""Settings of our own: when a connector runs and how far an interval reaches (design §2)."""
+"""Settings of our own: when a connector runs, how far an interval reaches, what it may skip (design §2)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from connect_core.api.config import ConfigDef, ConfigType, Importance, Range, ValidString, Width
+from connect_core.configs.definitions import ERROR_GROUP
+from connect_core.configs.sinks import define_dead_letters
 from connect_core.errors import ConfigError
 from connect_core.interval.values import IntervalCaps
 
@@ -39,59 +42,115 @@ def _is_schedule(text: str) -> bool:
     return _CRON.fullmatch(text) is not None and all(_CRON_FIELD.fullmatch(field) for field in text.split())
 
 
-class _Cap:
-    """A positive number, or null for no cap."""
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """A number within a range, or null for no limit."""
+
+    range: Range
 
     def ensure_valid(self, name: str, value: Any) -> None:
         if value is not None:
-            Range.at_least(1).ensure_valid(name, value)
+            self.range.ensure_valid(name, value)
 
     def __str__(self) -> str:
-        return "[1,...], or not set for no cap"
+        return f"{self.range}, or not set for no cap"
+
+
+_ROWS: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
+    ("schedule", ConfigType.STRING, "@continuous", _Schedule(), "When runs of the connector begin."),
+    ("schedule.retries", ConfigType.INT, 3, Range.at_least(0), "How often Airflow tries a failed run again."),
+    (
+        "schedule.pool",
+        ConfigType.STRING,
+        None,
+        None,
+        "Airflow's pool that runs take a slot of.",
+    ),
+    ("schedule.outlets", ConfigType.LIST, "", None, "URIs of Airflow assets that a run which moved data updates."),
+    (
+        "interval.max.records",
+        ConfigType.LONG,
+        None,
+        _Limit(Range.at_least(1)),
+        "Most records of one interval, over all tasks.",
+    ),
+    (
+        "interval.max.bytes",
+        ConfigType.LONG,
+        None,
+        _Limit(Range.at_least(1)),
+        "Most bytes of one interval, over all tasks.",
+    ),
+    ("interval.max.ms", ConfigType.LONG, None, _Limit(Range.at_least(1)), "Longest time one interval reads."),
+    (
+        "interval.idle.ms",
+        ConfigType.LONG,
+        1000,
+        Range.at_least(0),
+        "How long a source without a declared bound may give nothing before its interval ends.",
+    ),
+    (
+        "interval.bound",
+        ConfigType.STRING,
+        "latest",
+        ValidString.one_of("latest", "data_interval_end"),
+        "Where an interval of a sink ends: all there is, or the end of Airflow's data interval.",
+    ),
+    (
+        "interval.data.loss",
+        ConfigType.STRING,
+        "fail",
+        ValidString.one_of("fail", "skip"),
+        "What to do when planned offsets were removed from their topic.",
+    ),
+    (
+        "hook.timeout.ms",
+        ConfigType.LONG,
+        300000,
+        Range.at_least(1),
+        "How long a call of a task's code may take, poll excepted, before the task fails and is tried again.",
+    ),
+    ("run.max.ms", ConfigType.LONG, 60000, Range.at_least(1), "After how long a run begins no further interval."),
+    ("run.linger.ms", ConfigType.LONG, 0, Range.at_least(0), "How long a run waits for more before it ends."),
+    (
+        "source.poll.interval.ms",
+        ConfigType.LONG,
+        10000,
+        Range.at_least(1),
+        "How often a source that declares no bound is asked for data while it is idle.",
+    ),
+)
 
 
 def _definition() -> ConfigDef:
     config = ConfigDef()
-    rows: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
-        ("schedule", ConfigType.STRING, "@continuous", _Schedule(), "When runs of the connector begin."),
-        ("interval.max.records", ConfigType.LONG, None, _Cap(), "Most records of one interval, over all tasks."),
-        ("interval.max.bytes", ConfigType.LONG, None, _Cap(), "Most bytes of one interval, over all tasks."),
-        ("interval.max.ms", ConfigType.LONG, None, _Cap(), "Longest time one interval reads."),
-        (
-            "interval.idle.ms",
-            ConfigType.LONG,
-            1000,
-            Range.at_least(0),
-            "How long a source without a declared bound may give nothing before its interval ends.",
-        ),
-        (
-            "interval.bound",
-            ConfigType.STRING,
-            "latest",
-            ValidString.one_of("latest", "data_interval_end"),
-            "Where an interval of a sink ends: all there is, or the end of Airflow's data interval.",
-        ),
-        (
-            "interval.data.loss",
-            ConfigType.STRING,
-            "fail",
-            ValidString.one_of("fail", "skip"),
-            "What to do when planned offsets were removed from their topic.",
-        ),
-        ("run.max.ms", ConfigType.LONG, 60000, Range.at_least(1), "After how long a run begins no further interval."),
-        ("run.linger.ms", ConfigType.LONG, 0, Range.at_least(0), "How long a run waits for more before it ends."),
-        (
-            "source.poll.interval.ms",
-            ConfigType.LONG,
-            10000,
-            Range.at_least(1),
-            "How often a source that declares no bound is asked for data while it is idle.",
-        ),
-    )
-    for order, (name, kind, default, validator, doc) in enumerate(rows, 1):
+    for order, (name, kind, default, validator, doc) in enumerate(_ROWS, 1):
         traits = {"validator": validator, "doc": doc, "group": _GROUP, "order": order, "width": Width.SHORT}
         config.define(name, kind, default, importance=Importance.LOW, **traits)
+    _define_errors(config)
     return config
+
+
+def _define_errors(config: ConfigDef) -> None:
+    """Add what may be skipped, and dead letters for sources, too."""
+    define_dead_letters(config)
+    rows: tuple[tuple[str, ConfigType, Any, str], ...] = (
+        (
+            "errors.max.count",
+            ConfigType.LONG,
+            _Limit(Range.at_least(0)),
+            "Most records a task may skip in one interval before it fails; not set: any number.",
+        ),
+        (
+            "errors.max.share",
+            ConfigType.DOUBLE,
+            _Limit(Range.between(0, 1)),
+            "The same as a part of the records read, from 0 to 1; looked at before anything is committed.",
+        ),
+    )
+    for order, (name, kind, validator, doc) in enumerate(rows, 9):
+        traits = {"validator": validator, "doc": doc, "group": ERROR_GROUP, "order": order, "width": Width.SHORT}
+        config.define(name, kind, None, importance=Importance.LOW, **traits)
 
 
 INTERVALS = _definition()

@@ -19,7 +19,7 @@ from connect_core.configs.definitions import COMMON_GROUP, ERROR_GROUP, Defaults
 from connect_core.configs.regex import RegexValidator, compile_pattern
 from connect_core.errors import ConfigError
 
-__all__ = ["check_sink", "consumer_group", "sink_definition"]
+__all__ = ["check_sink", "consumer_group", "define_dead_letters", "sink_definition"]
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 
@@ -49,7 +49,7 @@ def sink_definition(defaults: Defaults, resolve: ClassResolver) -> ConfigDef:
         width=Width.LONG,
         display_name="Topics regex",
     )
-    _dead_letters(config)
+    define_dead_letters(config)
     return config
 
 
@@ -116,7 +116,8 @@ def _add(values: dict[str, ConfigValue], name: str, value: str | None, error: st
     values.setdefault(name, ConfigValue(name, value)).error_messages.append(error)
 
 
-def _dead_letters(config: ConfigDef) -> None:
+def define_dead_letters(config: ConfigDef) -> None:
+    """Add the settings of dead letters; Connect has them for sinks only."""
     prefix, title = "errors.deadletterqueue.", "Dead Letter Queue Topic"
     rows: tuple[tuple[str, ConfigType, Any, str, str], ...] = (
         ("topic.name", ConfigType.STRING, "", f"{title} Name", "Topic that bad records go to; empty: none."),

@@ -126,7 +126,7 @@ def _definition(plugin: Plugin, config: Config, worker: WorkerSettings) -> Confi
     definition = enriched(base, config, resolve, is_strict=False)
     for key in INTERVALS.config_keys().values():
         # Settings Connect does not know are shown where they are used.
-        if key.name in config:
+        if key.name in config and key.name not in definition.config_keys():
             definition.define_key(key)
     return definition
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from connect_core.api.offsets import canonical
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.plain_writer import PlainWriter
@@ -11,7 +14,7 @@ from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.topic_creation import create_topic
 from connect_core.settings.topics import InternalTopic
 
-__all__ = ["DeadLetter", "DeadLetterQueue", "ErrorContext", "open_dead_letter_queue"]
+__all__ = ["DeadLetter", "DeadLetterQueue", "ErrorContext", "ensure_dead_letter_topic", "open_dead_letter_queue"]
 
 _PREFIX = "__connect.errors."
 
@@ -31,7 +34,11 @@ class ErrorContext:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A record as it was read from Kafka; ``timestamp`` in milliseconds or ``None``."""
+    """A record as it was read from Kafka; ``timestamp`` in milliseconds or ``None``.
+
+    ``source``: source partition and offset of a record that was on its way to
+    Kafka; its own partition and offset are -1 where they are not known.
+    """
 
     topic: str
     partition: int
@@ -40,11 +47,13 @@ class DeadLetter:
     value: bytes | None
     timestamp: int | None = None
     headers: RawHeaders = ()
+    source: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
 
     def with_context(self, context: ErrorContext) -> list[tuple[str, bytes | None]]:
         """Return its headers followed by those that say what went wrong.
 
-        Connect: ``DeadLetterQueueReporter.populateContextHeaders``.
+        Connect: ``DeadLetterQueueReporter.populateContextHeaders``; the two of a
+        source's position are ours.
         """
         texts: list[tuple[str, object]] = [
             ("topic", self.topic),
@@ -58,6 +67,8 @@ class DeadLetter:
         if context.exception_class is not None:
             texts += [("exception.class.name", context.exception_class), ("exception.message", context.message)]
             texts += [("exception.stacktrace", context.trace)] if context.trace is not None else []
+        if self.source is not None:
+            texts += [("source.partition", canonical(self.source[0])), ("source.offset", canonical(self.source[1]))]
         added = [(_PREFIX + name, None if text is None else str(text).encode()) for name, text in texts]
         return [*self.headers, *added]
 
@@ -90,7 +101,12 @@ def open_dead_letter_queue(
 
     Connect: ``DeadLetterQueueReporter.createAndSetup``. Raise ConnectError.
     """
+    ensure_dead_letter_topic(clients, topic, replication_factor)
+    return DeadLetterQueue(PlainWriter(clients, topic), has_context)
+
+
+def ensure_dead_letter_topic(clients: KafkaClients, topic: str, replication_factor: int) -> None:
+    """Create the topic of dead letters, with one partition, if it does not exist. Raise ConnectError."""
     admin = KafkaAdmin(clients)
     if topic not in admin.topic_ids([topic]):
         create_topic(admin, InternalTopic(topic, 1, replication_factor, {}))
-    return DeadLetterQueue(PlainWriter(clients, topic), has_context)

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 from itertools import repeat
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException
@@ -22,10 +22,10 @@ from connect_core.interval.values import OffsetStates, SourceOffsets
 from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy, init_transactions
 from connect_core.kafka.delivery import Delivery, DeliveryReports
 from connect_core.kafka.failures import FENCED, called, code_of, to_connect_error
-from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp
+from connect_core.kafka.marker_records import Marker, MarkerStamp
 from connect_core.kafka.raw_batch import RawHeaders
 
-__all__ = ["OffsetsTarget", "TransactionalWriter", "WriterOptions"]
+__all__ = ["KafkaRecord", "OffsetsTarget", "TransactionalWriter", "WriterOptions"]
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +52,22 @@ class WriterOptions:
     commit_seconds: float = 60.0
     transaction_seconds: float | None = None
     keeps_places: bool = False
+
+
+class KafkaRecord(Protocol):
+    """Bytes of one record, to be placed by its key."""
+
+    @property
+    def key(self) -> bytes | None:
+        """The key."""
+
+    @property
+    def value(self) -> bytes | None:
+        """The value."""
+
+    @property
+    def headers(self) -> RawHeaders:
+        """The headers, in order."""
 
 
 class _State(Enum):
@@ -147,7 +163,7 @@ class TransactionalWriter:
         for partition, offset in offsets:
             self._committed[canonical(partition)] = offset
 
-    def produce_records(self, topic: str, records: Iterable[MarkerRecord]) -> None:
+    def produce_records(self, topic: str, records: Iterable[KafkaRecord]) -> None:
         """Add records for one topic to the open transaction, or to a new one; raises as ``produce``."""
         self._begin()
         note = self._reports.note

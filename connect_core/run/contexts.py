@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.offsets import canonical
-from connect_core.api.records import SinkRecord, SourceRecord, TopicPartition
+from connect_core.api.records import SourceRecord, TopicPartition
 from connect_core.api.sink import ErrantRecordReporter, IntervalContext
+from connect_core.errors import IllegalStateError
 from connect_core.interval.values import OffsetStates, SourceOffsets
-from connect_core.run.pipeline import place_of
-from connect_core.run.tolerance import Failure, Stage, Tolerance, class_name
 
-__all__ = ["PlannedOffsets", "SinkContext", "SourceContext", "ToleratedReporter", "Transactions"]
+__all__ = ["Boundaries", "Boundary", "PlannedOffsets", "SinkContext", "SourceContext", "Transactions"]
 
 
 @dataclass(slots=True)
@@ -37,28 +37,67 @@ class PlannedOffsets:
         return [(partition, self.offset(partition)) for partition in partitions]
 
 
+class Boundary(Enum):
+    """What a task asked for at a place in its records."""
+
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """The boundaries of one batch: after some of its rows, and after its last one.
+
+    ``last`` is what was asked for the batch as a whole.
+    """
+
+    rows: tuple[tuple[int, Boundary], ...] = ()
+    last: Boundary | None = None
+
+
 @dataclass(slots=True)
 class Transactions:
-    """Boundaries a source task sets itself (``transaction.boundary=connector``)."""
+    """Boundaries a source task sets itself (``transaction.boundary=connector``).
 
-    commit_next: bool = False
-    abort_next: bool = False
-    commit_after: list[SourceRecord] = field(default_factory=list)
-    abort_after: list[SourceRecord] = field(default_factory=list)
+    Connect: ``WorkerTransactionContext``.
+    """
+
+    _batch: set[Boundary] = field(default_factory=set)
+    _records: list[tuple[SourceRecord, Boundary]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def commit_transaction(self, record: SourceRecord | None = None) -> None:
         """Commit after this record; without one, after the next batch."""
-        if record is None:
-            self.commit_next = True
-        else:
-            self.commit_after.append(record)
+        self._ask(record, Boundary.COMMIT)
 
     def abort_transaction(self, record: SourceRecord | None = None) -> None:
-        """Abort after this record; without one, the next batch."""
-        if record is None:
-            self.abort_next = True
-        else:
-            self.abort_after.append(record)
+        """Abort after this record, which is dropped, too; without one, after the next batch."""
+        self._ask(record, Boundary.ABORT)
+
+    def take(self, records: Sequence[SourceRecord]) -> Boundaries:
+        """Return what was asked for the batch just polled; what concerns other records stays.
+
+        Raise IllegalStateError where both a commit and an abort were asked for.
+        """
+        with self._lock:
+            rows = {id(record): row for row, record in enumerate(records)}
+            found: dict[int, set[Boundary]] = {}
+            for record, boundary in self._records:
+                if id(record) in rows:
+                    found.setdefault(rows[id(record)], set()).add(boundary)
+            self._records = [one for one in self._records if id(one[0]) not in rows]
+            last, self._batch = self._batch, set()
+        for asked in (last, *found.values()):
+            if len(asked) > 1:
+                raise IllegalStateError("Connector requested both commit and abort of the same transaction")
+        return Boundaries(tuple((row, found[row].pop()) for row in sorted(found)), last.pop() if last else None)
+
+    def _ask(self, record: SourceRecord | None, boundary: Boundary) -> None:
+        with self._lock:
+            if record is None:
+                self._batch.add(boundary)
+            else:
+                self._records.append((record, boundary))
 
 
 @dataclass(slots=True)
@@ -106,18 +145,3 @@ class SinkContext:
     def resume(self, *partitions: TopicPartition) -> None:
         """Deliver these partitions again."""
         self.paused.difference_update(partitions)
-
-
-@dataclass(frozen=True, slots=True)
-class ToleratedReporter:
-    """An errant record reporter over the task's tolerance (KIP-610)."""
-
-    tolerance: Tolerance
-    task: object
-
-    def report(self, record: SinkRecord, error: BaseException) -> Future[None]:
-        """Skip a record with a report. Raises ConnectError when errors are not tolerated."""
-        self.tolerance.fail(Failure(place_of(record, -1), Stage.TASK_PUT, class_name(self.task), error))
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from connect_core.api.batch import Batch, Data, Objects
-from connect_core.api.convert import BatchRowError, Converter, HeaderConverter
+from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.api.headers import Headers
-from connect_core.errors import DataError
+from connect_core.api.records import ConnectRecord
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
-from connect_core.run.tolerance import Place, Stage, Tolerance
+from connect_core.run.pipeline import place_of
+from connect_core.run.tolerance import Place, Stage, Step, Tolerance
 
 __all__ = ["Converters", "Produced"]
+
+
+_Read = tuple[SchemaAndValue, SchemaAndValue, Headers]
+_Written = tuple[bytes | None, bytes | None, RawHeaders]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,10 @@ class Converters:
         batch = _batch(raw, topic, (key, value))
         if raw.headers is None:
             return batch
-        return replace(batch, headers=tuple(self._read_headers(raw.topic, one or ()) for one in raw.headers))
+        try:
+            return replace(batch, headers=tuple(self._read_headers(raw.topic, one or ()) for one in raw.headers))
+        except Exception:
+            return self._records_to_connect(raw, topic)
 
     def from_connect(self, batch: Batch) -> Produced:
         """Return the bytes of a batch; rows that cannot be written are absent."""
@@ -59,10 +68,14 @@ class Converters:
         if keys is None or values is None:
             self.fallbacks += 1
             return self._records_from_connect(batch)
-        headers = batch.headers and [
-            self._write_headers(topic, one) for topic, one in zip(batch.topic.to_pylist(), batch.headers, strict=True)
-        ]
-        return Produced(batch, keys, values, headers or None)
+        if batch.headers is None:
+            return Produced(batch, keys, values, None)
+        topics = batch.topic.to_pylist()
+        try:
+            headers = [self.write_headers(topic, one) for topic, one in zip(topics, batch.headers, strict=True)]
+        except Exception:
+            return self._records_from_connect(batch)
+        return Produced(batch, keys, values, headers)
 
     def close(self) -> None:
         """Close all three."""
@@ -71,67 +84,88 @@ class Converters:
         self.header.close()
 
     def _records_to_connect(self, raw: RawBatch, topic: pa.Array) -> Batch:
-        partitions, offsets = raw.partition.to_pylist(), raw.offset.to_pylist()
         kept: list[int] = []
-        keys: list[SchemaAndValue] = []
-        values: list[SchemaAndValue] = []
-        headers: list[Headers] = []
+        rows: list[_Read] = []
         for row in range(len(raw.value)):
-            done = self._read_row(raw, row, Place(raw.topic, partitions[row], offsets[row], row))
-            if done is not None:
+            read = self._read_row(raw, row)
+            if read is not None:
                 kept.append(row)
-                keys.append(done[0])
-                values.append(done[1])
-                headers.append(done[2])
-        batch = _batch(raw, topic, (_objects(keys), _objects(values)), kept)
-        return batch if raw.headers is None else replace(batch, headers=tuple(headers))
+                rows.append(read)
+        data = _objects([row[0] for row in rows]), _objects([row[1] for row in rows])
+        batch = _batch(raw, topic, data, kept)
+        return batch if raw.headers is None else replace(batch, headers=tuple(row[2] for row in rows))
 
-    def _read_row(self, raw: RawBatch, row: int, place: Place) -> tuple[SchemaAndValue, SchemaAndValue, Headers] | None:
-        attempt = self.tolerance.attempt
-        read = (
-            (Stage.KEY_CONVERTER, self.key, lambda: self.key.to_connect_data(raw.topic, raw.key[row])),
-            (Stage.VALUE_CONVERTER, self.value, lambda: self.value.to_connect_data(raw.topic, raw.value[row])),
-            (
-                Stage.HEADER_CONVERTER,
-                self.header,
-                lambda: self._read_headers(raw.topic, (raw.headers[row] if raw.headers else None) or ()),
-            ),
+    def _read_row(self, raw: RawBatch, row: int) -> _Read | None:
+        headers = (raw.headers[row] if raw.headers else None) or ()
+        try:
+            return (
+                self.key.to_connect_data(raw.topic, raw.key[row]),
+                self.value.to_connect_data(raw.topic, raw.value[row]),
+                self._read_headers(raw.topic, headers),
+            )
+        except Exception:
+            return self._read_guarded(raw, row, headers)
+
+    def _read_guarded(self, raw: RawBatch, row: int, headers: RawHeaders) -> _Read | None:
+        """Read a row again, part by part, to learn which part it is that fails."""
+        place = Place(raw.topic, raw.partition[row].as_py(), raw.offset[row].as_py(), row)
+        parts: _Read | None = self._parts(
+            place,
+            None,
+            partial(self.key.to_connect_data, raw.topic, raw.key[row]),
+            partial(self.value.to_connect_data, raw.topic, raw.value[row]),
+            partial(self._read_headers, raw.topic, headers),
         )
-        parts: list[Any] = []
-        for stage, converter, operation in read:
-            done, part = attempt(operation, stage, converter, place)
-            if not done:
-                return None
-            parts.append(part)
-        return parts[0], parts[1], parts[2]
+        return parts
 
     def _records_from_connect(self, batch: Batch) -> Produced:
         kept: list[int] = []
-        keys: list[bytes | None] = []
-        values: list[bytes | None] = []
-        headers: list[RawHeaders] = []
-        attempt = self.tolerance.attempt
+        written: list[_Written] = []
         for row, record in enumerate(batch.to_records()):
-            place = Place(record.topic, record.kafka_partition, None, row)
-            key_done, key = attempt(
-                lambda r=record: self.key.from_connect_data(r.topic, r.key_schema, r.key),  # type: ignore[misc]
-                Stage.KEY_CONVERTER,
-                self.key,
-                place,
-            )
-            value_done, value = attempt(
-                lambda r=record: self.value.from_connect_data(r.topic, r.value_schema, r.value),  # type: ignore[misc]
-                Stage.VALUE_CONVERTER,
-                self.value,
-                place,
-            )
-            if key_done and value_done:
+            done = self._write_row(record, batch, row)
+            if done is not None:
                 kept.append(row)
-                keys.append(key)
-                values.append(value)
-                headers.append(self._write_headers(record.topic, record.headers))
+                written.append(done)
         rows = batch if len(kept) == len(batch) else batch.take(pa.array(kept, pa.int64()))
-        return Produced(rows, keys, values, headers if any(headers) else None)
+        headers = [one[2] for one in written]
+        return Produced(
+            rows, [one[0] for one in written], [one[1] for one in written], headers if any(headers) else None
+        )
+
+    def _write_row(self, record: ConnectRecord, batch: Batch, row: int) -> _Written | None:
+        topic = record.topic
+        try:
+            return (
+                self.key.from_connect_data(topic, record.key_schema, record.key),
+                self.value.from_connect_data(topic, record.value_schema, record.value),
+                self.write_headers(topic, record.headers),
+            )
+        except Exception:
+            parts: _Written | None = self._parts(
+                place_of(record, batch.origin[row].as_py()),
+                record,
+                partial(self.key.from_connect_data, topic, record.key_schema, record.key),
+                partial(self.value.from_connect_data, topic, record.value_schema, record.value),
+                partial(self.write_headers, topic, record.headers),
+            )
+            return parts
+
+    def _parts(self, place: Place, record: ConnectRecord | None, *operations: Callable[[], Any]) -> Any:
+        """Return what the operations on key, value and headers give; ``None`` if the record is skipped."""
+        parts: list[Any] = []
+        for (stage, converter), operation in zip(self._stages(), operations, strict=True):
+            found = self.tolerance.attempt(Step(stage, converter, place, record), operation)
+            if not found.is_done:
+                return None
+            parts.append(found.result)
+        return tuple(parts)
+
+    def _stages(self) -> tuple[tuple[Stage, object], ...]:
+        return (
+            (Stage.KEY_CONVERTER, self.key),
+            (Stage.VALUE_CONVERTER, self.value),
+            (Stage.HEADER_CONVERTER, self.header),
+        )
 
     def _read_headers(self, topic: str, raw: RawHeaders) -> Headers:
         headers = Headers()
@@ -139,7 +173,8 @@ class Converters:
             headers.add_schema_and_value(key, self.header.to_connect_header(topic, key, value))
         return headers
 
-    def _write_headers(self, topic: str | None, headers: Headers) -> RawHeaders:
+    def write_headers(self, topic: str | None, headers: Headers) -> RawHeaders:
+        """Return the bytes of a record's headers. Raises what the converter raises."""
         return [(one.key, self.header.from_connect_header(topic, one.key, one.schema, one.value)) for one in headers]
 
 
@@ -150,14 +185,16 @@ def _constant(topic: str, length: int) -> pa.Array:
 def _read(converter: Converter, topic: pa.Array, values: Sequence[bytes | None]) -> Data | None:
     try:
         return converter.to_connect_batch(topic, values)
-    except (BatchRowError, DataError, pa.ArrowException):
+    except Exception:
+        # Whatever it is, the record lane meets it again and says of which record.
         return None
 
 
 def _write(converter: Converter, topic: pa.Array, data: Data) -> list[bytes | None] | None:
     try:
         return converter.from_connect_batch(topic, data)
-    except (BatchRowError, DataError, pa.ArrowException):
+    except Exception:
+        # Whatever it is, the record lane meets it again and says of which record.
         return None
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch, Columns, Data, Objects
-from connect_core.api.convert import BatchRowError
-from connect_core.api.records import ConnectRecord, SinkRecord
+from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord
 from connect_core.api.transform import Predicate, Transformation
-from connect_core.errors import DataError
-from connect_core.run.tolerance import Place, Stage, Tolerance
+from connect_core.run.tolerance import Place, Stage, Step, Tolerance
 
 __all__ = ["Pipeline", "TransformationStage", "apply_columns", "apply_record", "columnar", "merge", "place_of"]
 
@@ -69,13 +68,12 @@ class Pipeline:
         kept: list[ConnectRecord] = []
         origins: list[int] = []
         for record, origin in zip(batch.to_records(), batch.origin.to_pylist(), strict=True):
-            done, result = self.tolerance.attempt(
-                lambda record=record: apply_record(stage, record),  # type: ignore[misc]
-                Stage.TRANSFORMATION,
-                stage.transformation,
-                place_of(record, origin),
-            )
-            if done and result is not None:
+            try:
+                result = apply_record(stage, record)
+            except Exception as error:
+                step = Step(Stage.TRANSFORMATION, stage.transformation, place_of(record, origin), record)
+                result = self.tolerance.recover(step, partial(apply_record, stage, record), error).result
+            if result is not None:
                 kept.append(result)
                 origins.append(origin)
         return columnar(Batch.from_records(kept, origins) if kept else batch.take(pa.array([], pa.int64())))
@@ -85,7 +83,8 @@ def place_of(record: ConnectRecord, row: int) -> Place:
     """Return where a record stands."""
     if isinstance(record, SinkRecord):
         return Place(record.original_topic, record.original_kafka_partition, record.kafka_offset, row)
-    return Place(record.topic, record.kafka_partition, None, row)
+    source = (record.source_partition, record.source_offset) if isinstance(record, SourceRecord) else None
+    return Place(record.topic, record.kafka_partition, None, row, source)
 
 
 def apply_record(stage: TransformationStage, record: ConnectRecord) -> ConnectRecord | None:
@@ -104,7 +103,8 @@ def apply_columns(stage: TransformationStage, batch: Batch) -> Batch | None:
         if mask is None:
             return None
         return _apply_where(stage.transformation, batch, pc.invert(mask) if stage.negate else mask)
-    except (BatchRowError, DataError, pa.ArrowException):
+    except Exception:
+        # Whatever it is, the record lane meets it again and says of which record.
         return None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, Full, Queue
 
@@ -14,9 +15,13 @@ from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
 from connect_core.errors import RetriableError
 from connect_core.interval.values import OffsetStates
+from connect_core.run.contexts import Boundaries, Transactions
+from connect_core.run.hooks import HookThread, hook_error, stop_task
+from connect_core.run.tolerance import class_name
 
 __all__ = ["Polled", "Poller"]
 
+_LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 0.5
 
 
@@ -31,55 +36,80 @@ class Polled:
     batch: Batch | None
     records: Sequence[SourceRecord] = ()
     states: OffsetStates = field(default_factory=dict)
+    boundaries: Boundaries = field(default_factory=Boundaries)
     error: BaseException | None = None
 
 
 @dataclass(slots=True)
 class Poller:
-    """Calls a task's ``poll_batch`` or ``poll`` until told to stop."""
+    """Starts a task, then calls its ``poll_batch`` or ``poll`` until told to stop, all in one thread.
+
+    ``seconds``: how long ``start`` may take. A poll may last for ever: its
+    interval ends without it.
+    """
 
     task: SourceTask
+    transactions: Transactions | None = None
+    seconds: float = 300.0
     _answers: Queue[Polled] = field(default_factory=lambda: Queue(maxsize=2))
     _stopping: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
+    _hooks: HookThread | None = None
+    _polling: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
 
-    def start(self) -> None:
-        """Begin polling."""
-        self._thread = threading.Thread(target=self._poll_until_stopped, name="poll", daemon=True)
-        self._thread.start()
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start the task and begin polling. Raise ConnectError if it cannot, RetriableError if it hangs."""
+        self._hooks = HookThread(self.task, self.seconds)
+        self._hooks.call("start", lambda: self.task.start(config))
+        self._polling.set()
+        self._hooks.begin(self._poll_until_stopped)
 
     def next(self, seconds: float) -> Polled | None:
-        """Return the next answer, or ``None`` if none came in time. Raises what ``poll`` raised."""
+        """Return the next answer, or ``None`` if none came in time. Raises what ``poll`` raised, as ConnectError."""
         try:
             answer = self._answers.get(timeout=max(seconds, 0.001))
         except Empty:
             return None
         if answer.error is not None:
-            raise answer.error
+            error = hook_error(self.task, "poll", answer.error)
+            raise error from (error.__cause__ if error is answer.error else answer.error)
         return answer
 
     def stop(self, seconds: float) -> bool:
-        """Ask the task to stop and wait so long → whether ``poll`` has returned."""
+        """Ask the task to stop and wait so long → whether ``stop`` and ``poll`` have returned.
+
+        ``stop`` is called in another thread than ``poll``, which it may have to end.
+        """
         self._stopping.set()
-        self.task.stop()
-        if self._thread is not None:
-            end = time.monotonic() + seconds
-            while self._thread.is_alive() and time.monotonic() < end:
-                self._drain()
-                self._thread.join(0.05)
-            return not self._thread.is_alive()
-        return True
+        has_stopped = stop_task(HookThread(self.task, seconds), self.task, seconds)
+        end = time.monotonic() + seconds
+        while self._polling.is_set() and not self._ended.is_set() and time.monotonic() < end:
+            self._drain()
+            self._ended.wait(0.05)
+        if self._hooks is not None:
+            self._hooks.close()
+        has_ended = self._ended.is_set() or not self._polling.is_set()
+        if not has_ended:
+            _LOG.warning("%s.poll did not return within %g s after stop", class_name(self.task), seconds)
+        return has_stopped and has_ended
 
     def _drain(self) -> None:
         while not self._answers.empty():
             self._answers.get_nowait()
 
     def _poll_until_stopped(self) -> None:
+        try:
+            self._poll()
+        finally:
+            self._ended.set()
+
+    def _poll(self) -> None:
         poll = self._poll_batch if type(self.task).poll_batch is not SourceTask.poll_batch else self._poll_records
         while not self._stopping.is_set():
             try:
                 answer = poll()
-            except RetriableError:
+            except RetriableError as error:
+                _LOG.warning("%s.poll failed, it is called again: %s", class_name(self.task), error)
                 self._stopping.wait(_RETRY_SECONDS)
                 continue
             except BaseException as error:
@@ -102,7 +132,9 @@ class Poller:
         assert batch.positions is not None
         partitions = [partition for partition, _ in batch.positions.last()]
         states = {canonical(one): self.task.offset_state(one) for one in partitions}
-        return Polled(batch, records, {key: state for key, state in states.items() if state is not None})
+        # Asked here, too: what the next poll asks for concerns the next batch.
+        boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()
+        return Polled(batch, records, {key: state for key, state in states.items() if state is not None}, boundaries)
 
     def _put(self, answer: Polled) -> None:
         while not self._stopping.is_set():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -9,28 +11,32 @@ from typing import TypeVar
 from connect_core.api.batch import Batch
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
-from connect_core.errors import RetriableError
-from connect_core.interval.values import Counts
+from connect_core.errors import ConnectError, RetriableError
+from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.raw_batch import RawBatch
 from connect_core.kafka.reader import BoundedReader
 from connect_core.run.contexts import SinkContext
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
+from connect_core.run.dead_letters import SinkDeadLetters
+from connect_core.run.hooks import HookThread, HookTimeoutError, stop_task
+from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
+from connect_core.run.skipped import SkippedSummary
 
 __all__ = ["SinkRun", "SinkWork"]
 
 Result = TypeVar("Result")
 """What a task's hook returns."""
 
+_LOG = logging.getLogger(__name__)
 _FIRST_RETRY_SECONDS = 0.1
 _LAST_RETRY_SECONDS = 10.0
-_RETRY_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class SinkWork:
-    """What one sink task is run with."""
+    """What one sink task is run with; without ``letters`` bad records go to no topic."""
 
     task: SinkTask
     context: SinkContext
@@ -38,14 +44,19 @@ class SinkWork:
     converters: Converters
     pipeline: Pipeline
     is_staged: bool
+    patience: Patience = field(default_factory=Patience)
+    summary: SkippedSummary = field(default_factory=SkippedSummary)
+    letters: SinkDeadLetters | None = None
 
 
 @dataclass(slots=True)
 class SinkRun:
     """One attempt: reads the ranges, delivers batches, then stages or flushes.
 
-    Connect: ``WorkerSinkTask``. ``flush``/``pre_commit`` come before any offset
-    moves, and ``pre_commit`` may return less than was put.
+    Connect: ``WorkerSinkTask``. Every hook but ``stop`` is called in one thread.
+    ``pre_commit`` comes before any offset moves, may return less than was put,
+    and is also called now and then on the way, so that a task which writes in
+    ``flush`` need not hold the whole interval.
     """
 
     work: SinkWork
@@ -55,24 +66,27 @@ class SinkRun:
     positions: dict[TopicPartition, int] = field(default_factory=dict)
     staged: tuple[Staged, ...] = ()
     topics: set[str] = field(default_factory=set)
+    _flushed: float = field(default_factory=time.monotonic)
+    _hooks: HookThread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._hooks = HookThread(self.work.task, self.work.patience.hook_seconds)
 
     def run(self, open_reader: Callable[[], BoundedReader]) -> None:
-        """Run the task to the end of its ranges, to a cap, or to a stop."""
-        task, context = self.work.task, self.work.context
-        task.initialize(context)
+        """Run the task to the end of its ranges, to a cap, or to a stop. Raise ConnectError."""
+        task, context, call = self.work.task, self.work.context, self._hooks.call
         try:
-            task.start(self.work.task_config)
-            task.open(context.assignment)
-            with open_reader() as reader:
-                for partition, offset in context.rewinds.items():
-                    reader.seek(partition, offset)
-                self._deliver_all(reader)
-                self.positions = dict(reader.positions)
-            self._finish()
-            task.close(context.assignment)
+            call("initialize", lambda: task.initialize(context))
+            call("start", lambda: task.start(self.work.task_config))
+            call("open", lambda: task.open(context.assignment))
+            try:
+                self._deliver_and_finish(open_reader)
+            except ConnectError as error:
+                self._close_after(error)
+                raise
+            call("close", lambda: task.close(context.assignment))
         finally:
-            task.stop()
-            self.work.pipeline.close()
+            self._end()
 
     def counts(self) -> Counts:
         """Return what was moved so far."""
@@ -84,6 +98,22 @@ class SinkRun:
             fallbacks=max(pipeline.fallbacks, converters.fallbacks),
         )
 
+    def skipped(self) -> tuple[SkippedRecords, ...]:
+        """Return the summary of skipped records."""
+        return self.work.summary.lines()
+
+    def is_capped(self) -> bool:
+        """Return whether a cap ends the attempt."""
+        return self.control.is_past_deadline or self.control.is_past_bytes(self.bytes)
+
+    def _deliver_and_finish(self, open_reader: Callable[[], BoundedReader]) -> None:
+        with open_reader() as reader:
+            for partition, offset in self.work.context.rewinds.items():
+                reader.seek(partition, offset)
+            self._deliver_all(reader)
+            self.positions = dict(reader.positions)
+        self._finish()
+
     def _deliver_all(self, reader: BoundedReader) -> None:
         paused: set[TopicPartition] = set()
         while not (reader.is_finished or self.control.is_stopping or self.is_capped()):
@@ -94,12 +124,16 @@ class SinkRun:
             reader.pause(wanted - paused)
             reader.resume(paused - wanted)
             paused = wanted
+            if not reader.is_finished and self._is_flush_due():
+                self._pre_commit(reader.positions)
 
     def _deliver(self, raw: RawBatch) -> None:
         self.topics.add(raw.topic)
+        if self.work.letters is not None:
+            self.work.letters.begin(raw)
         batch = self.work.pipeline.apply(self.work.converters.to_connect(raw))
         if len(batch):
-            self._retried(lambda: self._put(batch))
+            self._retried("put", lambda: self._put(batch))
         self.records += len(raw.value)
         self.bytes += sum(map(len, filter(None, raw.value)))
 
@@ -107,28 +141,63 @@ class SinkRun:
         if not self.work.task.put_batch(batch):
             self.work.task.put([record for record in batch.to_records() if isinstance(record, SinkRecord)])
 
-    def _finish(self) -> None:
-        task = self.work.task
+    def _is_flush_due(self) -> bool:
         if self.work.is_staged:
-            self.staged = tuple(self._retried(lambda: task.stage(self.positions)))
-        else:
-            self.positions = dict(self._retried(lambda: task.pre_commit(self.positions)))
+            return False
+        is_late = time.monotonic() - self._flushed >= self.work.patience.flush_seconds
+        return is_late or self.work.context.is_commit_requested
 
-    def _retried(self, operation: Callable[[], Result]) -> Result:
+    def _finish(self) -> None:
+        self.work.pipeline.tolerance.check_share(self.records)
+        if self.work.is_staged:
+            self._flush_letters()
+            self.staged = tuple(self._retried("stage", lambda: self.work.task.stage(self.positions)))
+            self._flush_letters()
+        else:
+            self.positions = self._pre_commit(self.positions)
+
+    def _pre_commit(self, positions: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Let the task write what it holds → the positions it calls safe. Bad records are in Kafka by then."""
+        self.work.context.is_commit_requested = False
+        safe = self._retried("pre_commit", lambda: self.work.task.pre_commit(dict(positions)))
+        self._flush_letters()
+        self._flushed = time.monotonic()
+        return dict(safe)
+
+    def _flush_letters(self) -> None:
+        if self.work.letters is not None:
+            self.work.letters.flush()
+
+    def _retried(self, name: str, operation: Callable[[], Result]) -> Result:
         """Run a hook; on RetriableError again, after the context's timeout or a growing delay."""
         delay, waited = _FIRST_RETRY_SECONDS, 0.0
         while True:
             try:
-                return operation()
-            except RetriableError:
+                return self._hooks.call(name, operation)
+            except HookTimeoutError:
+                # What hangs may still write: only a new attempt, fenced, may put the records again.
+                raise
+            except RetriableError as error:
                 asked = self.work.context.timeout_milliseconds
                 pause = delay if asked is None else asked / 1000
-                if waited >= _RETRY_SECONDS or self.control.wait_for_stop(pause):
+                if waited >= self.work.patience.retry_seconds or self.control.wait_for_stop(pause):
                     raise
+                _LOG.warning("%s failed, the same records come again: %s", name, error)
                 waited += pause
                 delay = min(delay * 2, _LAST_RETRY_SECONDS)
                 self.work.context.timeout_milliseconds = None
 
-    def is_capped(self) -> bool:
-        """Return whether a cap ends the attempt."""
-        return self.control.is_past_deadline or self.control.is_past_bytes(self.bytes)
+    def _close_after(self, failure: ConnectError) -> None:
+        """Let a failed task close what it opened; the failure stays the one that counts."""
+        if isinstance(failure, HookTimeoutError):
+            return
+        try:
+            self._hooks.call("close", lambda: self.work.task.close(self.work.context.assignment))
+        except ConnectError as error:
+            _LOG.warning("failed task could not close its partitions: %s", error)
+
+    def _end(self) -> None:
+        stop_task(self._hooks, self.work.task, self.work.patience.stop_seconds)
+        self.work.pipeline.close()
+        if self.work.letters is not None:
+            self.work.letters.close()

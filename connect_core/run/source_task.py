@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pyarrow as pa
 
 from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
-from connect_core.interval.values import Counts
+from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.delivery import Delivery
 from connect_core.kafka.topic_creation import SourceTopics
 from connect_core.kafka.writer import TransactionalWriter
-from connect_core.run.contexts import SourceContext
+from connect_core.run.contexts import Boundary, SourceContext
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
+from connect_core.run.dead_letters import SourceDeadLetters
+from connect_core.run.hooks import HookThread
+from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
 from connect_core.run.polling import Polled, Poller
+from connect_core.run.skipped import SkippedSummary
+from connect_core.run.tolerance import class_name
 
 __all__ = ["SourceRun", "SourceWork", "TransactionBoundary"]
 
-_STOP_SECONDS = 10.0
+_LOG = logging.getLogger(__name__)
 _BOUNDED_IDLE_SECONDS = 10.0
+_HELD_OPEN_IDLE_SECONDS = 60.0
+_LONGEST_WAIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionBoundary:
     """When a transaction ends: after so many records or seconds, or where the task says."""
 
-    records: int = 100_000
+    records: int | None = 100_000
     seconds: float = 10.0
     is_connectors: bool = False
-    """Whether the task itself sets boundaries (``transaction.boundary=connector``)."""
+    """Whether the task itself sets boundaries (``transaction.boundary=connector``): then nothing else does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,13 @@ class SourceWork:
     writer: TransactionalWriter
     topics: SourceTopics
     boundary: TransactionBoundary
+    patience: Patience = field(default_factory=Patience)
+    summary: SkippedSummary = field(default_factory=SkippedSummary)
+    letters: SourceDeadLetters | None = None
+
+
+Acknowledged = tuple[Sequence[SourceRecord], Sequence[Delivery | None]]
+"""Records and where they landed; ``None``: dropped on the way."""
 
 
 @dataclass(slots=True)
@@ -57,9 +74,11 @@ class _Transaction:
 
     began: float = field(default_factory=time.monotonic)
     records: int = 0
+    bytes: int = 0
+    dropped: int = 0
     offsets: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = field(default_factory=dict)
     states: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    acknowledged: list[tuple[Sequence[SourceRecord], Sequence[Delivery | None]]] = field(default_factory=list)
+    acknowledged: list[Acknowledged] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -72,60 +91,92 @@ class SourceRun:
 
     work: SourceWork
     control: TaskControl
-    records: int = 0
-    bytes: int = 0
-    dropped: int = 0
+    moved: Counts = field(default_factory=Counts)
     offsets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     topics: set[str] = field(default_factory=set)
+    skipped: tuple[SkippedRecords, ...] = ()
     _open: _Transaction = field(default_factory=_Transaction)
+    _read: int = 0
+    _hooks: HookThread = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Not the thread that polls: a poll may last for ever.
+        self._hooks = HookThread(self.work.task, self.work.patience.hook_seconds)
 
     def run(self) -> None:
-        """Run the task to the end of its interval."""
-        task = self.work.task
-        task.initialize(self.work.context)
-        poller = Poller(task)
+        """Run the task to the end of its interval. Raise ConnectError."""
+        task, transactions = self.work.task, self.work.context.transaction_context
+        poller = Poller(task, transactions, self.work.patience.hook_seconds)
         try:
-            task.start(self.work.task_config)
-            poller.start()
+            self._hooks.call("initialize", lambda: task.initialize(self.work.context))
+            poller.start(self.work.task_config)
             self._work_off(poller)
-            self._commit()
+            self._finish()
         finally:
-            poller.stop(_STOP_SECONDS)
+            self._hooks.close()
+            poller.stop(self.work.patience.stop_seconds)
             self.work.pipeline.close()
 
     def counts(self) -> Counts:
         """Return what is committed so far."""
         pipeline, converters = self.work.pipeline, self.work.converters
-        fallbacks = max(pipeline.fallbacks, converters.fallbacks)
-        return Counts(self.records, self.bytes, pipeline.tolerance.skipped, self.dropped, fallbacks)
+        return replace(self.moved, fallbacks=max(pipeline.fallbacks, converters.fallbacks))
+
+    def is_capped(self) -> bool:
+        """Return whether a cap ends the attempt."""
+        sent, control = self.moved.records + self._open.records, self.control
+        is_full = control.is_past_records(sent) or control.is_past_bytes(self.moved.bytes + self._open.bytes)
+        return is_full or control.is_past_deadline
+
+    @property
+    def _is_held_open(self) -> bool:
+        """Whether the task has begun a transaction and not yet ended it: only it may do so."""
+        return self.work.boundary.is_connectors and self._open.records > 0
 
     def _work_off(self, poller: Poller) -> None:
         last_data = time.monotonic()
-        while not self.control.is_stopping and not self.is_capped():
+        while not self.control.is_stopping and (self._is_held_open or not self.is_capped()):
             answer = poller.next(min(self._idle_left(last_data), self._transaction_left()))
             if answer is not None and answer.batch is not None:
                 last_data = time.monotonic()
-                self._send(answer, answer.batch)
+                self._send_all(answer, answer.batch)
             elif self._is_idle(answer, last_data):
                 return
             if self._is_transaction_over():
                 self._commit()
 
+    def _send_all(self, answer: Polled, batch: Batch) -> None:
+        """Send a batch, ending transactions at the very records after which the task wants it."""
+        if self.work.letters is not None:
+            self.work.letters.begin(batch, answer.records)
+        self._read += len(batch)
+        first = 0
+        for row, boundary in answer.boundaries.rows:
+            self._send(answer, _rows(batch, first, row + 1))
+            self._end_transaction(boundary)
+            first = row + 1
+        if first < len(batch):
+            self._send(answer, _rows(batch, first, len(batch)))
+        if answer.boundaries.last is not None:
+            self._end_transaction(answer.boundaries.last)
+
+    def _end_transaction(self, boundary: Boundary) -> None:
+        if boundary is Boundary.ABORT:
+            self._drop()
+        self._commit()
+
     def _send(self, answer: Polled, batch: Batch) -> None:
-        transactions = self.work.context.transaction_context
-        if transactions is not None and transactions.abort_next:
-            self._drop(answer, batch)
-            return
+        skipped = self.work.pipeline.tolerance.skipped
         produced = self.work.converters.from_connect(self.work.pipeline.apply(batch))
+        skipped = self.work.pipeline.tolerance.skipped - skipped
         topics = [topic for topic in produced.batch.topic.unique().to_pylist() if topic is not None]
         self.work.topics.ensure(topics)
-        wants_records = type(self.work.task).commit_record is not SourceTask.commit_record
         deliveries = self.work.writer.produce(produced.batch, produced.keys, produced.values, produced.headers)
-        if wants_records:
+        if _is_overridden(self.work.task, "commit_record"):
             self._remember(answer, batch, produced.batch, deliveries)
         self._open.records += len(batch)
-        self.dropped += len(batch) - len(produced.values)
-        self.bytes += sum(map(len, filter(None, produced.values)))
+        self._open.dropped += len(batch) - len(produced.values) - skipped
+        self._open.bytes += sum(map(len, filter(None, produced.values)))
         self.topics.update(topics)
         self._advance(answer, batch)
 
@@ -135,47 +186,65 @@ class SourceRun:
         for partition, offset in batch.positions.last():
             self._open.offsets[canonical(partition)] = (partition, offset)
 
-    def _drop(self, answer: Polled, batch: Batch) -> None:
-        assert self.work.context.transaction_context is not None
-        self.work.context.transaction_context.abort_next = False
+    def _drop(self) -> None:
+        """Abort the open transaction; its offsets stay, so that the source does not give its records again."""
         self.work.writer.abort()
-        self.dropped += len(batch) + self._open.records
-        self._advance(answer, batch)
-        self._open = _Transaction(offsets=self._open.offsets, states=self._open.states)
+        done = self._open
+        told: list[Acknowledged] = [(records, [None] * len(records)) for records, _ in done.acknowledged]
+        self._open = _Transaction(offsets=done.offsets, states=done.states, acknowledged=told, dropped=done.records)
 
     def _remember(self, answer: Polled, batch: Batch, sent: Batch, deliveries: Sequence[Delivery]) -> None:
-        records = answer.records or batch.to_records()
+        rows: list[int] = batch.origin.to_pylist()
+        records = [answer.records[row] for row in rows] if answer.records else batch.to_records()
         by_row: dict[int, Delivery] = dict(zip(sent.origin.to_pylist(), deliveries, strict=True))
         sources = [record for record in records if isinstance(record, SourceRecord)]
-        self._open.acknowledged.append((sources, [by_row.get(row) for row in range(len(sources))]))
+        self._open.acknowledged.append((sources, [by_row.get(row) for row in rows]))
 
     def _commit(self) -> None:
         """Produce the offsets last and commit; then tell the task. Connect: ``commitTransaction``."""
         done = self._open
         if not done.offsets:
             return
+        tolerance = self.work.pipeline.tolerance
+        tolerance.check_share(self._read)
         self.work.writer.commit(list(done.offsets.values()), done.states)
-        self.records += done.records
+        self.moved += Counts(done.records, done.bytes, tolerance.skipped - self.moved.skipped, done.dropped)
+        self.skipped = self.work.summary.lines()
         self.offsets.update({key: offset for key, (_, offset) in done.offsets.items() if offset is not None})
         self._open = _Transaction()
-        for records, deliveries in done.acknowledged:
-            for record, delivery in zip(records, deliveries, strict=True):
-                self.work.task.commit_record(record, delivery.metadata() if delivery is not None else None)
-        self.work.task.commit()
-        self.control.progress(self.records, {})
+        self._acknowledge(done.acknowledged)
+        self.control.progress(self.moved.records, {})
+
+    def _acknowledge(self, done: Sequence[Acknowledged]) -> None:
+        task = self.work.task
+        if done:
+            self._hooks.call("commit_record", lambda: _commit_records(task, done))
+        if _is_overridden(task, "commit"):
+            self._hooks.call("commit", task.commit)
+
+    def _finish(self) -> None:
+        """End the last transaction. One that the task holds open is dropped: its records come again."""
+        transactions = self.work.context.transaction_context
+        if self._is_held_open and transactions is not None and transactions.take(()).last is not Boundary.COMMIT:
+            _LOG.warning(
+                "%s left a transaction of %d records open: it is aborted, they are read again",
+                class_name(self.work.task),
+                self._open.records,
+            )
+            self.work.writer.abort()
+            return
+        self._commit()
 
     def _is_transaction_over(self) -> bool:
-        boundary, done = self.work.boundary, self._open
-        transactions = self.work.context.transaction_context
-        if boundary.is_connectors and transactions is not None:
-            over = transactions.commit_next or bool(transactions.commit_after)
-            transactions.commit_next, transactions.commit_after = False, []
-            return over
-        return done.records >= boundary.records or self._transaction_left() <= 0
+        boundary = self.work.boundary
+        if boundary.is_connectors:
+            return False
+        is_full = boundary.records is not None and self._open.records >= boundary.records
+        return is_full or self._transaction_left() <= 0
 
     def _transaction_left(self) -> float:
-        if not self._open.offsets:
-            return self.work.boundary.seconds
+        if self.work.boundary.is_connectors or not self._open.offsets:
+            return _LONGEST_WAIT_SECONDS
         return self.work.boundary.seconds - (time.monotonic() - self._open.began)
 
     def _idle_left(self, last_data: float) -> float:
@@ -183,10 +252,12 @@ class SourceRun:
         idle = self.control.caps.idle_milliseconds / 1000
         if self.work.context.upper_bounds is not None:
             idle = max(idle, _BOUNDED_IDLE_SECONDS)
+        if self._is_held_open:
+            idle = max(idle, _HELD_OPEN_IDLE_SECONDS)
         return idle - (time.monotonic() - last_data)
 
     def _is_idle(self, answer: Polled | None, last_data: float) -> bool:
-        if answer is not None and self._is_bound_reached():
+        if answer is not None and not self._is_held_open and self._is_bound_reached():
             return True
         return self._idle_left(last_data) <= 0
 
@@ -200,8 +271,18 @@ class SourceRun:
         reached = [now.get(key, self.offsets.get(key, start.get(key))) == upper[key] for key in mine if key in upper]
         return bool(reached) and all(reached)
 
-    def is_capped(self) -> bool:
-        """Return whether a cap ends the attempt."""
-        sent = self.records + self._open.records
-        control = self.control
-        return control.is_past_deadline or control.is_past_records(sent) or control.is_past_bytes(self.bytes)
+
+def _rows(batch: Batch, first: int, end: int) -> Batch:
+    """Return the rows [first, end) of a batch."""
+    whole = first == 0 and end == len(batch)
+    return batch if whole else batch.take(pa.array(range(first, end), pa.int64()))
+
+
+def _is_overridden(task: SourceTask, hook: str) -> bool:
+    return getattr(type(task), hook) is not getattr(SourceTask, hook)
+
+
+def _commit_records(task: SourceTask, done: Sequence[Acknowledged]) -> None:
+    for records, deliveries in done:
+        for record, delivery in zip(records, deliveries, strict=True):
+            task.commit_record(record, delivery.metadata() if delivery is not None else None)

@@ -9,27 +9,32 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from connect_core.api.sink import IntervalContext, SinkTask
 from connect_core.api.source import SourceTask
-from connect_core.configs import ConnectorConfig, providers_of, task_worker
+from connect_core.configs import ConnectorConfig, ErrorSettings, providers_of, task_worker
 from connect_core.errors import RetriableError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval.values import ConnectorType, TaskError, TaskOutcome, TaskPlan, TaskResult
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.dead_letters import ensure_dead_letter_topic, open_dead_letter_queue
 from connect_core.kafka.heartbeat import TaskHeartbeat
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic, check_start
 from connect_core.kafka.reader import BoundedReader
 from connect_core.kafka.topic_creation import SourceTopics
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
-from connect_core.run.contexts import PlannedOffsets, SinkContext, SourceContext, ToleratedReporter, Transactions
+from connect_core.run.contexts import PlannedOffsets, SinkContext, SourceContext, Transactions
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
+from connect_core.run.dead_letters import ErrantRecords, LettersOf, SinkDeadLetters, SourceDeadLetters
+from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
 from connect_core.run.reporting import log_reporters
 from connect_core.run.sink_task import SinkRun, SinkWork
+from connect_core.run.skipped import SkippedSummary
 from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
 from connect_core.run.tolerance import Tolerance, ToleranceSettings, class_name
 from connect_core.settings import WorkerSettings
@@ -48,6 +53,8 @@ class _Equipment:
     clients: KafkaClients
     control: TaskControl
     tolerance: Tolerance
+    summary: SkippedSummary
+    patience: Patience
     converters: Converters
     pipeline: Pipeline
     task_config: Mapping[str, str]
@@ -62,8 +69,12 @@ def run_task(plan: TaskPlan) -> TaskResult:
     try:
         result = run(plan, base)
     except Exception as error:
-        result = replace(base, outcome=_outcome_of(error), error=_error_of(error))
+        result = _failed(base, error)
     return replace(result, ended=datetime.now(UTC))
+
+
+def _failed(base: TaskResult, error: BaseException) -> TaskResult:
+    return replace(base, outcome=_outcome_of(error), error=_error_of(error))
 
 
 def _outcome_of(error: BaseException) -> TaskOutcome:
@@ -85,16 +96,37 @@ def _equip(plan: TaskPlan, environment: dict[str, str]) -> _Equipment:
     )
     clients = KafkaClients(settings.resolved, config.resolved, f"connect-{plan.key.connector}-{plan.task}")
     control = TaskControl(plan.caps)
-    errors = config.errors()
+    errors, summary = config.errors(), SkippedSummary()
     tolerance = Tolerance(
-        ToleranceSettings(errors.is_tolerant, errors.retry_timeout / 1000, errors.retry_delay_max / 1000),
-        log_reporters(plan.key.connector, plan.task, errors),
+        _tolerance_settings(errors),
+        (*log_reporters(plan.key.connector, plan.task, errors), summary),
         control.stopping,
     )
     converters = Converters(config.key_converter(), config.value_converter(), config.header_converter(), tolerance)
     pipeline = Pipeline(config.transformation_stages(), tolerance)
     task_config = providers.resolve(plan.task_config, plan.key.connector)
-    return _Equipment(settings, config, clients, control, tolerance, converters, pipeline, task_config)
+    patience = _patience(settings, config)
+    return _Equipment(
+        settings, config, clients, control, tolerance, summary, patience, converters, pipeline, task_config
+    )
+
+
+def _tolerance_settings(errors: ErrorSettings) -> ToleranceSettings:
+    return ToleranceSettings(
+        errors.is_tolerant,
+        errors.retry_timeout / 1000,
+        errors.retry_delay_max / 1000,
+        errors.max_count,
+        errors.max_share,
+    )
+
+
+def _patience(settings: WorkerSettings, config: ConnectorConfig) -> Patience:
+    return Patience(
+        hook_seconds=config.values["hook.timeout.ms"] / 1000,
+        flush_seconds=settings.values["offset.flush.interval.ms"] / 1000,
+        stop_seconds=settings.values["task.shutdown.graceful.timeout.ms"] / 1000,
+    )
 
 
 def _new_task(config: ConnectorConfig) -> Any:
@@ -104,15 +136,26 @@ def _new_task(config: ConnectorConfig) -> Any:
 def _run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
     tools = _equip(plan, dict(os.environ))
     task: SinkTask = _new_task(tools.config)
-    reporter = ToleratedReporter(tools.tolerance, task) if tools.config.errors().has_reporter else None
+    letters = _sink_letters(plan, tools)
+    reporter = ErrantRecords(tools.tolerance, task, tools.converters, letters)
     context = SinkContext(
         configs=tools.task_config,
         limits=tools.settings.limits(),
         assignment=[part.topic_partition for part in plan.ranges],
         interval=IntervalContext(plan.key, plan.ranges, plan.columns, plan.attempt_id),
-        errant_record_reporter=reporter,
+        errant_record_reporter=reporter if tools.config.errors().has_reporter else None,
     )
-    work = SinkWork(task, context, context.configs, tools.converters, tools.pipeline, plan.staged_commit)
+    work = SinkWork(
+        task,
+        context,
+        context.configs,
+        tools.converters,
+        tools.pipeline,
+        plan.staged_commit,
+        tools.patience,
+        tools.summary,
+        letters,
+    )
     run = SinkRun(work, tools.control)
     with _heartbeat(plan, tools):
         run.run(lambda: BoundedReader(tools.clients, plan.ranges, stop=tools.control.stopping))
@@ -122,8 +165,40 @@ def _run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
         positions=run.positions,
         staged=run.staged,
         topics=tuple(sorted(run.topics)),
+        skipped=run.skipped(),
         is_capped=run.is_capped() or tools.control.is_stopping,
     )
+
+
+def _letters_of(plan: TaskPlan, errors: ErrorSettings) -> LettersOf:
+    return LettersOf(plan.key.connector, plan.task, errors.dead_letter_topic, errors.dead_letter_headers)
+
+
+def _sink_letters(plan: TaskPlan, tools: _Equipment) -> SinkDeadLetters | None:
+    errors = tools.config.errors()
+    topic, factor, has_context = (
+        errors.dead_letter_topic,
+        errors.dead_letter_replication_factor,
+        errors.dead_letter_headers,
+    )
+    if not topic:
+        return None
+    letters = SinkDeadLetters(
+        _letters_of(plan, errors), lambda: open_dead_letter_queue(tools.clients, topic, factor, has_context)
+    )
+    tools.tolerance.add(letters)
+    return letters
+
+
+def _source_letters(plan: TaskPlan, tools: _Equipment, writer: TransactionalWriter) -> SourceDeadLetters | None:
+    errors = tools.config.errors()
+    topic, factor = errors.dead_letter_topic, errors.dead_letter_replication_factor
+    if not topic:
+        return None
+    ensure = partial(ensure_dead_letter_topic, tools.clients, topic, factor)
+    letters = SourceDeadLetters(_letters_of(plan, errors), writer, tools.converters, ensure)
+    tools.tolerance.add(letters)
+    return letters
 
 
 def _run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
@@ -141,15 +216,35 @@ def _run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
     )
     with _heartbeat(plan, tools), _open_writer(plan, tools, task) as writer:
         topics = SourceTopics(KafkaAdmin(tools.clients), tools.config.topic_creation())
-        work = SourceWork(task, context, tools.task_config, tools.converters, tools.pipeline, writer, topics, boundary)
+        work = SourceWork(
+            task,
+            context,
+            tools.task_config,
+            tools.converters,
+            tools.pipeline,
+            writer,
+            topics,
+            boundary,
+            tools.patience,
+            tools.summary,
+            _source_letters(plan, tools, writer),
+        )
         run = SourceRun(work, tools.control)
-        run.run()
+        try:
+            run.run()
+        except Exception as error:
+            # Transactions that have committed stand, whatever became of the last one.
+            return _failed(_moved(base, run), error)
+    return replace(_moved(base, run), is_capped=run.is_capped() or tools.control.is_stopping)
+
+
+def _moved(base: TaskResult, run: SourceRun) -> TaskResult:
     return replace(
         base,
         counts=run.counts(),
         source_offsets=run.offsets,
         topics=tuple(sorted(run.topics)),
-        is_capped=run.is_capped() or tools.control.is_stopping,
+        skipped=run.skipped,
     )
 
 
@@ -169,9 +264,11 @@ def _open_writer(plan: TaskPlan, tools: _Equipment, task: SourceTask) -> Iterato
     topic = tools.config.offsets_topic or tools.settings.offsets_topic.name
     key = plan.key
     stamp = MarkerStamp(key.epoch, key.incarnation, key.sequence, plan.task, plan.attempt_id)
-    # The broker must not end a transaction that is merely long.
+    boundary = _boundary_of(tools.config)
+    # The broker must not end a transaction that is merely long; how long a connector's may be is its user's to say.
+    seconds = None if boundary.is_connectors else boundary.seconds + _SLACK_SECONDS
     options = WriterOptions(
-        transaction_seconds=_boundary_of(tools.config).seconds + _SLACK_SECONDS,
+        transaction_seconds=seconds,
         keeps_places=type(task).commit_record is not SourceTask.commit_record,
     )
     target = OffsetsTarget(topic, key.connector, stamp, plan.source.start)
@@ -182,7 +279,14 @@ def _open_writer(plan: TaskPlan, tools: _Equipment, task: SourceTask) -> Iterato
 
 
 def _boundary_of(config: ConnectorConfig) -> TransactionBoundary:
-    """Return when transactions end: both ``poll`` and ``interval`` leave it to the engine, up to a time."""
-    is_interval = config.transaction_boundary == "interval"
-    boundary = TransactionBoundary(is_connectors=config.transaction_boundary == "connector")
-    return replace(boundary, seconds=config.transaction_interval_milliseconds / 1000) if is_interval else boundary
+    """Return when transactions end: by size and time, by time only, or where the connector says.
+
+    None of them ends between two records of one ``poll``, unless the connector wants it.
+    """
+    match config.transaction_boundary:
+        case "connector":
+            return TransactionBoundary(is_connectors=True)
+        case "interval":
+            return TransactionBoundary(None, config.transaction_interval_milliseconds / 1000)
+        case _:
+            return TransactionBoundary()

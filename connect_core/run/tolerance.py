@@ -1,21 +1,36 @@
 """What happens to a record that fails: retry, skip with a report, or fail the task.
 
-Connect: ``RetryWithToleranceOperator`` (KIP-298). Every user-supplied operation
-on a single record goes through here, and nowhere else.
+Connect: ``RetryWithToleranceOperator`` (KIP-298). The first try of an operation
+costs nothing: only its failure comes here, and nowhere else.
 """
 
 from __future__ import annotations
 
+import random
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from threading import Event
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from connect_core.api.offsets import canonical
+from connect_core.api.records import ConnectRecord
 from connect_core.errors import ConnectError, DataError, RetriableError
+from connect_core.kafka.dead_letters import DeadLetter
 
-__all__ = ["Failure", "Place", "Reporter", "Stage", "Tolerance", "ToleranceSettings", "class_name"]
+__all__ = [
+    "Failure",
+    "Place",
+    "Recovered",
+    "Reporter",
+    "Stage",
+    "Step",
+    "Tolerance",
+    "ToleranceSettings",
+    "class_name",
+]
 
 Result = TypeVar("Result")
 """What the guarded operation returns."""
@@ -38,104 +53,193 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which record: a place in Kafka, or a source position."""
+    """Which record: a place in Kafka, or a source partition and offset."""
 
     topic: str | None
     partition: int | None = None
     offset: int | None = None
     row: int = -1
-    """The row of the undisturbed input batch."""
+    """The row of the undisturbed input batch; -1: not known."""
+    source: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None] | None = None
+    """Source partition and source offset of a record on its way to Kafka."""
 
     def __str__(self) -> str:
-        if self.offset is None:
-            return f"a record for topic {self.topic}"
+        if self.source is not None:
+            partition, offset = (canonical(one or {}) for one in self.source)
+            return f"source partition {partition}, source offset {offset}, on its way to topic {self.topic}"
         return f"topic {self.topic}, partition {self.partition}, offset {self.offset}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the place as the summary of skipped records shows it."""
+        if self.source is not None:
+            partition, offset = (dict(one or {}) for one in self.source)
+            return {"topic": self.topic, "source_partition": partition, "source_offset": offset}
+        return {"topic": self.topic, "partition": self.partition, "offset": self.offset}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation on one record: ``executing`` is the object whose operation it is.
+
+    ``record``: what the operation was given, where it was a record.
+    """
+
+    stage: Stage
+    executing: object
+    place: Place
+    record: ConnectRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One record that could not be processed."""
 
-    place: Place
-    stage: Stage
-    executing: str
-    """The class whose operation failed."""
+    step: Step
     error: BaseException
     attempts: int = 1
+    letter: DeadLetter | None = None
+    """The record as read from Kafka, where ``step.place.row`` does not tell."""
+
+
+class Recovered(NamedTuple):
+    """What became of a failed operation: its result, or the record was skipped."""
+
+    is_done: bool
+    result: Any = None
 
 
 class Reporter(Protocol):
     """Takes failures: a log, a dead letter topic, a summary."""
 
     def report(self, failure: Failure) -> None:
-        """Take one failure that is tolerated."""
+        """Take one failure, tolerated or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToleranceSettings:
-    """``errors.tolerance``, ``errors.retry.timeout``, ``errors.retry.delay.max.ms``; times in seconds."""
+    """``errors.tolerance``, ``errors.retry.…``, ``errors.max.…``; times in seconds, -1: for ever.
+
+    ``max_count``: records one task may skip in an interval; ``max_share``: the
+    same as a part of what it read, between 0 and 1. ``None``: no cap.
+    """
 
     tolerate_all: bool = False
     retry_seconds: float = 0.0
     max_delay_seconds: float = 60.0
+    max_count: int | None = None
+    max_share: float | None = None
 
 
 @dataclass(slots=True)
 class Tolerance:
-    """Guards operations on single records; counts what it skips."""
+    """Decides about failed operations on single records; counts what it skips.
+
+    Safe to call from any thread: a sink's errant records may come from one of
+    its own.
+    """
 
     settings: ToleranceSettings
     reporters: tuple[Reporter, ...] = ()
     stopping: Event = field(default_factory=Event)
     skipped: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def attempt(
-        self, operation: Callable[[], Result], stage: Stage, executing: object, place: Place
-    ) -> tuple[bool, Result | None]:
-        """Run ``operation`` → (True, its result), or (False, None) when its failure was skipped.
+    def add(self, reporter: Reporter) -> None:
+        """Report to one more."""
+        self.reporters = (*self.reporters, reporter)
 
-        Raises ConnectError, naming the place, when failures are not tolerated.
+    def attempt(self, step: Step, operation: Callable[[], Any]) -> Recovered:
+        """Run an operation. Raises as ``recover``."""
+        try:
+            return Recovered(True, operation())
+        except Exception as error:
+            return self.recover(step, operation, error)
+
+    def recover(self, step: Step, operation: Callable[[], Any], error: Exception) -> Recovered:
+        """Take the first failure of ``operation``: try it again while it is retriable, or skip the record.
+
+        Raise ConnectError, naming the place, when failures are not tolerated.
         """
-        began, attempts = time.monotonic(), 0
-        while True:
+        began, attempts = time.monotonic(), 1
+        while isinstance(error, RetriableError) and self._may_retry(began, attempts):
             attempts += 1
             try:
-                return True, operation()
-            except RetriableError as error:
-                if self._may_retry(began, attempts):
-                    continue
-                self.fail(Failure(place, stage, class_name(executing), error, attempts))
-            except Exception as error:
-                self.fail(Failure(place, stage, class_name(executing), error, attempts))
-            return False, None
+                return Recovered(True, operation())
+            except Exception as again:
+                error = again
+        self.fail(Failure(step, error, attempts))
+        return Recovered(False)
 
     def fail(self, failure: Failure) -> None:
         """Report a failure and skip it, or raise it. Connect: ``withinToleranceLimits``."""
-        if not self.settings.tolerate_all:
-            raise _refusal(failure) from failure.error
-        self.skipped += 1
-        for reporter in self.reporters:
-            reporter.report(failure)
+        refusal = None if self.settings.tolerate_all else _refusal(failure)
+        with self._lock:
+            for reporter in self.reporters:
+                _report(reporter, failure, refusal)
+            if refusal is not None:
+                raise refusal from failure.error
+            self.skipped += 1
+            self._check_count(failure)
+
+    def check_share(self, records: int) -> None:
+        """Check ``errors.max.share`` of so many records read. Raise ConnectError beyond it."""
+        limit = self.settings.max_share
+        if limit is not None and records and self.skipped / records > limit:
+            raise ConnectError(
+                f"{self.skipped} of {records} records were skipped, a share of {self.skipped / records:.4g}:"
+                f" more than errors.max.share={limit:g}. Nothing of this is committed."
+                " Correct the records or the configuration, or raise the share"
+            )
+
+    def _check_count(self, failure: Failure) -> None:
+        limit = self.settings.max_count
+        if limit is not None and self.skipped > limit:
+            raise ConnectError(
+                f"{self.skipped} records were skipped: more than errors.max.count={limit}. The last one is at"
+                f" {failure.step.place}: {_reason(failure.error)}."
+                " Correct the records or the configuration, or raise the count"
+            ) from failure.error
 
     def _may_retry(self, began: float, attempts: int) -> bool:
-        left = self.settings.retry_seconds - (time.monotonic() - began)
-        if self.settings.retry_seconds >= 0 and left <= 0:
+        settings = self.settings
+        left = settings.retry_seconds - (time.monotonic() - began)
+        if settings.retry_seconds >= 0 and left <= 0:
             return False
-        delay = min(_FIRST_DELAY * 2 ** (attempts - 1), self.settings.max_delay_seconds)
-        return not self.stopping.wait(delay if self.settings.retry_seconds < 0 else min(delay, left))
+        delay = _FIRST_DELAY * 2 ** min(attempts - 1, 20)
+        if delay > settings.max_delay_seconds:
+            # As Connect: tasks that failed together do not come back together.
+            delay = random.uniform(0.0, settings.max_delay_seconds)
+        return not self.stopping.wait(delay if settings.retry_seconds < 0 else min(delay, left))
 
 
 def class_name(thing: object) -> str:
-    """Return the name under which an operation's owner is reported."""
+    """Return the dotted name of a thing's class, or of a class."""
     kind: Any = thing if isinstance(thing, type) else type(thing)
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _report(reporter: Reporter, failure: Failure, refusal: ConnectError | None) -> None:
+    """Report; trouble in doing so must not hide the error that fails the task anyway."""
+    try:
+        reporter.report(failure)
+    except ConnectError as trouble:
+        if refusal is None:
+            raise
+        refusal.add_note(f"It could not be reported either: {trouble}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return what an error says, and what the one behind it says: Connect's own texts often end in a colon."""
+    text = str(error).rstrip(" :.")
+    return text if error.__cause__ is None else f"{text}: {error.__cause__}"
 
 
 def _refusal(failure: Failure) -> ConnectError:
     kinds = (DataError, RetriableError)
     kind = next((kind for kind in kinds if isinstance(failure.error, kind)), ConnectError)
+    step = failure.step
     return kind(
-        f"Tolerance exceeded in error handler at {failure.place} in stage {failure.stage.value} "
-        f"({failure.executing}): {failure.error}. Correct the record or the configuration, "
+        f"Tolerance exceeded in error handler at {step.place} in stage {step.stage.value} "
+        f"({class_name(step.executing)}): {_reason(failure.error)}. Correct the record or the configuration, "
         "or set errors.tolerance=all to skip it."
     )

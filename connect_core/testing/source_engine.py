@@ -114,8 +114,7 @@ class SourceEngine:
         task.initialize(context)
         poller = Poller(task)
         try:
-            task.start(dict(config))
-            poller.start()
+            poller.start(dict(config))
             polls = self._drain(poller, context)
         finally:
             ended = poller.stop(_STOP_SECONDS)

@@ -166,6 +166,29 @@ def test_errors_are_read() -> None:
     assert sink(given).errors() == ErrorSettings(-1, 10, True, True, True, "dead", 1, True)
 
 
+def test_limits_of_skipping_and_dead_letters_hold_for_sources_too() -> None:
+    more = {"errors.max.count": "10", "errors.max.share": "0.05", "errors.deadletterqueue.topic.name": "dead"}
+    errors = source(more).errors()
+    assert (errors.max_count, errors.max_share, errors.dead_letter_topic) == (10, 0.05, "dead")
+    assert (source().errors().max_count, source().errors().dead_letter_topic) == (None, "")
+    assert source().values["hook.timeout.ms"] == 300_000
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("errors.max.count", "-1"),
+        ("errors.max.share", "1.5"),
+        ("hook.timeout.ms", "0"),
+        ("schedule.retries", "-1"),
+        ("schedule.retries", "often"),
+    ],
+)
+def test_own_setting_out_of_range_is_named(key: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"{value}.*{key}"):
+        sink({key: value})
+
+
 def test_reporter_follows_the_error_settings() -> None:
     assert not sink().errors().has_reporter
     assert sink({"errors.log.enable": "true"}).errors().has_reporter

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.convert import Converter
 from connect_core.api.offsets import canonical
 from connect_core.api.records import TimestampType, TopicPartition
 from connect_core.api.sink import IntervalContext, IntervalKey, PartitionRange, SinkTask
@@ -18,13 +19,17 @@ from connect_core.api.source import SourceTask
 from connect_core.converters.simple_header import SimpleHeaderConverter
 from connect_core.converters.string import StringConverter
 from connect_core.interval.values import IntervalCaps
+from connect_core.kafka.dead_letters import DeadLetter, ErrorContext
 from connect_core.kafka.delivery import Landed
 from connect_core.kafka.raw_batch import RawBatch
 from connect_core.run.contexts import PlannedOffsets, SinkContext, SourceContext, Transactions
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
-from connect_core.run.pipeline import Pipeline
+from connect_core.run.dead_letters import ErrantRecords, LettersOf, SinkDeadLetters, SourceDeadLetters
+from connect_core.run.patience import Patience
+from connect_core.run.pipeline import Pipeline, TransformationStage
 from connect_core.run.sink_task import SinkRun, SinkWork
+from connect_core.run.skipped import SkippedSummary
 from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
 from connect_core.run.tolerance import Tolerance, ToleranceSettings
 
@@ -68,9 +73,31 @@ class RememberedWriter:
         self._open = []
         self.offsets.update({canonical(partition): offset for partition, offset in offsets})
 
+    def produce_records(self, topic: str, records: Any) -> None:
+        for one in records:
+            self.calls.append(("letter", topic, one.key, one.value, dict(one.headers)))
+
     def abort(self) -> None:
         self.calls.append(("abort", len(self._open)))
         self._open = []
+
+
+@dataclass
+class RememberedQueue:
+    """Stands for a dead letter topic: what is flushed is in it."""
+
+    calls: list[Any] = field(default_factory=list)
+    letters: list[tuple[DeadLetter, ErrorContext]] = field(default_factory=list)
+
+    def report(self, letter: DeadLetter, context: ErrorContext) -> None:
+        self.calls.append("report")
+        self.letters.append((letter, context))
+
+    def flush(self) -> None:
+        self.calls.append("flush")
+
+    def close(self) -> None:
+        self.calls.append("close")
 
 
 class KnownTopics:
@@ -130,9 +157,9 @@ def raw(values: Sequence[str], first: int = 0) -> RawBatch:
     )
 
 
-def tolerance(tolerate: bool = False) -> Tolerance:
+def tolerance(tolerate: bool = False, **settings: Any) -> Tolerance:
     """Return a tolerance that retries nothing."""
-    return Tolerance(ToleranceSettings(tolerate))
+    return Tolerance(ToleranceSettings(tolerate, **settings))
 
 
 def strings(guard: Tolerance) -> Converters:
@@ -144,28 +171,66 @@ def strings(guard: Tolerance) -> Converters:
     return Converters(key, value, header, guard)
 
 
-def source_run(
-    task: SourceTask,
-    writer: RememberedWriter,
-    caps: IntervalCaps | None = None,
-    upper: Mapping[str, Any] | None = None,
-    boundary: TransactionBoundary | None = None,
-) -> SourceRun:
-    """Return a run of a source task over the remembered writer."""
-    guard = tolerance()
-    boundary = boundary or TransactionBoundary()
-    context = SourceContext(
-        {}, WorkerLimits(), PlannedOffsets({}), Transactions() if boundary.is_connectors else None, {}, upper
+@dataclass
+class Around:
+    """What a run is made with beside its task; by default nothing is tolerated and nobody waits long."""
+
+    guard: Tolerance = field(default_factory=tolerance)
+    patience: Patience = field(default_factory=Patience)
+    upper: Mapping[str, Any] | None = None
+    boundary: TransactionBoundary = field(default_factory=TransactionBoundary)
+    stages: Sequence[TransformationStage] = ()
+    letters: LettersOf | None = None
+    queue: RememberedQueue | None = None
+    value: Converter | None = None
+
+
+def source_run(task: SourceTask, writer: RememberedWriter, caps: IntervalCaps | None = None, **more: Any) -> SourceRun:
+    """Return a run of a source task over the remembered writer; ``more`` is of Around."""
+    around = Around(**more)
+    transactions = Transactions() if around.boundary.is_connectors else None
+    context = SourceContext({}, WorkerLimits(), PlannedOffsets({}), transactions, {}, around.upper)
+    converters, summary = _converters(around), SkippedSummary()
+    letters = None
+    if around.letters is not None:
+        letters = SourceDeadLetters(around.letters, writer, converters, lambda: None)  # type: ignore[arg-type]
+        around.guard.add(letters)
+    around.guard.add(summary)
+    work = SourceWork(
+        task,
+        context,
+        {},
+        converters,
+        Pipeline(around.stages, around.guard),
+        writer,  # type: ignore[arg-type]
+        KnownTopics(),  # type: ignore[arg-type]
+        around.boundary,
+        around.patience,
+        summary,
+        letters,
     )
-    work = SourceWork(task, context, {}, strings(guard), Pipeline([], guard), writer, KnownTopics(), boundary)  # type: ignore[arg-type]
     return SourceRun(work, TaskControl(caps or IntervalCaps(idle_milliseconds=100)))
 
 
-def sink_run(task: SinkTask, is_staged: bool = False, tolerate: bool = False) -> tuple[SinkRun, threading.Event]:
-    """Return a run of a sink task, and its stop flag."""
-    guard = tolerance(tolerate)
+def sink_run(task: SinkTask, is_staged: bool = False, **more: Any) -> tuple[SinkRun, threading.Event]:
+    """Return a run of a sink task, and its stop flag; ``more`` is of Around, ``queue`` takes its dead letters."""
+    around = Around(**more)
+    guard, queue = around.guard, around.queue
     ranges = (PartitionRange("t", 0, 0, 100),)
-    context = SinkContext({}, WorkerLimits(), [PART], IntervalContext(KEY, ranges, {}, "1-a"), None)
+    converters, summary = _converters(around), SkippedSummary()
+    letters = None
+    if queue is not None:
+        letters = SinkDeadLetters(LettersOf("orders", 0, "dead", True), lambda: queue)  # type: ignore[arg-type, return-value]
+        guard.add(letters)
+    guard.add(summary)
+    reporter = ErrantRecords(guard, task, converters, letters)
+    context = SinkContext({}, WorkerLimits(), [PART], IntervalContext(KEY, ranges, {}, "1-a"), reporter)
     control = TaskControl(IntervalCaps())
-    work = SinkWork(task, context, {}, strings(guard), Pipeline([], guard), is_staged)
+    pipeline = Pipeline(around.stages, guard)
+    work = SinkWork(task, context, {}, converters, pipeline, is_staged, around.patience, summary, letters)
     return SinkRun(work, control), control.stopping
+
+
+def _converters(around: Around) -> Converters:
+    found = strings(around.guard)
+    return found if around.value is None else replace(found, value=around.value)

@@ -12,8 +12,10 @@ import pytest
 from connect_core.api.data import STRING_SCHEMA
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import RecordMetadata, SourceTask
-from connect_core.errors import RetriableError, UnclearOutcomeError
+from connect_core.errors import ConnectError, DataError, RetriableError, UnclearOutcomeError
 from connect_core.interval.values import IntervalCaps
+from connect_core.run.hooks import HookTimeoutError
+from connect_core.run.patience import Patience
 from connect_core.run.source_task import TransactionBoundary
 from tests.run.equipment import RememberedWriter, source_run
 
@@ -135,13 +137,85 @@ def test_retriable_poll_is_polled_again() -> None:
     assert len(writer.committed) == 3
 
 
-def test_failing_poll_fails_the_task() -> None:
-    class Broken(GuideTask):
-        def poll(self) -> Sequence[SourceRecord] | None:
-            raise ValueError("broken")
+@pytest.mark.parametrize("hook", ["initialize", "start", "poll", "commit_record", "commit"])
+def test_failing_hook_fails_the_task_with_its_cause(hook: str) -> None:
+    def fail(*arguments: object) -> None:
+        raise ValueError("broken")
 
-    with pytest.raises(ValueError, match="broken"):
-        source_run(Broken(), RememberedWriter()).run()
+    broken = type("Broken", (GuideTask,), {hook: fail})
+    with pytest.raises(ConnectError, match=rf"Broken\.{hook} raised ValueError: broken") as raised:
+        source_run(broken(), RememberedWriter()).run()
+    assert isinstance(raised.value.__cause__, ValueError)
+
+
+def test_an_error_of_ours_stays_as_it_is() -> None:
+    class Refused(GuideTask):
+        def start(self, config: Mapping[str, str]) -> None:
+            raise DataError("no such table") from KeyError("t")
+
+    with pytest.raises(DataError, match="no such table") as raised:
+        source_run(Refused(), RememberedWriter()).run()
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize("hook", ["start", "commit"])
+def test_hanging_hook_is_named_with_its_place(hook: str) -> None:
+    released = threading.Event()
+
+    def hang(*arguments: object) -> None:
+        released.wait()
+
+    hanging = type("Hanging", (GuideTask,), {hook: hang, "__module__": __name__})
+    run = source_run(hanging(), RememberedWriter(), patience=Patience(hook_seconds=0.3))
+    with pytest.raises(HookTimeoutError, match=rf"Hanging\.{hook} did not return within 0\.3 s; it is at .* in hang"):
+        run.run()
+    released.set()
+
+
+def test_interval_ends_though_poll_never_does() -> None:
+    released = threading.Event()
+
+    class Deaf(GuideTask):
+        def stop(self) -> None:
+            """Do nothing."""
+
+        def poll(self) -> Sequence[SourceRecord] | None:
+            if self.sent == self.count:
+                released.wait()
+                return None
+            return super().poll()
+
+    writer = RememberedWriter()
+    source_run(Deaf(), writer, patience=Patience(stop_seconds=0.2)).run()
+    assert len(writer.committed) == 3
+    released.set()
+
+
+def test_stop_may_fail_or_hang_after_the_commit() -> None:
+    class Stubborn(GuideTask):
+        def stop(self) -> None:
+            super().stop()
+            raise ValueError("cannot stop")
+
+    writer = RememberedWriter()
+    source_run(Stubborn(), writer).run()
+    assert len(writer.committed) == 3
+
+
+def test_start_and_poll_share_a_thread() -> None:
+    threads = set()
+
+    class Bound(GuideTask):
+        def start(self, config: Mapping[str, str]) -> None:
+            threads.add(threading.get_ident())
+
+        def poll(self) -> Sequence[SourceRecord] | None:
+            threads.add(threading.get_ident())
+            return super().poll()
+
+    source_run(Bound(), RememberedWriter()).run()
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
 
 
 def test_reached_bound_ends_the_interval_at_once() -> None:
@@ -151,7 +225,7 @@ def test_reached_bound_ends_the_interval_at_once() -> None:
 
     writer = RememberedWriter()
     began = time.monotonic()
-    source_run(Bounded(), writer, IntervalCaps(idle_milliseconds=60_000), {'{"p":1}': {"n": 3}}).run()
+    source_run(Bounded(), writer, IntervalCaps(idle_milliseconds=60_000), upper={'{"p":1}': {"n": 3}}).run()
     assert len(writer.committed) == 3
     assert time.monotonic() - began < 30
 
