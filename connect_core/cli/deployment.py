@@ -12,8 +12,11 @@ from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.wiring import airflow_api
 from connect_core.herder.context import Herder
-from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.scheduler import Scheduler
+from connect_core.herder.topic_ends import TopicEnds
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store import Database
 
@@ -29,10 +32,11 @@ class Deployment:
     providers: ConfigProviders
     duties: AirflowDuties | None
     scheduler: Scheduler
+    ends: TopicEnds
 
     def herder(self, actor: str) -> Herder:
         """Return the herder that acts in somebody's name."""
-        return Herder(self.database, self.settings, self.scheduler, rewrite_in_database, self.providers, actor)
+        return Herder(self.database, self.settings, self.scheduler, rewrite_offsets, self.providers, actor, self.ends)
 
 
 def settings_of(worker: Path | None) -> WorkerSettings:
@@ -47,15 +51,16 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
     """
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved)))
     if not settings.values["airflow.url"]:
         # The watcher in Airflow carries out what is asked for.
-        return Deployment(settings, database, providers, None, RequestingScheduler(database))
+        return Deployment(settings, database, providers, None, RequestingScheduler(database), ends)
     api = airflow_api(settings)
     airflow = AirflowScheduler(api)
     duties = AirflowDuties(database, api, airflow)
     if not is_service:
-        return Deployment(settings, database, providers, duties, airflow)
+        return Deployment(settings, database, providers, duties, airflow, ends)
     service = RequestService(duties)
     service.start()
     scheduler = ServiceScheduler(airflow, RequestingScheduler(database), service)
-    return Deployment(settings, database, providers, duties, scheduler)
+    return Deployment(settings, database, providers, duties, scheduler, ends)

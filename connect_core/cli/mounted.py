@@ -7,11 +7,15 @@ from typing import Any
 
 from connect_core.configs import load_worker, providers_of
 from connect_core.dag.access import AirflowAccess
+from connect_core.dag.naming import dag_id_of
 from connect_core.dag.scheduler import RequestingScheduler
 from connect_core.herder.context import Herder
-from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.herder.rewriting import rewrite_offsets
+from connect_core.herder.topic_ends import TopicEnds
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.cluster import cluster_id_of
-from connect_core.rest import RestOptions, create_app
+from connect_core.rest import Links, RestOptions, create_app
 from connect_core.settings import WorkerMode
 from connect_core.store import Database
 
@@ -23,10 +27,12 @@ def make_app() -> Any:
     settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved)))
 
     def herder(actor: str) -> Herder:
         # Airflow's server may have a single worker: it must never call itself.
         scheduler = RequestingScheduler(database, actor)
-        return Herder(database, settings, scheduler, rewrite_in_database, providers, actor)
+        return Herder(database, settings, scheduler, rewrite_offsets, providers, actor, ends)
 
-    return create_app(herder, AirflowAccess(), RestOptions(cluster_id_of(settings)))
+    links = Links(dag_id_of, "", os.environ.get("CONNECT_SPARK_UI"))
+    return create_app(herder, AirflowAccess(), RestOptions(cluster_id_of(settings), face="airflow", links=links))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 
 from connect_core.cli.deployment import Deployment, open_deployment, settings_of
+from connect_core.dag.naming import dag_id_of
 from connect_core.errors import ConnectError
 from connect_core.kafka.cluster import cluster_id_of
 from connect_core.kafka.internal_topics import create_internal_topics
-from connect_core.rest import LoopbackAuthorizer, RestOptions, check_listeners, create_app, serve
+from connect_core.rest import Links, LoopbackAuthorizer, RestOptions, check_listeners, create_app, serve
 from connect_core.store import migrate
 
 __all__ = ["log_to_console", "rest", "serve_deployment"]
@@ -43,7 +45,9 @@ def serve_deployment(deployment: Deployment) -> None:
     first, *others = settings.listeners
     if others:
         raise ConnectError(f"listeners names {len(others) + 1} addresses: the REST API listens on one, {first}")
-    app = create_app(deployment.herder, LoopbackAuthorizer(), RestOptions(cluster_id_of(settings)))
+    links = Links(dag_id_of, settings.values["airflow.url"], os.environ.get("CONNECT_SPARK_UI"))
+    options = RestOptions(cluster_id_of(settings), links=links)
+    app = create_app(deployment.herder, LoopbackAuthorizer(), options)
     _LOG.info("REST API of deployment %s on %s", settings.deployment, first)
     serve(app, first)
     deployment.database.close()

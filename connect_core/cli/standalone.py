@@ -16,7 +16,10 @@ from connect_core.configs import ConnectorFile, load_worker, providers_of, read_
 from connect_core.errors import ConnectError
 from connect_core.herder.connectors import NewConnector, create, put_config
 from connect_core.herder.context import Herder
-from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.herder.rewriting import rewrite_offsets
+from connect_core.herder.topic_ends import TopicEnds
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.cluster import cluster_id_of
 from connect_core.rest import (
     LoopbackAuthorizer,
@@ -80,18 +83,19 @@ def _deploy(opened: StandaloneWorker, wanted: ConnectorFile) -> None:
     _LOG.info("Created connector %s", wanted.name)
 
 
-def herder_of(opened: StandaloneWorker, actor: str = "") -> Herder:
+def herder_of(opened: StandaloneWorker, actor: str = "", ends: TopicEnds | None = None) -> Herder:
     """Return the herder over a standalone worker, acting in somebody's name."""
     providers = providers_of(opened.settings, os.environ)
-    return Herder(opened.database, opened.settings, opened.scheduler, rewrite_in_database, providers, actor)
+    return Herder(opened.database, opened.settings, opened.scheduler, rewrite_offsets, providers, actor, ends)
 
 
 def _serve(opened: StandaloneWorker) -> RestServer | None:
     """Serve the REST API; a taken port is no reason to stop the connectors. Raises ConfigError."""
     authorizer = LoopbackAuthorizer()
     check_listeners(opened.settings.listeners, authorizer)
-    options = RestOptions(cluster_id_of(opened.settings))
-    app = create_app(partial(herder_of, opened), authorizer, options)
+    ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved)))
+    options = RestOptions(cluster_id_of(opened.settings), face="standalone")
+    app = create_app(partial(herder_of, opened, ends=ends), authorizer, options)
     try:
         return serve_in_thread(app, opened.settings.listeners[0])
     except ConnectError as error:

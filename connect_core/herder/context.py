@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from connect_core.configs import ConfigProviders
 from connect_core.herder.scheduler import Act, Scheduler, ask
+from connect_core.herder.topic_ends import TopicEnds
 from connect_core.settings import WorkerSettings
 from connect_core.store import Database
 
@@ -42,6 +43,8 @@ class Herder:
     rewrite_offsets: OffsetRewriter
     providers: ConfigProviders = field(default_factory=ConfigProviders)
     actor: str = ""
+    ends: TopicEnds | None = None
+    """Where topics end, for lag; ``None`` where Kafka is not asked."""
 
     @property
     def worker_id(self) -> str:

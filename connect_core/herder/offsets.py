@@ -13,13 +13,13 @@ from connect_core.api.source import SourceConnector
 from connect_core.errors import BadRequestError, ConnectError, IllegalWorkerStateError
 from connect_core.herder.context import Herder
 from connect_core.herder.sink_offsets import parse_sink_offsets
-from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
 from connect_core.registry import PluginKind, registry
 from connect_core.store import audit, connectors, offsets
 from connect_core.store.audit import Act
 from connect_core.store.offsets import Changes
 
-__all__ = ["OffsetEntry", "alter", "get", "list_moves", "reset"]
+__all__ = ["OffsetEntry", "alter", "get", "list_moves", "parse_wanted", "reset"]
 
 OffsetEntry = Mapping[str, Any]
 """Connect's ``{"partition": {…}, "offset": {…}}``; an offset of null forgets the partition."""
@@ -66,6 +66,11 @@ def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:
         is_followed = _alter_source(herder, state, connector, wanted)
     _rewrite(herder, name, wanted)
     return _DONE[is_followed].format(done="altered")
+
+
+def parse_wanted(kind: ConnectorType, entries: Sequence[OffsetEntry]) -> Changes:
+    """Return what entries want of a connector of this type. Raise BadRequestError, ConnectError."""
+    return offsets.sink_offsets(parse_sink_offsets(entries)) if kind is ConnectorType.SINK else _source_changes(entries)
 
 
 def reset(herder: Herder, name: str) -> str:

@@ -2,11 +2,13 @@
 
 from connect_core.rest.app import RestOptions, create_app
 from connect_core.rest.auth import Authorizer, Caller, LoopbackAuthorizer, Method
+from connect_core.rest.links import Links
 from connect_core.rest.server import RestServer, check_listeners, serve, serve_in_thread
 
 __all__ = [
     "Authorizer",
     "Caller",
+    "Links",
     "LoopbackAuthorizer",
     "Method",
     "RestOptions",

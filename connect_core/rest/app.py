@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from fastapi import FastAPI
 
@@ -11,7 +12,9 @@ from connect_core.herder.context import Herder
 from connect_core.rest.address import AddressMiddleware
 from connect_core.rest.auth import AuthMiddleware, Authorizer
 from connect_core.rest.errors import install_handlers
+from connect_core.rest.links import Links
 from connect_core.rest.routers import ROUTERS
+from connect_core.rest.ui import PageMiddleware
 
 __all__ = ["HerderFactory", "RestOptions", "create_app"]
 
@@ -25,6 +28,8 @@ class RestOptions:
 
     cluster_id: Callable[[], str] = lambda: ""
     origins: tuple[str, ...] = ()
+    face: Literal["airflow", "rest", "standalone"] = "rest"
+    links: Links = field(default_factory=Links)
 
 
 def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: RestOptions | None = None) -> FastAPI:
@@ -40,10 +45,13 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     app.state.herder_factory = herder_factory
     app.state.authorizer = authorizer
     app.state.cluster_id = options.cluster_id
+    app.state.face = options.face
+    app.state.links = options.links
     install_handlers(app)
     for router in ROUTERS:
         app.include_router(router)
     # The last one added is the first one met.
     app.add_middleware(AddressMiddleware)
+    app.add_middleware(PageMiddleware)
     app.add_middleware(AuthMiddleware, authorizer=authorizer, origins=options.origins)
     return app

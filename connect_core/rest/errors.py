@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -24,7 +26,7 @@ from connect_core.errors import (
 )
 from connect_core.rest.answers import error_answer
 
-__all__ = ["STATUSES", "ForbiddenError", "UnsupportedTypeError", "guarded", "install_handlers", "status_of"]
+__all__ = ["STATUSES", "ForbiddenError", "GuardedRoute", "UnsupportedTypeError", "install_handlers", "status_of"]
 
 _LOG = logging.getLogger(__name__)
 _REASONS = {404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 415: "Unsupported Media Type"}
@@ -62,10 +64,17 @@ def status_of(error: ConnectError) -> int:
     return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
 
 
-def guarded(
+class GuardedRoute(APIRoute):
+    """A route whose surprises are logged and answered with 500."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the guarded handler."""
+        return _guarded(super().get_route_handler())
+
+
+def _guarded(
     handle: Callable[[Request], Awaitable[Response]],
-) -> Callable[[Request], Awaitable[Response]]:
-    """Wrap a handler so that what nobody foresaw is logged and answered with 500."""
+) -> Callable[[Request], Coroutine[Any, Any, Response]]:
 
     async def guard(request: Request) -> Response:
         try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from connect_core.rest.errors import guarded
+from connect_core.rest.errors import GuardedRoute
 
 __all__ = ["ConnectRoute", "ProducingRoute", "accepts_json", "is_json"]
 
@@ -33,12 +32,12 @@ def _plain(media_type: str) -> str:
     return media_type.partition(";")[0].strip().lower()
 
 
-class ProducingRoute(APIRoute):
+class ProducingRoute(GuardedRoute):
     """A route that answers JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler behind the negotiation."""
-        handle = guarded(super().get_route_handler())
+        handle = super().get_route_handler()
 
         async def negotiated(request: Request) -> Response:
             self._check(request)

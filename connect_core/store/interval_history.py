@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,10 +60,12 @@ def find(connection: Connection, connector: str, sequence: int) -> PastInterval 
     return None if row is None else _past(row)
 
 
-def list_marks(connection: Connection, limit: int = 20) -> Mapping[str, list[IntervalMark]]:
-    """Return the last intervals of every connector, the oldest first, by one statement."""
+def list_marks(
+    connection: Connection, limit: int = 20, names: Collection[str] | None = None
+) -> Mapping[str, list[IntervalMark]]:
+    """Return the last intervals of every connector, or of those named, the oldest first, by one statement."""
     last = and_(Interval.connector == Connector.name, Interval.sequence > Connector.sequence - limit)
-    rows = connection.execute(
+    query = (
         select(
             Connector.name,
             Interval.sequence,
@@ -76,8 +78,10 @@ def list_marks(connection: Connection, limit: int = 20) -> Mapping[str, list[Int
         .where(Connector.deleted_at.is_(None))
         .order_by(Connector.name, Interval.sequence)
     )
+    if names is not None:
+        query = query.where(Connector.name.in_(names))
     marks: dict[str, list[IntervalMark]] = {}
-    for row in rows.all():
+    for row in connection.execute(query).all():
         mark = IntervalMark(row.sequence, row.state, row.records, row.started_at, row.ended_at)
         marks.setdefault(row.name, []).append(mark)
     return marks

@@ -1,0 +1,64 @@
+"""The numbers of all connectors, for a monitoring system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from connect_core.herder.context import Herder
+from connect_core.herder.overview import Mark, Summary, summarize
+from connect_core.interval.values import IntervalState
+from connect_core.store import overviews
+from connect_core.store.overviews import Moved
+
+__all__ = ["ConnectorMetrics", "collect"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorMetrics:
+    """One connector's numbers; ``None`` where there is none yet."""
+
+    summary: Summary
+    moved: tuple[Moved, ...]
+    history_skipped_records: int
+
+    @property
+    def lag_records(self) -> int | None:
+        """How many records a sink is behind."""
+        return self.summary.lag
+
+    @property
+    def last_success_timestamp_seconds(self) -> float | None:
+        """When the last interval was committed, in Unix time."""
+        at = self.summary.last_success_at
+        return None if at is None else at.timestamp()
+
+    @property
+    def last_interval_seconds(self) -> float | None:
+        """How long the last finished interval took."""
+        return None if self._last is None else self._last.seconds
+
+    @property
+    def last_interval_records(self) -> int | None:
+        """How many records the last finished interval moved."""
+        return None if self._last is None else self._last.records
+
+    @property
+    def history_records(self) -> int:
+        """How many records the committed intervals in the history moved."""
+        return sum(one.records for one in self.moved if one.state is IntervalState.COMMITTED)
+
+    @property
+    def _last(self) -> Mark | None:
+        finished = [mark for mark in self.summary.strip if mark.seconds is not None]
+        return finished[-1] if finished else None
+
+
+def collect(herder: Herder) -> dict[str, ConnectorMetrics]:
+    """Return the numbers of all connectors by name: seven statements however many there are."""
+    summaries = summarize(herder)
+    with herder.database.read() as connection:
+        moved = overviews.moved_by_connector(connection)
+        skipped = overviews.skipped_records(connection)
+    return {
+        one.name: ConnectorMetrics(one, tuple(moved.get(one.name, ())), skipped.get(one.name, 0)) for one in summaries
+    }

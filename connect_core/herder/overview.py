@@ -1,0 +1,168 @@
+"""Connectors as lists and pages show them: status, lag, guarantee, the strip of their last intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import NotFoundError
+from connect_core.herder.context import Herder
+from connect_core.herder.guarantee import guarantee_of
+from connect_core.herder.lag import sum_of, topics_of
+from connect_core.herder.status import ConnectorStatus, PartStatus, State, compute_status
+from connect_core.interval.values import ConnectorType
+from connect_core.store import interval_history, overviews, statuses, topics
+from connect_core.store.interval_history import IntervalMark
+from connect_core.store.statuses import ConnectorFacts
+
+__all__ = ["Mark", "Overview", "Summary", "dead_letter_topic", "get_overview", "summarize"]
+
+_DEAD_LETTERS = "errors.deadletterqueue.topic.name"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One mark in the strip of the last intervals; ``seconds`` is ``None`` while it runs."""
+
+    sequence: int
+    state: str
+    records: int
+    started_at: datetime
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A line of the list of connectors. ``lag``: records a sink is behind, where that is known."""
+
+    name: str
+    type: str
+    connector_class: str
+    plugin_version: str | None
+    state: str
+    is_stalled: bool
+    tasks: dict[str, int]
+    lag: int | None
+    last_success_at: datetime | None
+    next_run_at: datetime | None
+    schedule: str
+    guarantee: str
+    tags: list[str]
+    strip: list[Mark]
+    trace_line: str | None
+    worker_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One connector: its line, its status and where it lives."""
+
+    summary: Summary
+    status: ConnectorStatus
+    config_version: int
+    planned_version: int | None
+    created_at: datetime
+    updated_at: datetime
+    retry_at: datetime | None
+    dead_letter_topic: str | None
+    topics: list[str]
+
+
+def summarize(herder: Herder) -> list[Summary]:
+    """Return the lines of all connectors, by name: five statements however many there are."""
+    with herder.database.read() as connection:
+        facts = statuses.load_facts(connection)
+        marks = interval_history.list_marks(connection)
+        positions = overviews.all_sink_positions(connection)
+    lags = _lags(herder, facts, positions)
+    return [_summary(one, herder.worker_id, marks.get(one.name, ()), lags.get(one.name)) for one in facts]
+
+
+def get_overview(herder: Herder, name: str) -> Overview:
+    """Return one connector. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        found = statuses.load_facts(connection, [name])
+        if not found:
+            raise NotFoundError(f"Connector {name} not found")
+        marks = interval_history.list_marks(connection, names=[name])
+        positions = overviews.all_sink_positions(connection, [name])
+        stamps = overviews.stamps(connection, name)
+        active = topics.active(connection, name)
+    (facts,) = found
+    lag = _lags(herder, found, positions).get(name)
+    return Overview(
+        summary=_summary(facts, herder.worker_id, marks.get(name, ()), lag),
+        status=compute_status(facts, herder.worker_id),
+        config_version=facts.config_version,
+        planned_version=facts.planned_version,
+        created_at=stamps.created_at,
+        updated_at=stamps.updated_at,
+        retry_at=facts.interval.retry_at if facts.interval else None,
+        dead_letter_topic=dead_letter_topic(facts.config),
+        topics=active,
+    )
+
+
+def dead_letter_topic(config: Mapping[str, str]) -> str | None:
+    """Return the topic a configuration sends bad records to, if any."""
+    return config.get(_DEAD_LETTERS, "").strip() or None
+
+
+def _lags(
+    herder: Herder, facts: Collection[ConnectorFacts], positions: Mapping[str, Mapping[TopicPartition, int]]
+) -> dict[str, int | None]:
+    """Return the lag of every sink, as far as the ends of its topics are known by now."""
+    sinks = {one.name: topics_of(one.config) for one in facts if one.type is ConnectorType.SINK}
+    if herder.ends is None or not sinks:
+        return {}
+    wanted = {topic for named in sinks.values() for topic in named}
+    wanted |= {part.topic for name in sinks for part in positions.get(name, ())}
+    ends = herder.ends.known(wanted)
+    return {name: sum_of(positions.get(name, {}), named, ends) for name, named in sinks.items()}
+
+
+def _summary(facts: ConnectorFacts, worker_id: str, strip: Sequence[IntervalMark], lag: int | None) -> Summary:
+    status = compute_status(facts, worker_id)
+    return Summary(
+        name=facts.name,
+        type=facts.type.value,
+        connector_class=facts.config.get("connector.class", ""),
+        plugin_version=facts.plugin_version,
+        state=status.connector.state.value,
+        is_stalled=status.is_stalled,
+        tasks=dict(Counter(task.state.value for task in status.tasks)),
+        lag=lag,
+        last_success_at=facts.committed_at,
+        next_run_at=facts.next_run_at,
+        schedule=facts.config.get("schedule") or "@continuous",
+        guarantee=guarantee_of(facts.config),
+        tags=_tags(facts.config),
+        strip=[_mark(one) for one in strip],
+        trace_line=_trace_line([status.connector, *status.tasks]),
+        worker_id=status.connector.worker_id,
+    )
+
+
+def _tags(config: Mapping[str, str]) -> list[str]:
+    return sorted({tag.strip() for tag in config.get("tags", "").split(",")} - {""})
+
+
+def _mark(mark: IntervalMark) -> Mark:
+    seconds = None if mark.ended_at is None else (mark.ended_at - mark.started_at).total_seconds()
+    return Mark(mark.sequence, mark.state.value, mark.records, mark.started_at, seconds)
+
+
+def _trace_line(parts: Sequence[PartStatus]) -> str | None:
+    """Return what the first failed part's trace says: its last line that is not indented."""
+    for part in parts:
+        if part.state is State.FAILED and part.trace:
+            lines = [line for line in part.trace.splitlines() if line.strip()]
+            said = [line for line in lines if not line[0].isspace() and not line.startswith(_FRAMES)]
+            return next(iter(said or lines), None)
+    return None
+
+
+_FRAMES = ("Traceback ", "The above exception", "During handling", "The next automatic restart")

@@ -1,0 +1,166 @@
+"""Going back: what a change of offsets would have read again, and a rewind to an interval.
+
+The history of offsets tells where every partition stood before any interval;
+undoing its moves, the newest first, leads there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connect_core.api.offsets import parse
+from connect_core.errors import BadRequestError, NotFoundError
+from connect_core.herder import offsets
+from connect_core.herder.context import Herder
+from connect_core.herder.offsets import OffsetEntry
+from connect_core.interval.values import TargetState
+from connect_core.store import connectors, interval_history, overviews
+from connect_core.store import offsets as stored_offsets
+from connect_core.store.database import Connection
+from connect_core.store.offsets import Changes
+from connect_core.store.overviews import PastMove
+
+__all__ = ["OffsetChange", "Preview", "preview_alter", "preview_reset", "preview_rewind", "rewind"]
+
+_LONGEST = 10_000
+"""How many moves are looked back over at most."""
+_BY_INTERVALS = ("interval", "repair")
+
+Positions = dict[str, Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetChange:
+    """One partition: where it stands and would stand; ``again``: offsets between the two, of sinks."""
+
+    partition: dict[str, Any]
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+    again: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change would do. ``records``: what ``intervals`` moved, ``None`` where history does not tell."""
+
+    changes: list[OffsetChange]
+    intervals: list[int]
+    records: int | None
+    obstacle: str | None
+
+    @property
+    def entries(self) -> list[OffsetEntry]:
+        """The change as a request to alter offsets."""
+        return [{"partition": one.partition, "offset": one.after} for one in self.changes]
+
+
+def preview_rewind(herder: Herder, name: str, sequence: int) -> Preview:
+    """Return what going back to before an interval would read again.
+
+    Raise NotFoundError for one that is not in the history, BadRequestError where
+    the history of offsets does not reach back to it.
+    """
+
+    def before_interval(connection: Connection, moves: Sequence[PastMove]) -> Changes:
+        if interval_history.find(connection, name, sequence) is None:
+            raise NotFoundError(f"Connector {name} has no interval {sequence} in its history")
+        return _undone(_since(name, moves, sequence))
+
+    return _preview(herder, name, before_interval)
+
+
+def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> Preview:
+    """Return what altered offsets would have read again. Raise as ``offsets.alter``."""
+    with herder.database.read() as connection:
+        kind = connectors.get(connection, name).type
+    wanted = offsets.parse_wanted(kind, entries)
+    return _preview(herder, name, lambda connection, moves: wanted)
+
+
+def preview_reset(herder: Herder, name: str) -> Preview:
+    """Return what a reset would have read again. Raise NotFoundError."""
+    return _preview(herder, name, None)
+
+
+def rewind(herder: Herder, name: str, sequence: int) -> tuple[str, Preview]:
+    """Let a stopped connector read again from before an interval → what to tell the user, and what is read again.
+
+    Raise NotFoundError, BadRequestError, and what ``offsets.alter`` raises.
+    """
+    preview = preview_rewind(herder, name, sequence)
+    if preview.obstacle is not None:
+        raise BadRequestError(preview.obstacle)
+    if not preview.changes:
+        return f"Nothing has moved since interval {sequence}: the offsets are as they were", preview
+    return offsets.alter(herder, name, preview.entries), preview
+
+
+def _preview(
+    herder: Herder, name: str, wanted_of: Callable[[Connection, Sequence[PastMove]], Changes] | None
+) -> Preview:
+    with herder.database.read() as connection:
+        state = connectors.get(connection, name)
+        now: Positions = dict(stored_offsets.load(connection, name, state.type))
+        moves = overviews.past_moves(connection, name, state.type, _LONGEST)
+        wanted = dict.fromkeys(now) if wanted_of is None else wanted_of(connection, moves)
+        changed = {key: offset for key, offset in wanted.items() if now.get(key) != offset}
+        undone = _moves_back_to(changed, now, moves)
+        first = min((one.sequence for one in undone or () if one.cause in _BY_INTERVALS), default=None)
+        told = [] if first is None else overviews.committed_since(connection, name, first)
+    is_known = undone is not None and all(one.cause in _BY_INTERVALS for one in undone)
+    return Preview(
+        changes=[_change(key, now.get(key), offset) for key, offset in sorted(changed.items())],
+        intervals=[sequence for sequence, _ in told],
+        records=sum(records for _, records in told) if is_known else None,
+        obstacle=_obstacle(name, state.target_state),
+    )
+
+
+def _since(name: str, moves: Sequence[PastMove], sequence: int) -> Sequence[PastMove]:
+    """Return the moves from an interval's first one on, the newest first."""
+    mine = [place for place, one in enumerate(moves) if one.cause in _BY_INTERVALS and one.sequence >= sequence]
+    if len(moves) == _LONGEST and (not mine or mine[-1] == len(moves) - 1):
+        raise BadRequestError(
+            f"The history of the offsets of connector {name} does not reach back to interval {sequence}: "
+            "alter the offsets themselves"
+        )
+    return moves[: mine[-1] + 1] if mine else ()
+
+
+def _undone(moves: Sequence[PastMove]) -> Positions:
+    """Return where the moved partitions stood before these moves, the newest of which comes first."""
+    return {one.partition: one.before for one in moves}
+
+
+def _moves_back_to(
+    wanted: Changes, now: Mapping[str, Mapping[str, Any] | None], moves: Sequence[PastMove]
+) -> Sequence[PastMove] | None:
+    """Return the moves to undo to be where these offsets are wanted; ``None`` if it never was so."""
+    position = {key: now.get(key) for key in wanted}
+    if position == wanted:
+        return ()
+    for count, one in enumerate(moves, 1):
+        if one.partition in position:
+            position[one.partition] = one.before
+        if position == wanted and _is_whole(count, moves):
+            return moves[:count]
+    return None
+
+
+def _is_whole(count: int, moves: Sequence[PastMove]) -> bool:
+    """Return whether the moves so far are all of their interval's."""
+    return count == len(moves) or moves[count].sequence != moves[count - 1].sequence
+
+
+def _change(key: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> OffsetChange:
+    places = [None if offset is None else offset.get("kafka_offset") for offset in (before, after)]
+    again = places[0] - places[1] if isinstance(places[0], int) and isinstance(places[1], int) else None
+    return OffsetChange(
+        parse(key), None if before is None else dict(before), None if after is None else dict(after), again
+    )
+
+
+def _obstacle(name: str, target: TargetState) -> str | None:
+    return None if target is TargetState.STOPPED else f"Connector {name} must be stopped before its offsets are changed"

@@ -1,0 +1,1 @@
+"""What the REST API offers beyond Connect's, under ``/v1``."""

@@ -1,0 +1,103 @@
+"""Metrics of all connectors in Prometheus' text format, computed from the metadata database when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from fastapi import APIRouter
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.responses import PlainTextResponse, Response
+
+from connect_core.herder.metrics import ConnectorMetrics, collect
+from connect_core.herder.status import State
+from connect_core.rest.access import Reader, Visible
+from connect_core.rest.errors import GuardedRoute
+
+__all__ = ["get_metrics", "router"]
+
+router = APIRouter(route_class=GuardedRoute, tags=["beyond Connect"])
+
+_TEXT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Prometheus' text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/metrics", include_in_schema=False)
+@router.get("/v1/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse, responses=_TEXT)
+def get_metrics(herder: Reader, visible: Visible) -> Response:
+    """Return the metrics of the connectors the caller may see."""
+    found = collect(herder)
+    registry = CollectorRegistry()
+    registry.register(_Collector([found[name] for name in visible(found)]))
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+class _Collector(Collector):
+    """Turns the metrics of one moment into Prometheus' families."""
+
+    def __init__(self, connectors: Collection[ConnectorMetrics]) -> None:
+        self._connectors = connectors
+
+    def collect(self) -> Iterator[Metric]:
+        """Return every family."""
+        yield self._info()
+        yield self._states()
+        yield self._tasks()
+        yield self._history()
+        for name, what in _NUMBERS.items():
+            yield self._numbers(name, what)
+
+    def _info(self) -> Metric:
+        family = InfoMetricFamily("connect_connector", "A connector and its plugin.", labels=["connector"])
+        for one in self._connectors:
+            line = one.summary
+            values = {"type": line.type, "class": line.connector_class, "version": line.plugin_version or ""}
+            family.add_metric([line.name], values)
+        return family
+
+    def _states(self) -> Metric:
+        family = GaugeMetricFamily(
+            "connect_connector_state", "1 for the state a connector is in.", labels=["connector", "state"]
+        )
+        for one in self._connectors:
+            for state in State:
+                family.add_metric([one.summary.name, state.value], float(one.summary.state == state.value))
+        return family
+
+    def _tasks(self) -> Metric:
+        family = GaugeMetricFamily("connect_tasks", "Tasks of a connector by state.", labels=["connector", "state"])
+        for one in self._connectors:
+            for state, count in one.summary.tasks.items():
+                family.add_metric([one.summary.name, state], count)
+        return family
+
+    def _history(self) -> Metric:
+        family = GaugeMetricFamily(
+            "connect_history_intervals", "Intervals in the history, by state.", labels=["connector", "state"]
+        )
+        for one in self._connectors:
+            for moved in one.moved:
+                family.add_metric([one.summary.name, moved.state.value], moved.intervals)
+        return family
+
+    def _numbers(self, name: str, what: str) -> Metric:
+        family = GaugeMetricFamily(f"connect_{name}", what, labels=["connector"])
+        for one in self._connectors:
+            value = getattr(one, name)
+            if value is not None:
+                family.add_metric([one.summary.name], value)
+        return family
+
+
+_NUMBERS = {
+    "lag_records": "Records a sink is behind the last stable offsets of its topics.",
+    "last_success_timestamp_seconds": "When the last interval was committed, in Unix time.",
+    "last_interval_seconds": "How long the last finished interval took.",
+    "last_interval_records": "Records of the last finished interval.",
+    "history_records": "Records of the committed intervals in the history.",
+    "history_skipped_records": "Records skipped by the intervals in the history.",
+}

@@ -1,0 +1,131 @@
+"""What lists of all connectors show beside their status: one statement each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from connect_core.api.offsets import parse
+from connect_core.api.records import TopicPartition
+from connect_core.interval.values import ConnectorType, IntervalState
+from connect_core.store.models import Connector, Interval, Offset, OffsetHistory, RecordError
+
+__all__ = [
+    "Moved",
+    "PastMove",
+    "Stamps",
+    "all_sink_positions",
+    "committed_since",
+    "moved_by_connector",
+    "past_moves",
+    "skipped_records",
+    "stamps",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """When a connector's row was made and last changed."""
+
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What is still in a connector's history of intervals, by their state."""
+
+    state: IntervalState
+    intervals: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class PastMove:
+    """A move of an offset as what undoes it: where the partition stood before; ``sequence`` of whose interval."""
+
+    partition: str
+    before: dict[str, Any] | None
+    cause: str
+    sequence: int
+
+
+def all_sink_positions(
+    connection: Connection, names: Collection[str] | None = None
+) -> dict[str, dict[TopicPartition, int]]:
+    """Return the positions of every sink that has any, or of those named, by its name."""
+    query = (
+        select(Offset.connector, Offset.partition, Offset.offset)
+        .join(Connector, Connector.name == Offset.connector)
+        .where(Offset.type == ConnectorType.SINK, Connector.type == ConnectorType.SINK, Connector.deleted_at.is_(None))
+    )
+    if names is not None:
+        query = query.where(Connector.name.in_(names))
+    positions: dict[str, dict[TopicPartition, int]] = {}
+    for name, partition, offset in connection.execute(query):
+        where = parse(partition)
+        part = TopicPartition(where["kafka_topic"], where["kafka_partition"])
+        positions.setdefault(name, {})[part] = parse(offset)["kafka_offset"]
+    return positions
+
+
+def stamps(connection: Connection, connector: str) -> Stamps:
+    """Return when a connector was created and last changed; it exists."""
+    row = connection.execute(
+        select(Connector.created_at, Connector.updated_at).where(Connector.name == connector)
+    ).one()
+    return Stamps(row.created_at, row.updated_at)
+
+
+def moved_by_connector(connection: Connection) -> dict[str, list[Moved]]:
+    """Return what every connector's known intervals moved."""
+    rows = connection.execute(
+        select(Connector.name, Interval.state, func.count(), func.sum(Interval.records))
+        .join(Interval, Interval.connector == Connector.name)
+        .where(Connector.deleted_at.is_(None))
+        .group_by(Connector.name, Interval.state)
+    )
+    moved: dict[str, list[Moved]] = {}
+    for name, state, count, records in rows:
+        moved.setdefault(name, []).append(Moved(state, count, int(records or 0)))
+    return moved
+
+
+def committed_since(connection: Connection, connector: str, sequence: int) -> list[tuple[int, int]]:
+    """Return number and records of the committed intervals from one on, the newest first."""
+    rows: Any = connection.execute(
+        select(Interval.sequence, Interval.records)
+        .where(
+            Interval.connector == connector,
+            Interval.sequence >= sequence,
+            Interval.state == IntervalState.COMMITTED,
+        )
+        .order_by(Interval.sequence.desc())
+    )
+    return [(row.sequence, row.records) for row in rows]
+
+
+def skipped_records(connection: Connection, connectors: Collection[str] | None = None) -> dict[str, int]:
+    """Return how many records each connector is known to have skipped."""
+    query = select(RecordError.connector, func.sum(RecordError.records)).group_by(RecordError.connector)
+    if connectors is not None:
+        query = query.where(RecordError.connector.in_(connectors))
+    return {name: int(records) for name, records in connection.execute(query)}
+
+
+def past_moves(connection: Connection, connector: str, kind: ConnectorType, limit: int) -> list[PastMove]:
+    """Return the last moves of a connector's offsets, the newest first."""
+    rows = connection.execute(
+        select(OffsetHistory.partition, OffsetHistory.before, OffsetHistory.cause, OffsetHistory.sequence)
+        .where(OffsetHistory.connector == connector, OffsetHistory.type == kind)
+        .order_by(OffsetHistory.id.desc())
+        .limit(limit)
+    )
+    return [
+        PastMove(row.partition, None if row.before is None else parse(row.before), row.cause, row.sequence)
+        for row in rows
+    ]

@@ -1,0 +1,208 @@
+"""What the API offers beyond Connect's: every answer fits the shape OpenAPI describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey, PartitionRange
+from connect_core.herder import connectors, lifecycle
+from connect_core.interval.effects import InsertInterval, LoadConnector, RaiseEpoch
+from connect_core.interval.values import (
+    Counts,
+    IntervalRow,
+    IntervalState,
+    TaskError,
+    TaskOutcome,
+    TaskResult,
+)
+from connect_core.rest import Links, LoopbackAuthorizer
+from connect_core.rest.v1 import entities
+from tests.herder.worlds import SINK, SOURCE, World
+from tests.rest.conftest import Client, app_of
+
+LINES = TopicPartition("lines", 0)
+
+
+def done(records: int, task: int = 0) -> TaskResult:
+    return TaskResult(task, TaskOutcome.DONE, counts=Counts(records=records), host="spark:1")
+
+
+def commit_sink(world: World, start: int, end: int, name: str = "a") -> int:
+    """Commit one interval of a sink that read lines-0 from start to end."""
+    driver = world.driver(name)
+    assert driver.plan()
+    driver.epoch = driver.do(RaiseEpoch(name, "driver"))
+    state = driver.do(LoadConnector(name))
+    key = IntervalKey(name, state.incarnation, state.sequence + 1, driver.epoch)
+    ranges = (PartitionRange("lines", 0, start, end),)
+    row = IntervalRow(key, IntervalState.PLANNED, state.config_version, "deal", tasks=1, ranges=ranges)
+    driver.do(InsertInterval(row))
+    driver.commit(key, [done(end - start)], positions={LINES: end})
+    return key.sequence
+
+
+def fits(shape: type[BaseModel], value: Any) -> Mapping[str, Any]:
+    shape.model_validate(value)
+    return dict(value)
+
+
+@pytest.fixture
+def sink(world: World) -> World:
+    """A sink that has committed [0, 10), [10, 25) and [25, 30)."""
+    world.create(config={**SINK, "tags": "night, files"})
+    for start, end in ((0, 10), (10, 25), (25, 30)):
+        commit_sink(world, start, end)
+    return world
+
+
+def test_list_shows_each_connector_at_a_glance(sink: World, call: Client) -> None:
+    sink.create("b")
+    answer = call("GET", "/v1/connectors")
+    found = fits(entities.ConnectorSummaryList, answer.json)["connectors"]
+    assert [one["name"] for one in found] == ["a", "b"]
+    first = found[0]
+    assert first["state"] == "RUNNING"
+    assert first["tasks"] == {"RUNNING": 1}
+    assert [mark["records"] for mark in first["strip"]] == [10, 15, 5]
+    assert first["tags"] == ["files", "night"]
+    assert (first["guarantee"], first["schedule"], first["lag"]) == ("exactly-once", "@continuous", None)
+    assert first["last_success_at"] is not None
+    assert (found[1]["state"], found[1]["strip"]) == ("UNASSIGNED", [])
+
+
+def test_failed_connector_says_why_in_a_line(world: World, call: Client) -> None:
+    world.create()
+    driver = world.driver()
+    error = TaskError(
+        "ValueError",
+        "no such table",
+        'Traceback (most recent call last):\n  File "x"\nValueError: no such table\n',
+        False,
+    )
+    driver.fail(driver.begin(), [TaskResult(0, TaskOutcome.FAILED, error=error)])
+    (found,) = call("GET", "/v1/connectors").json["connectors"]
+    assert found["trace_line"] == "ValueError: no such table"
+    overview = fits(entities.ConnectorOverview, call("GET", "/v1/connectors/a").json)
+    assert overview["task_views"][0]["trace"].startswith("Traceback")
+
+
+def test_intervals_come_in_pages(sink: World, call: Client) -> None:
+    first = fits(entities.IntervalPage, call("GET", "/v1/connectors/a/intervals?limit=2").json)
+    assert [one["sequence"] for one in first["intervals"]] == [3, 2]
+    assert first["intervals"][0]["ranges"] == [{"topic": "lines", "partition": 0, "start": 25, "end": 30}]
+    assert first["intervals"][0]["counts"]["records"] == 5
+    last = call("GET", f"/v1/connectors/a/intervals?limit=2&before={first['next']}").json
+    assert ([one["sequence"] for one in last["intervals"]], last["next"]) == ([1], None)
+
+
+def test_interval_shows_its_tasks(sink: World, call: Client) -> None:
+    found = fits(entities.IntervalDetail, call("GET", "/v1/connectors/a/intervals/2").json)
+    assert [(task["outcome"], task["counts"]["records"]) for task in found["tasks"]] == [("DONE", 15)]
+    assert call("GET", "/v1/connectors/a/intervals/9").status == 404
+    assert call("GET", "/v1/connectors/a/intervals/x").status == 400
+    assert call("GET", "/v1/connectors/b/intervals").status == 404
+
+
+def test_links_lead_to_airflow(world: World, serve: Callable[[FastAPI], Client]) -> None:
+    world.create()
+    world.driver().begin()
+    links = Links(lambda name: f"dag-{name}", "http://airflow:8080/", "http://spark:4040")
+    call = serve(app_of(world, LoopbackAuthorizer(), links=links, face="rest"))
+    (found,) = call("GET", "/v1/connectors/a/intervals").json["intervals"]
+    assert found["run_url"] == "http://airflow:8080/dags/dag-a/runs/run-1"
+    assert found["spark_url"] == "http://spark:4040"
+    assert call("GET", "/v1/connectors/a").json["dag_url"] == "http://airflow:8080/dags/dag-a"
+    worker = fits(entities.WorkerInfo, call("GET", "/v1/worker").json)
+    assert (worker["face"], worker["airflow_url"]) == ("rest", "http://airflow:8080")
+
+
+def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> None:
+    preview = fits(entities.OffsetsPreview, call("POST", "/v1/connectors/a/offsets/preview", {"to": 2}).json)
+    assert (preview["intervals"], preview["records"]) == ([3, 2], 20)
+    assert [(one["before"], one["after"], one["again"]) for one in preview["changes"]] == [
+        ({"kafka_offset": 30}, {"kafka_offset": 10}, 20)
+    ]
+    assert "stopped" in preview["obstacle"]
+    refused = call("POST", "/v1/connectors/a/rewind", {"to": 2})
+    assert refused.status == 400
+    lifecycle.stop(sink.herder, "a")
+    done = fits(entities.Rewound, call("POST", "/v1/connectors/a/rewind", {"to": 2}).json)
+    assert done["preview"]["records"] == 20
+    assert call("GET", "/connectors/a/offsets").json["offsets"][0]["offset"] == {"kafka_offset": 10}
+    assert "Nothing has moved" not in done["message"]
+
+
+def test_reset_and_altered_offsets_have_a_preview(sink: World, call: Client) -> None:
+    reset = call("POST", "/v1/connectors/a/offsets/preview", {"reset": True}).json
+    assert (reset["intervals"], reset["records"]) == ([3, 2, 1], 30)
+    partition = {"kafka_topic": "lines", "kafka_partition": 0}
+    wanted = {"offsets": [{"partition": partition, "offset": {"kafka_offset": 12}}]}
+    altered = call("POST", "/v1/connectors/a/offsets/preview", wanted).json
+    assert (altered["changes"][0]["again"], altered["records"]) == (18, None)
+    wanted["offsets"][0]["offset"] = {"kafka_offset": 25}
+    assert call("POST", "/v1/connectors/a/offsets/preview", wanted).json["records"] == 5
+
+
+@pytest.mark.parametrize("body", [{}, {"to": 0}, {"to": 1, "reset": True}, {"upto": 1}, [], b"", b"{", {"to": "x"}])
+def test_unclear_previews_are_refused(sink: World, call: Client, body: Any) -> None:
+    assert call("POST", "/v1/connectors/a/offsets/preview", body).status == 400
+    assert call("POST", "/v1/connectors/a/rewind", {"to": 9}).status == 404
+
+
+def test_rewound_offsets_are_in_the_history(sink: World, call: Client) -> None:
+    lifecycle.stop(sink.herder, "a")
+    call("POST", "/v1/connectors/a/rewind", {"to": 3})
+    moves = fits(entities.OffsetMoveList, call("GET", "/v1/connectors/a/offsets/history?limit=2").json)
+    assert [(one["cause"], one["after"]) for one in moves["moves"]] == [
+        ("alter", {"kafka_offset": 25}),
+        ("interval", {"kafka_offset": 30}),
+    ]
+    acts = fits(entities.ActList, call("GET", "/v1/connectors/a/acts").json)["acts"]
+    assert acts[0]["action"] == "alter offsets"
+
+
+def test_config_history_shows_what_changed(world: World, call: Client) -> None:
+    world.create(config={**SOURCE, "some.password": "one"})
+    connectors.put_config(world.herder, "a", {**SOURCE, "topic": "other", "some.password": "two"})
+    versions = fits(entities.ConfigVersionList, call("GET", "/v1/connectors/a/config/history").json)["versions"]
+    assert [one["version"] for one in versions] == [2, 1]
+    changes = {one["key"]: (one["before"], one["after"]) for one in versions[0]["changes"]}
+    assert changes == {"topic": ("lines", "other"), "some.password": ("[hidden]", "[hidden]")}
+    assert {one["key"] for one in versions[1]["changes"]} == {*SOURCE, "name", "some.password"}
+
+
+def test_lag_says_why_it_is_not_known(world: World, call: Client) -> None:
+    world.create()
+    found = fits(entities.Lag, call("GET", "/v1/connectors/a/lag").json)
+    assert found["lag"] is None
+    assert "source" in found["reason"]
+
+
+def test_nothing_skipped_is_an_empty_list(world: World, call: Client) -> None:
+    world.create("s", {**SINK, "errors.deadletterqueue.topic.name": "dead"})
+    found = fits(entities.SkippedRecords, call("GET", "/v1/connectors/s/skipped").json)
+    assert (found["lines"], found["records"], found["dead_letter_topic"]) == ([], 0, "dead")
+
+
+def test_run_now_asks_the_scheduler(world: World, call: Client) -> None:
+    world.create()
+    answer = call("POST", "/v1/connectors/a/run")
+    assert (answer.status, fits(entities.RunStarted, answer.json)["run_id"]) == (202, "manual-1")
+    assert world.scheduler.calls[-1] == ("trigger", "a")
+    assert call("POST", "/v1/connectors/b/run").status == 404
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/v1/metrics"])
+def test_metrics_are_prometheus(sink: World, call: Client, path: str) -> None:
+    answer = call("GET", path, headers={"Accept": "text/plain"})
+    assert answer.headers["content-type"].startswith("text/plain")
+    lines = answer.text.splitlines()
+    assert 'connect_connector_state{connector="a",state="RUNNING"} 1.0' in lines
+    assert 'connect_tasks{connector="a",state="RUNNING"} 1.0' in lines
+    assert 'connect_history_records{connector="a"} 30.0' in lines
