@@ -74,8 +74,9 @@ function grid(scale) {
 function drawnBar(bar, scale) {
   const x = scale.x(bar.from);
   const width = Math.max(scale.x(bar.to) - x, 2);
-  const y = scale.y(bar.value);
-  return svg("rect", { x, y, width, height: Math.max(HEIGHT - BOTTOM - y, 1), "data-interval": bar.state });
+  // An interval that moved nothing is still to be seen.
+  const y = Math.min(scale.y(bar.value), HEIGHT - BOTTOM - 3);
+  return svg("rect", { x, y, width, height: HEIGHT - BOTTOM - y, "data-interval": bar.state });
 }
 
 function line(points, scale) {

@@ -9,15 +9,16 @@ import { pill } from "./marks.js";
 import { trace } from "./trace.js";
 
 const PAGE = 50;
-const COLUMNS = ["Interval", "State", "Range", "Records", "Duration", "Started", "Attempt", "Run"];
+const COLUMNS = ["Interval", "State", "Range", "Records", "Duration", "Started", "Attempt", "Tasks", "Run"];
+const NUMBERS = new Set(["Records", "Duration", "Attempt"]);
 
 /** Show the intervals, the newest first; older ones on demand. */
 export function showIntervals(element, context) {
-  const body = h("tbody");
-  const heads = COLUMNS.map((title) => h("th", { scope: "col", class: ["Records", "Duration"].includes(title) ? "number" : "" }, title));
+  const heads = COLUMNS.map((title) => h("th", { scope: "col", class: NUMBERS.has(title) ? "number" : "" }, title));
+  const body = h("table", { class: "plain intervals", hidden: true }, h("thead", {}, h("tr", {}, heads)));
   const more = button("Older intervals", () => older(), { hidden: true });
   const empty = h("p", { class: "faint", hidden: true }, "No interval yet: none was needed so far.");
-  element.append(h("table", { class: "plain intervals" }, h("thead", {}, h("tr", {}, heads)), body), empty, more);
+  element.append(body, empty, more);
   const rows = new Map();
   const ended = new AbortController();
   let next = null;
@@ -35,9 +36,11 @@ export function showIntervals(element, context) {
     const order = [...rows.keys()].sort((one, other) => other - one);
     order.forEach((sequence, index) => {
       const wanted = rows.get(sequence).element;
-      if (body.children[index] !== wanted) body.insertBefore(wanted, body.children[index] ?? null);
+      const there = body.children[index + 1] ?? null;
+      if (there !== wanted) body.insertBefore(wanted, there);
     });
     empty.hidden = rows.size > 0;
+    body.hidden = rows.size === 0;
   }
 
   async function older() {
@@ -67,24 +70,28 @@ export function showIntervals(element, context) {
 
 /** A row with something unfolded or focused is not drawn anew under somebody's eyes. */
 function holdsAttention(element) {
-  return element.contains(document.activeElement) || element.querySelector("details[open]");
+  return element.contains(document.activeElement) || element.querySelector("details[open], [aria-expanded=true]");
 }
 
+/** An interval is a body of its own: its line, and its tasks when unfolded. */
 function rowOf(interval, name) {
-  const cells = [
-    ["Interval", h("span", { class: "number" }, `#${interval.sequence}`)],
-    ["State", [pill(interval.state), interval.reason ? h("small", { class: "faint" }, interval.reason) : null]],
-    ["Range", range(interval)],
-    ["Records", records(interval.counts)],
-    ["Duration", duration(interval.seconds)],
-    ["Started", h("time", { datetime: interval.started_at, title: absolute(interval.started_at) }, relative(interval.started_at))],
-    ["Attempt", [String(interval.attempts), tasksOf(interval, name)]],
-    ["Run", run(interval)],
-  ];
-  const made = cells.map(([label, content]) =>
-    h("td", { "data-label": label, class: ["Records", "Duration"].includes(label) ? "number" : "" }, content),
+  const body = h("tbody", { "data-sequence": interval.sequence });
+  const cells = {
+    Interval: `#${interval.sequence}`,
+    State: [pill(interval.state), interval.reason ? h("small", { class: "faint" }, interval.reason) : null],
+    Range: range(interval),
+    Records: records(interval.counts),
+    Duration: duration(interval.seconds),
+    Started: h("time", { datetime: interval.started_at, title: absolute(interval.started_at) }, relative(interval.started_at)),
+    Attempt: String(interval.attempts),
+    Tasks: unfolding(interval, name, body),
+    Run: run(interval),
+  };
+  const made = Object.entries(cells).map(([label, content]) =>
+    h("td", { "data-label": label, class: NUMBERS.has(label) ? "number" : "" }, h("div", {}, content)),
   );
-  return h("tr", { "data-sequence": interval.sequence }, made);
+  body.append(h("tr", {}, made));
+  return body;
 }
 
 function range(interval) {
@@ -122,15 +129,21 @@ function run(interval) {
   ];
 }
 
-/** The interval's tasks, asked for when unfolded. */
-function tasksOf(interval, name) {
-  const body = h("div", {}, "Loading…");
-  const box = h("details", { class: "interval-tasks" }, h("summary", {}, plural(interval.task_count, "task")), body);
-  box.addEventListener("toggle", async () => {
-    if (!box.open) return;
-    await attempt("", async () => fill(body, (await api.interval(name, interval.sequence)).tasks.map(taskLine)));
-  });
-  return box;
+/** The button that asks for the interval's tasks and shows them under its line. */
+function unfolding(interval, name, body) {
+  const inside = h("div", {}, "Loading…");
+  const line = h("tr", { class: "interval-tasks" }, h("td", { colspan: COLUMNS.length }, inside));
+  const toggle = button(plural(interval.task_count, "task"), unfold, { class: "unfold", "aria-expanded": "false" });
+
+  async function unfold() {
+    const isOpen = toggle.getAttribute("aria-expanded") !== "true";
+    toggle.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) return line.remove();
+    body.append(line);
+    await attempt("", async () => fill(inside, (await api.interval(name, interval.sequence)).tasks.map(taskLine)));
+  }
+
+  return toggle;
 }
 
 function taskLine(task) {

@@ -116,7 +116,7 @@ function lagChart(intervals, now) {
   const points = [...planned, ...now].sort((one, other) => one.at - other.at);
   return chart({
     title: "Lag",
-    note: "records waiting when an interval was planned, and measured while this page is open",
+    note: "records waiting at each plan, and measured now",
     points,
     empty: "Nothing measured yet.",
   });

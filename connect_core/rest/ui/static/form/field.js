@@ -67,10 +67,8 @@ function inputOf(definition, id, change) {
     inputmode: NUMBERS.has(definition.type) ? "numeric" : null,
     "aria-required": definition.required ? "true" : null,
   };
-  const isLong = definition.width === "LONG" && definition.type === "LIST";
-  const input = isLong
-    ? h("textarea", { ...properties, rows: 2 })
-    : h("input", { ...properties, type: definition.type === "PASSWORD" ? "password" : "text", list: `${id}-offered` });
+  const type = definition.type === "PASSWORD" ? "password" : "text";
+  const input = h("input", { ...properties, type, list: `${id}-offered` });
   if (definition.type === "PASSWORD") input.setAttribute("autocomplete", "new-password");
   input.addEventListener("input", () => change(input.value));
   return input;

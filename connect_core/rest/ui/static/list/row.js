@@ -50,17 +50,19 @@ function cell(kind, label, ...children) {
 
 function name(entry) {
   const error = entry.state === "FAILED" && entry.trace_line;
+  // The package of an exception says little in a list; it is in the title.
+  const says = error && error.replace(/^[\w.]+\.(?=\w+: )/, "");
   return [
     h("a", { href: connectorAddress(entry.name) }, entry.name),
     entry.tags.map((tag) => h("span", { class: "tag" }, tag)),
-    error ? h("small", { class: "error", title: error }, error) : null,
+    error ? h("small", { class: "error", title: error }, says) : null,
   ];
 }
 
 function tasks(entry) {
   const running = entry.tasks.RUNNING ?? 0;
   const words = Object.entries(entry.tasks).map(([state, number]) => `${number} ${state}`);
-  const text = entry.failed ? `${entry.failed} of ${entry.total} failed` : `${running}/${entry.total}`;
+  const text = entry.failed ? `${entry.failed}/${entry.total} failed` : `${running}/${entry.total}`;
   return h("span", { class: entry.failed ? "bad" : "", title: words.join(", ") || "No task" }, text);
 }
 

@@ -2,7 +2,7 @@
 
 import { api } from "../api.js";
 import { button, fill, h, setText } from "../dom.js";
-import { plural } from "../format.js";
+import { count, plural } from "../format.js";
 import { setOffline, warn } from "../notices.js";
 import { poll } from "../polling.js";
 import { rewrite } from "../routes.js";
@@ -30,10 +30,10 @@ export function showList(element, route) {
   const create = h("a", { class: "button primary", href: "#/new" }, "New connector");
   element.append(
     h("div", { class: "title" }, h("h1", {}, "Connectors"), create),
-    h("div", { class: "controls" }, parts.counters.element, parts.filters.element),
-    h("div", { class: "above" }, parts.shown, parts.bulk.element),
+    h("div", { class: "controls" }, parts.counters.element, h("div", { class: "above" }, parts.filters.element, parts.shown)),
     parts.table.element,
     parts.empty,
+    parts.bulk.element,
   );
 
   function want(change) {
@@ -48,7 +48,7 @@ export function showList(element, route) {
     parts.counters.update(view.entries, view.wanted.state);
     parts.filters.update(view.entries);
     parts.table.update(view.shown, view.wanted.sort);
-    setText(parts.shown, `${plural(view.shown.length, "connector")} shown of ${view.entries.length}`);
+    setText(parts.shown, `${count(view.shown.length)} of ${plural(view.entries.length, "connector")}`);
     showEmpty(parts.empty, view, () => parts.filters.clear());
     paintSelection();
   }
