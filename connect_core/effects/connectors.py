@@ -23,6 +23,7 @@ from connect_core.interval.effects import (
     TaskConfigs,
 )
 from connect_core.interval.values import OffsetStates, SourceOffsets, TaskDeal
+from connect_core.run.hooks import HookThread, stop_plugin
 
 __all__ = ["ConnectorEffects", "DriverContext"]
 
@@ -51,15 +52,22 @@ class ConnectorEffects:
     """One started connector: between plan and plan it stays started; ``close`` stops it.
 
     ``resolved`` is the configuration with references resolved; task configs the
-    connector derives from it are translated back by ``unresolve``.
+    connector derives from it are translated back by ``unresolve``. Calls by which
+    a plan is made may take ``hook_seconds`` each (``hook.timeout.ms``); what the
+    target does in a commit takes as long as it takes.
     """
 
     connector: Connector
     context: DriverContext
     resolved: Mapping[str, str]
     unresolve: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
+    hook_seconds: float = 300.0
     _is_started: bool = False
+    _hooks: HookThread = field(init=False)
     _committer: SinkCommitter | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        self._hooks = HookThread(self.connector, self.hook_seconds)
 
     def handlers(self) -> Handlers:
         """Return the performer of each effect this object performs."""
@@ -81,15 +89,15 @@ class ConnectorEffects:
         if self._committer is not None:
             self._committer.close()
         if self._is_started:
-            self.connector.stop()
+            stop_plugin(self._hooks, self.connector, self.hook_seconds)
         self._committer, self._is_started = None, False
 
     def start(self) -> None:
         """Initialize and start the connector, once."""
         if self._is_started:
             return
-        self.connector.initialize(self.context)
-        self.connector.start(self.resolved)
+        self._hooks.call("initialize", lambda: self.connector.initialize(self.context))
+        self._hooks.call("start", lambda: self.connector.start(self.resolved))
         self._is_started = True
         if isinstance(self.connector, SinkConnector):
             self._committer = self.connector.committer(self.resolved)
@@ -99,14 +107,15 @@ class ConnectorEffects:
         if self.context.error is not None:
             raise ConnectError(f"Connector {effect.connector} failed") from self.context.error
         self.context.is_reconfiguration_requested = False
-        configs = self.connector.task_configs(effect.max_tasks)
+        configs = self._hooks.call("task_configs", lambda: self.connector.task_configs(effect.max_tasks))
         return TaskDeal(tuple(self.unresolve(config) for config in configs), self._committer is not None)
 
     def _latest(self, effect: LatestSourceOffsets) -> SourceOffsets | None:
-        assert isinstance(self.connector, SourceConnector)
+        connector = self.connector
+        assert isinstance(connector, SourceConnector)
         self.context.offset_states = effect.states
         self.start()
-        return self.connector.latest(effect.offsets)
+        return self._hooks.call("latest", lambda: connector.latest(effect.offsets))
 
     def _fence(self, effect: FenceTarget) -> Any:
         self.start()

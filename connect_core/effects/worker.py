@@ -162,6 +162,12 @@ class ConnectorWorker:
         config = self.config_of(state)
         context = DriverContext(state.name, self.settings.limits())
         resolved = config.resolved
-        self._connector = ConnectorEffects(config.connector(), context, resolved, unresolve(state.config, resolved))
+        self._connector = ConnectorEffects(
+            config.connector(),
+            context,
+            resolved,
+            unresolve(state.config, resolved),
+            config.values["hook.timeout.ms"] / 1000,
+        )
         self._kafka = KafkaEffects.of(self.settings, config)
         self._config, self._started = config, version

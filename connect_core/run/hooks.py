@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from connect_core.api.connector import Task
+from connect_core.api.connector import Connector, Task
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.run.tolerance import class_name
 
-__all__ = ["HookThread", "HookTimeoutError", "hook_error", "stop_task"]
+__all__ = ["HookThread", "HookTimeoutError", "hook_error", "stop_plugin"]
 
 Result = TypeVar("Result")
 """What a hook returns."""
@@ -93,15 +93,15 @@ def hook_error(owner: object, name: str, error: BaseException) -> ConnectError:
     return ConnectError(f"{class_name(owner)}.{name} raised {type(error).__name__}: {error}")
 
 
-def stop_task(hooks: HookThread, task: Task, seconds: float) -> bool:
+def stop_plugin(hooks: HookThread, plugin: Connector | Task, seconds: float) -> bool:
     """Call ``stop``, the last hook → whether it returned in time.
 
-    What it raises is logged only: the interval is over. Connect: ``WorkerTask.doClose``.
+    What it raises is logged only: the work is over. Connect: ``WorkerTask.doClose``.
     """
     try:
-        hooks.call("stop", task.stop, seconds)
+        hooks.call("stop", plugin.stop, seconds)
     except ConnectError as error:
-        _LOG.warning("task could not be stopped: %s", error, exc_info=error.__cause__)
+        _LOG.warning("it could not be stopped: %s", error, exc_info=error.__cause__)
         return not isinstance(error, HookTimeoutError)
     finally:
         hooks.close()

@@ -16,7 +16,7 @@ from connect_core.api.source import SourceTask
 from connect_core.errors import RetriableError
 from connect_core.interval.values import OffsetStates
 from connect_core.run.contexts import Boundaries, Transactions
-from connect_core.run.hooks import HookThread, hook_error, stop_task
+from connect_core.run.hooks import HookThread, hook_error, stop_plugin
 from connect_core.run.tolerance import class_name
 
 __all__ = ["Polled", "Poller"]
@@ -81,7 +81,7 @@ class Poller:
         ``stop`` is called in another thread than ``poll``, which it may have to end.
         """
         self._stopping.set()
-        has_stopped = stop_task(HookThread(self.task, seconds), self.task, seconds)
+        has_stopped = stop_plugin(HookThread(self.task, seconds), self.task, seconds)
         end = time.monotonic() + seconds
         while self._polling.is_set() and not self._ended.is_set() and time.monotonic() < end:
             self._drain()

@@ -19,7 +19,7 @@ from connect_core.run.contexts import SinkContext
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
 from connect_core.run.dead_letters import SinkDeadLetters
-from connect_core.run.hooks import HookThread, HookTimeoutError, stop_task
+from connect_core.run.hooks import HookThread, HookTimeoutError, stop_plugin
 from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
 from connect_core.run.skipped import SkippedSummary
@@ -197,7 +197,7 @@ class SinkRun:
             _LOG.warning("failed task could not close its partitions: %s", error)
 
     def _end(self) -> None:
-        stop_task(self._hooks, self.work.task, self.work.patience.stop_seconds)
+        stop_plugin(self._hooks, self.work.task, self.work.patience.stop_seconds)
         self.work.pipeline.close()
         if self.work.letters is not None:
             self.work.letters.close()
