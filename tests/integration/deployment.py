@@ -15,7 +15,7 @@ from connect_core.dag.naming import dag_id_of
 from connect_core.dag.scheduler import AirflowScheduler
 from connect_core.herder.connectors import delete, put_config
 from connect_core.herder.context import Herder
-from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.status import get_status
 from connect_core.interval.values import IntervalState
 from connect_core.kafka.internal_topics import create_internal_topics
@@ -60,7 +60,7 @@ class Deployment:
         api = AirflowApi(identity)
         providers = providers_of(settings, os.environ)
         database = Database(settings.database_url)
-        return cls(Herder(database, settings, AirflowScheduler(api), rewrite_in_database, providers, "test"), api)
+        return cls(Herder(database, settings, AirflowScheduler(api), rewrite_offsets, providers, "test"), api)
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
         """Create the connector, as PUT /connectors/{name}/config does."""
