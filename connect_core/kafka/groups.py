@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 from confluent_kafka.admin import AdminClient
+from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponential
 
 from connect_core.api.records import TopicPartition
 from connect_core.kafka.clients import KafkaClients
@@ -23,6 +24,26 @@ __all__ = ["commit_group_offsets", "delete_group", "group_offsets"]
 _SECONDS = 30.0
 _PROBE_SECONDS = 10.0
 _NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND})
+_COORDINATOR_MOVES = frozenset(
+    {
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+    }
+)
+"""Told while a broker that has just started takes over its groups; the client hands them on."""
+
+
+def _is_coordinator_moving(failure: BaseException) -> bool:
+    return isinstance(failure, KafkaException) and code_of(failure).code() in _COORDINATOR_MOVES
+
+
+_until_coordinator = retry(
+    retry=retry_if_exception(_is_coordinator_moving),
+    stop=stop_after_delay(_SECONDS),
+    wait=wait_exponential(0.1, max=2.0),
+    reraise=True,
+)
 
 
 def group_offsets(clients: KafkaClients, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
@@ -35,7 +56,7 @@ def group_offsets(clients: KafkaClients, group: str, partitions: Iterable[TopicP
         return {}
     with _member(clients, group) as consumer:
         try:
-            found = consumer.committed(asked, _SECONDS)
+            found = _committed(consumer, asked, _SECONDS)
         except KafkaException as failure:
             error = code_of(failure)
             if error.code() in _NO_GROUP:
@@ -54,7 +75,7 @@ def commit_group_offsets(clients: KafkaClients, group: str, positions: Mapping[T
     with _member(clients, group) as consumer:
         try:
             # A commit knows no time limit while the coordinator is out of reach; this does.
-            consumer.committed(wanted, _PROBE_SECONDS)
+            _committed(consumer, wanted, _PROBE_SECONDS)
             done = consumer.commit(offsets=wanted, asynchronous=False) or []
         except KafkaException as failure:
             raise to_connect_error(code_of(failure), act, clients.bootstrap_servers) from failure
@@ -72,6 +93,12 @@ def delete_group(admin: AdminClient, group: str, servers: str) -> None:
         error = code_of(failure)
         if error.code() not in _NO_GROUP:
             raise to_connect_error(error, f"Deleting group {group}", servers) from failure
+
+
+@_until_coordinator
+def _committed(consumer: Consumer, partitions: list[KafkaPartition], seconds: float) -> list[KafkaPartition]:
+    found: list[KafkaPartition] = consumer.committed(partitions, seconds)
+    return found
 
 
 @contextmanager
