@@ -12,11 +12,14 @@ export function header(name, refresh) {
   const state = pill("UNASSIGNED");
   state.hidden = true;
   const facts = h("p", { class: "facts faint" });
-  const act = (one) => async () => {
-    acts.element.inert = true;
-    await one();
-    await refresh();
-    acts.element.inert = false;
+  let isBusy = false;
+  const act = (one) => async (event) => {
+    if (isBusy) return;
+    isBusy = true;
+    const pressed = event.currentTarget;
+    if (await one()) await refresh();
+    isBusy = false;
+    if (pressed.hidden) acts.focus();
   };
   const acts = buttons(name, act);
   const element = h(
@@ -53,6 +56,8 @@ function buttons(name, act) {
   const element = h("div", { class: "acts", role: "group", "aria-label": "Acts" }, Object.values(made));
   return {
     element,
+    /** Where the keyboard goes on when the button it was on has gone. */
+    focus: () => Object.values(made).find((one) => !one.hidden)?.focus(),
     update(overview) {
       const state = overview.state;
       const isIdle = state === "PAUSED" || state === "STOPPED";

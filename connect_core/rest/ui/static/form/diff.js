@@ -13,7 +13,7 @@ function change({ key, before, after }) {
     "div",
     {},
     h("dt", {}, h("code", {}, key)),
-    before === null ? null : h("dd", { class: "minus" }, h("span", { class: "sign" }, "− "), h("code", {}, before)),
+    before === null ? null : h("dd", { class: "minus" }, h("span", { class: "sign" }, "- "), h("code", {}, before)),
     after === null ? null : h("dd", { class: "plus" }, h("span", { class: "sign" }, "+ "), h("code", {}, after)),
   );
 }

@@ -19,6 +19,7 @@ export function bulkBar(selected, refresh, paint) {
     button("Select none", () => clear(), { class: "quiet" }),
   );
   let entries = [];
+  let isBusy = false;
 
   function failedOf() {
     return entries.filter((entry) => selected.has(entry.name) && entry.state === "FAILED").map((entry) => entry.name);
@@ -30,10 +31,11 @@ export function bulkBar(selected, refresh, paint) {
   }
 
   async function act(done, names, one) {
-    element.inert = true;
+    if (isBusy) return;
+    isBusy = true;
     await forAll(names, done, one);
-    element.inert = false;
     await refresh();
+    isBusy = false;
   }
 
   return {

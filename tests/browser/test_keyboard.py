@@ -1,0 +1,92 @@
+"""Everything works without a mouse, and shows where the keyboard is."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.herder.worlds import SOURCE, World
+
+pytestmark = pytest.mark.browser
+
+MANY = 60
+
+
+def focused(page: Page) -> str:
+    """The name of what has the focus."""
+    name: str = page.evaluate(
+        "() => { const e = document.activeElement; "
+        "return e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || e.tagName }"
+    )
+    return name.strip()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until something of this name has the focus, which can be seen."""
+    passed = []
+    for _ in range(MANY):
+        page.keyboard.press("Tab")
+        passed.append(focused(page))
+        if passed[-1] == name:
+            outline = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none"
+            return
+    raise AssertionError(f"no way to {name!r} but through {passed}")
+
+
+def test_walk_from_list_to_pause(page: Page, site: str, world: World) -> None:
+    world.create("a", SOURCE)
+    world.driver("a").plan()
+    page.goto(site)
+    expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
+    page.keyboard.press("/")
+    assert focused(page) == "Search connectors"
+    page.keyboard.type("a")
+    tab_to(page, "a")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="a", exact=True)).to_be_visible()
+    tab_to(page, "Pause")
+    page.keyboard.press("Enter")
+    expect(page.locator(".connector-top .pill")).to_have_text("PAUSED")
+    tab_to(page, "Offsets")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Offsets can be changed while the connector is stopped.")).to_be_visible()
+
+
+def test_question_takes_and_returns_the_focus(page: Page, site: str, world: World) -> None:
+    world.create("a", SOURCE)
+    page.goto(f"{site}#/connectors/a")
+    expect(page.locator(".connector-top .pill")).to_have_text("UNASSIGNED")
+    tab_to(page, "Delete")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("no topic, file or table is touched")
+    assert focused(page) == "Cancel"
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert focused(page) == "Delete"
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    tab_to(page, "Delete")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No connector yet")).to_be_visible()
+    assert world.scheduler.calls[-1] == ("remove", "a")
+
+
+def test_row_is_selected_by_space(page: Page, site: str, world: World) -> None:
+    world.create("a", SOURCE)
+    page.goto(site)
+    expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
+    tab_to(page, "Select a")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("1 connector selected")).to_be_visible()
+    tab_to(page, "Resume")
+
+
+def test_skip_link_leads_to_the_content(page: Page, site: str) -> None:
+    page.goto(site)
+    expect(page.get_by_role("heading", name="Connectors")).to_be_visible()
+    page.keyboard.press("Tab")
+    assert focused(page) == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"

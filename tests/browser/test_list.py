@@ -1,0 +1,103 @@
+"""The list of connectors over a seeded database."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.seed import seed
+from tests.herder.worlds import SINK, SOURCE, World
+
+pytestmark = pytest.mark.browser
+
+SECONDS_FOR_1000 = 15
+"""Far more than it takes; a page that gets slow with every row needs minutes."""
+
+
+def rows(page: Page) -> list[str]:
+    names: list[str] = page.locator("table.list tbody tr").evaluate_all("rows => rows.map(row => row.dataset.name)")
+    return names
+
+
+def states(page: Page) -> list[str]:
+    return page.locator("table.list tbody .pill").all_inner_texts()
+
+
+def seeded(world: World, number: int) -> list[str]:
+    with world.database.write() as connection:
+        return seed(connection, number)
+
+
+def test_empty_list_says_what_to_do(page: Page, site: str) -> None:
+    page.goto(site)
+    expect(page.get_by_text("No connector yet")).to_be_visible()
+    page.get_by_role("link", name="Create the first one").click()
+    expect(page.get_by_role("heading", name="Sinks")).to_be_visible()
+
+
+def test_thousand_connectors(page: Page, site: str, world: World) -> None:
+    names = seeded(world, 1000)
+    page.goto(site)
+    table = page.locator("table.list[aria-busy=false]")
+    expect(table.locator("tbody tr")).to_have_count(1000, timeout=SECONDS_FOR_1000 * 1000)
+    assert sorted(rows(page)) == sorted(names)
+    shown = states(page)
+    assert shown == sorted(shown, key=["FAILED", "RUNNING", "PAUSED", "STOPPED"].index)
+    failed = shown.count("FAILED")
+    assert failed == 11
+    counter = page.get_by_role("button", name="11 FAILED")
+    counter.click()
+    expect(table.locator("tbody tr")).to_have_count(failed)
+    counter.click()
+    page.get_by_role("searchbox").fill("eu payments")
+    expect(page.get_by_text("42 of 1,000 connectors")).to_be_visible()
+    assert {name.split("-")[1] for name in rows(page)} == {"payments"}
+
+
+def test_filters_stand_in_the_address(page: Page, site: str, world: World) -> None:
+    seeded(world, 60)
+    page.goto(site)
+    page.get_by_label("Type").select_option("source")
+    page.get_by_label("Tag").select_option("us")
+    expect(page).to_have_url(f"{site}#/?type=source&tag=us")
+    expect(page.get_by_text("No connector fits these filters.")).to_be_visible()
+    page.get_by_label("Tag").select_option("eu")
+    before = rows(page)
+    assert before
+    page.reload()
+    expect(page.locator("table.list tbody tr")).to_have_count(len(before))
+    assert rows(page) == before
+
+
+def test_columns_sort(page: Page, site: str, world: World) -> None:
+    names = seeded(world, 30)
+    page.goto(site)
+    page.get_by_role("button", name="Name").click()
+    assert rows(page) == sorted(names)
+    page.get_by_role("button", name="Name").click()
+    assert rows(page) == sorted(names, reverse=True)
+
+
+def test_acts_on_all_selected(page: Page, site: str, world: World) -> None:
+    world.create("one", SOURCE)
+    world.create("two", SINK)
+    world.create("other", {**SINK, "file": "/tmp/c.txt"})
+    page.goto(site)
+    page.get_by_label("Select one").check()
+    page.get_by_label("Select two").check()
+    acts = page.get_by_role("group", name="Act on the selected")
+    expect(acts.get_by_text("2 connectors selected")).to_be_visible()
+    expect(acts.get_by_role("button", name="Restart failed")).to_be_disabled()
+    acts.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("Paused 2 connectors")).to_be_visible()
+    expect(page.get_by_role("button", name="2 PAUSED")).to_be_visible()
+    assert sorted(world.scheduler.calls)[-2:] == [("pause", "one"), ("pause", "two")]
+
+
+def test_failed_ones_restart_together(page: Page, site: str, world: World) -> None:
+    seeded(world, 8)
+    page.goto(site)
+    page.get_by_label("Select all shown").check()
+    page.get_by_role("button", name="Restart 1 failed").click()
+    expect(page.get_by_text("Restarting 1 connector")).to_be_visible()
+    assert world.scheduler.calls == [("retry", "us-products-sink-0007")]
