@@ -1,4 +1,4 @@
-"""connect-core as a plugin of Airflow: Connect's REST API under /connect."""
+"""connect-core as a plugin of Airflow: Connect's REST API under /connect, its page in the menu and beside each DAG."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from airflow.plugins_manager import AirflowPlugin
 
 from connect_core.dag.mounting import LazyApp
 
+PAGE = "connect/ui/"  # relative: Airflow may be served under a prefix
+ICON = f"{PAGE}icon.svg"
+
 
 class ConnectPlugin(AirflowPlugin):
-    """Mounts the REST API in Airflow's API server."""
+    """Mounts the REST API in Airflow's API server, and shows its page in frames."""
 
     name = "connect"
     fastapi_apps = [  # noqa: RUF012
         {"app": LazyApp("connect_core.cli.mounted:make_app"), "url_prefix": "/connect", "name": "Kafka Connect"}
+    ]
+    external_views = [  # noqa: RUF012
+        {"name": "Connectors", "href": PAGE, "url_route": "connectors", "icon": ICON, "nav_top_level": True},
+        {"name": "Connector", "href": f"{PAGE}#/dag/{{DAG_ID}}", "url_route": "connector", "destination": "dag"},
     ]
