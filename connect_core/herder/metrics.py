@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from connect_core.herder.context import Herder
-from connect_core.herder.overview import Mark, Summary, summarize
+from connect_core.herder.overview import Summary, summarize
 from connect_core.interval.values import IntervalState
 from connect_core.store import overviews
+from connect_core.store.interval_history import IntervalMark
 from connect_core.store.overviews import Moved
 
 __all__ = ["ConnectorMetrics", "collect"]
@@ -48,7 +49,7 @@ class ConnectorMetrics:
         return sum(one.records for one in self.moved if one.state is IntervalState.COMMITTED)
 
     @property
-    def _last(self) -> Mark | None:
+    def _last(self) -> IntervalMark | None:
         finished = [mark for mark in self.summary.strip if mark.seconds is not None]
         return finished[-1] if finished else None
 

@@ -18,20 +18,9 @@ from connect_core.store import interval_history, overviews, statuses, topics
 from connect_core.store.interval_history import IntervalMark
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["Mark", "Overview", "Summary", "dead_letter_topic", "get_overview", "summarize"]
+__all__ = ["Overview", "Summary", "dead_letter_topic", "get_overview", "summarize"]
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One mark in the strip of the last intervals; ``seconds`` is ``None`` while it runs."""
-
-    sequence: int
-    state: str
-    records: int
-    started_at: datetime
-    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +40,7 @@ class Summary:
     schedule: str
     guarantee: str
     tags: list[str]
-    strip: list[Mark]
+    strip: list[IntervalMark]
     trace_line: str | None
     worker_id: str
 
@@ -140,7 +129,7 @@ def _summary(facts: ConnectorFacts, worker_id: str, strip: Sequence[IntervalMark
         schedule=facts.config.get("schedule") or "@continuous",
         guarantee=guarantee_of(facts.config),
         tags=_tags(facts.config),
-        strip=[_mark(one) for one in strip],
+        strip=list(strip),
         trace_line=_trace_line([status.connector, *status.tasks]),
         worker_id=status.connector.worker_id,
     )
@@ -148,11 +137,6 @@ def _summary(facts: ConnectorFacts, worker_id: str, strip: Sequence[IntervalMark
 
 def _tags(config: Mapping[str, str]) -> list[str]:
     return sorted({tag.strip() for tag in config.get("tags", "").split(",")} - {""})
-
-
-def _mark(mark: IntervalMark) -> Mark:
-    seconds = None if mark.ended_at is None else (mark.ended_at - mark.started_at).total_seconds()
-    return Mark(mark.sequence, mark.state.value, mark.records, mark.started_at, seconds)
 
 
 def _trace_line(parts: Sequence[PartStatus]) -> str | None:

@@ -34,13 +34,13 @@ class PastInterval:
 
 @dataclass(frozen=True, slots=True)
 class IntervalMark:
-    """One mark in the strip of a connector's last intervals."""
+    """One mark in the strip of a connector's last intervals; ``seconds`` is ``None`` while it runs."""
 
     sequence: int
     state: IntervalState
     records: int
     started_at: datetime
-    ended_at: datetime | None
+    seconds: float | None
 
 
 def list_intervals(
@@ -81,9 +81,9 @@ def list_marks(
     if names is not None:
         query = query.where(Connector.name.in_(names))
     marks: dict[str, list[IntervalMark]] = {}
-    for row in connection.execute(query).all():
-        mark = IntervalMark(row.sequence, row.state, row.records, row.started_at, row.ended_at)
-        marks.setdefault(row.name, []).append(mark)
+    for name, sequence, state, records, began, ended in connection.execute(query).all():
+        seconds = None if ended is None else (ended - began).total_seconds()
+        marks.setdefault(name, []).append(IntervalMark(sequence, state, records, began, seconds))
     return marks
 
 

@@ -1,0 +1,30 @@
+"""Lists cost a constant number of SQL statements, however many connectors there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.benchmarks.rest import fill, statements
+from tests.herder.worlds import World
+from tests.rest.conftest import Client
+
+COUNTS = {
+    "/connectors": 1,
+    "/connectors/connector-0001/status": 3,
+    "/connectors?expand=status": 3,
+    "/connectors?expand=status&expand=info": 3,
+    "/v1/connectors": 5,
+    "/v1/connectors/connector-0001": 7,
+    "/v1/metrics": 7,
+}
+
+
+@pytest.mark.parametrize("connectors", [2, 30])
+def test_number_of_statements_is_constant(world: World, call: Client, connectors: int) -> None:
+    fill(world.database, connectors, 3)
+    found = {}
+    for path in COUNTS:
+        with statements() as seen:
+            assert call("GET", path).status == 200
+        found[path] = len([one for one in seen if one.startswith(("SELECT", "WITH"))])
+    assert found == COUNTS
