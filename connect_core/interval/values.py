@@ -308,13 +308,15 @@ class OffsetProjection:
     """What the offsets topic says of one connector, up to ``position``.
 
     ``offsets`` holds only what changed since the position asked from; ``None``
-    forgets a source partition. ``epoch`` is the newest epoch record seen.
+    forgets a source partition. ``epoch`` is the newest epoch record seen,
+    ``moved`` the records that transactions read here moved, by interval sequence.
     """
 
     offsets: Mapping[str, Mapping[str, Any] | None]
     epoch: int
     position: TopicPosition
     states: OffsetStates = field(default_factory=dict)
+    moved: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

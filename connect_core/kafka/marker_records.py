@@ -38,7 +38,7 @@ _NUMBERS = {
     "sequence": "connect.sequence",
     "task": "connect.task",
 }
-_START, _STATE, _ATTEMPT = "connect.start", "connect.state", "connect.attempt"
+_START, _STATE, _ATTEMPT, _RECORDS = "connect.start", "connect.state", "connect.attempt", "connect.records"
 
 _json = JsonConverter()
 _json.configure({"schemas.enable": "false", "converter.type": "value"})
@@ -79,8 +79,9 @@ class Marker:
     """One committed source offset, with the proof of who committed it.
 
     ``start``: the offset the transaction began at; ``state``: what the source
-    keeps for itself, such as a file's identity. An ``offset`` of ``None``
-    forgets the partition.
+    keeps for itself, such as a file's identity; ``records``: how many the
+    transaction moved, said by the first of its markers only. An ``offset`` of
+    ``None`` forgets the partition.
     """
 
     connector: str
@@ -89,6 +90,7 @@ class Marker:
     stamp: MarkerStamp = MarkerStamp()
     start: Mapping[str, Any] | None = None
     state: Mapping[str, Any] | None = None
+    records: int = 0
 
     @property
     def canonical_partition(self) -> str:
@@ -103,6 +105,8 @@ class Marker:
             for name, content in ((_START, self.start), (_STATE, self.state))
             if content is not None
         ]
+        if self.records:
+            headers.append((_RECORDS, str(self.records).encode()))
         return MarkerRecord(
             _bytes([self.connector, dict(self.partition)]),
             None if self.offset is None else _bytes(dict(self.offset)),
@@ -144,7 +148,13 @@ def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes |
         return None
     named = dict(headers)
     return Marker(
-        parts[0], parts[1], _map(value, key), _stamp(named), _map(named.get(_START), key), _map(named.get(_STATE), key)
+        parts[0],
+        parts[1],
+        _map(value, key),
+        _stamp(named),
+        _map(named.get(_START), key),
+        _map(named.get(_STATE), key),
+        int(named.get(_RECORDS) or b"0"),
     )
 
 

@@ -40,6 +40,8 @@ class MarkerView:
     markers: dict[str, Marker] = field(default_factory=dict)
     spellings: dict[str, set[bytes]] = field(default_factory=dict)
     """The keys under which each source partition stands: maps have no order, bytes have."""
+    moved: dict[int, int] = field(default_factory=dict)
+    """Interval sequence → the records its transactions moved, of those read."""
     _places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, record: Marker | EpochRecord, partition: int, timestamp: int) -> None:
@@ -48,6 +50,8 @@ class MarkerView:
             self.epoch = max(self.epoch, record.epoch)
             return
         self.epoch = max(self.epoch, record.stamp.epoch)
+        if record.records:
+            self.moved[record.stamp.sequence] = self.moved.get(record.stamp.sequence, 0) + record.records
         key = record.canonical_partition
         known, place = self.markers.get(key), self._places.get(key, (partition, 0))
         if known is None or place[0] == partition or _rank(record, timestamp) >= _rank(known, place[1]):
@@ -58,7 +62,7 @@ class MarkerView:
         """Return offsets and epoch, for SQL to follow."""
         offsets = {key: marker.offset for key, marker in self.markers.items()}
         states = {key: marker.state for key, marker in self.markers.items() if marker.state is not None}
-        return OffsetProjection(offsets, self.epoch, self.position, states)
+        return OffsetProjection(offsets, self.epoch, self.position, states, dict(self.moved))
 
 
 def _rank(marker: Marker, timestamp: int) -> tuple[int, int, int]:

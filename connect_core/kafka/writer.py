@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from itertools import repeat
@@ -142,17 +142,20 @@ class TransactionalWriter:
         self,
         offsets: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]],
         states: OffsetStates | None = None,
+        records: int = 0,
     ) -> None:
         """Produce the source offsets, last, and commit.
 
-        ``states``: private state of sources by canonical partition. Raise
+        ``states``: private state of sources by canonical partition; ``records``:
+        how many the transaction moved. Raise
         UnclearOutcomeError when only the marker knows whether it is committed;
         StaleEpochError when fenced (then, too, only the marker knows); what a
         record was refused for, or RetriableError, when it is surely not.
         """
         self._begin()
-        records = [self._marker(partition, offset, states or {}).encode() for partition, offset in offsets]
-        self.produce_records(self._offsets.topic, records)
+        markers = [self._marker(partition, offset, states or {}) for partition, offset in offsets]
+        markers[:1] = [replace(first, records=records) for first in markers[:1]]
+        self.produce_records(self._offsets.topic, [marker.encode() for marker in markers])
         deadline = time.monotonic() + self._options.commit_seconds
         self._flush(deadline)
         try:

@@ -207,7 +207,7 @@ class SourceRun:
             return
         tolerance = self.work.pipeline.tolerance
         tolerance.check_share(self._read)
-        self.work.writer.commit(list(done.offsets.values()), done.states)
+        self.work.writer.commit(list(done.offsets.values()), done.states, done.records)
         self.moved += Counts(done.records, done.bytes, tolerance.skipped - self.moved.skipped, done.dropped)
         self.skipped = self.work.summary.lines()
         self.offsets.update({key: offset for key, (_, offset) in done.offsets.items() if offset is not None})

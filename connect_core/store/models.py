@@ -148,6 +148,8 @@ class Interval(_Table):
     bound_time: Mapped[datetime | None]
     counts: Mapped[dict[str, Any]]
     records: Mapped[int] = mapped_column(BigInteger)
+    moved: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    """Of a source: records of its committed transactions, whoever ran them, as their markers say."""
     reason: Mapped[str | None]
     retry_at: Mapped[datetime | None]
     tries_left: Mapped[int]

@@ -62,6 +62,17 @@ def test_last_committed_offset_of_each_partition(topic: OffsetsTopic) -> None:
     assert topic.read("lines", projection.position).markers == {}
 
 
+def test_records_of_committed_transactions_are_counted_by_interval(topic: OffsetsTopic) -> None:
+    with writer_of(topic, stamp(sequence=1)) as writer:
+        writer.commit([({"file": "a"}, {"at": 1}), ({"file": "b"}, {"at": 1})], records=7)
+        writer.commit([({"file": "a"}, {"at": 2})], records=5)
+    with writer_of(topic, stamp(sequence=2)) as writer:
+        writer.commit([({"file": "a"}, {"at": 3})], records=2)
+        writer.produce_records(topic.name, [])
+        writer.abort()
+    assert topic.read("lines").projection().moved == {1: 12, 2: 2}
+
+
 def test_only_what_is_new_since_a_position(topic: OffsetsTopic) -> None:
     with writer_of(topic, stamp()) as writer:
         writer.commit([({"file": "a"}, {"at": 1})])

@@ -65,7 +65,9 @@ class RememberedWriter:
         self._open += values
         return [GivenDelivery(Landed("t", 0, first + row)) for row in range(len(values))]
 
-    def commit(self, offsets: Sequence[tuple[Mapping[str, Any], Any]], states: Mapping[str, Mapping[str, str]]) -> None:
+    def commit(
+        self, offsets: Sequence[tuple[Mapping[str, Any], Any]], states: Mapping[str, Mapping[str, str]], records: int
+    ) -> None:
         if self.fails_commit is not None:
             raise self.fails_commit
         self.calls.append(("commit", [offset for _, offset in offsets]))

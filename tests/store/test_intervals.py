@@ -36,6 +36,7 @@ from connect_core.interval.values import (
 )
 from connect_core.store import attempts, offsets, restarts, topics
 from connect_core.store.attempts import TaskProgress
+from connect_core.store.interval_history import list_intervals
 from tests.store.worlds import World, failed, race
 
 PART = TopicPartition("t", 0)
@@ -261,6 +262,19 @@ def test_repair_follows_the_topic(world: World) -> None:
     assert [line.cause for line in lines] == ["repair"] * 4
     moved = {line.partition["a"]: (line.before, line.after) for line in lines[:2]}
     assert moved == {1: ({"p": 1}, None), 2: ({"p": 2}, {"p": 3})}
+
+
+def test_records_an_unreported_attempt_committed_count(world: World) -> None:
+    world.create("s", ConnectorType.SOURCE)
+    epoch = world.drive("s")
+    key = IntervalKey("s", 1, 1, epoch)
+    world.insert_source(key, SourceBounds({}))
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}}, epoch, {0: 7}, moved={1: 5, 9: 1})))
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 3}}, epoch, {0: 9}, moved={1: 2})))
+    world.do(CommitInterval(key, epoch, (), source_offsets={'{"a":1}': {"p": 3}}, offsets_position={0: 9}))
+    with world.database.read() as connection:
+        (past,) = list_intervals(connection, "s", 10)
+    assert past.counts.records == 7
 
 
 def test_projection_of_running_interval_is_its_own(world: World) -> None:

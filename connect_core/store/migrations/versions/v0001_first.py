@@ -216,6 +216,7 @@ def _intervals() -> None:
         sa.Column("bound_time", MOMENT, nullable=True),
         sa.Column("counts", sa.Text(), nullable=False),
         sa.Column("records", sa.BigInteger(), nullable=False),
+        sa.Column("moved", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("retry_at", MOMENT, nullable=True),
         sa.Column("tries_left", sa.Integer(), nullable=False),
