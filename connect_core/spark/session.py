@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import sys
@@ -66,6 +67,8 @@ def _attach(remote: str, session_id: uuid.UUID, archive: CodeArchive) -> Any:
     address = f"{remote.rstrip(';')};session_id={session_id}"
     session: Any = SparkSession.builder.remote(address).create()
     session.client._release_session_on_close = False
+    # Its farewell retries for ten minutes where the server has gone before us; there is nothing to clean.
+    atexit.unregister(session.client._on_exit)
     session.addArtifacts(str(archive.path), pyfile=True)
     return session
 
