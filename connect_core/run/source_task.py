@@ -257,7 +257,8 @@ class SourceRun:
         return idle - (time.monotonic() - last_data)
 
     def _is_idle(self, answer: Polled | None, last_data: float) -> bool:
-        if answer is not None and not self._is_held_open and self._is_bound_reached():
+        is_over = self._is_bound_reached() or self.work.task.is_exhausted()
+        if answer is not None and not self._is_held_open and is_over:
             return True
         return self._idle_left(last_data) <= 0
 
