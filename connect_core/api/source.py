@@ -133,6 +133,14 @@ class SourceTask(Task):
         """
         return None
 
+    def is_exhausted(self) -> bool:
+        """Return whether everything up to the planned bounds has been returned, though no offset says so.
+
+        Rows may have gone since the plan. Asked when a poll gave nothing; true
+        ends the interval at once. Beyond Connect.
+        """
+        return False
+
     def offset_state(self, partition: SourceMap) -> Mapping[str, str] | None:
         """Return private state to keep with the offset of a source partition.
 
