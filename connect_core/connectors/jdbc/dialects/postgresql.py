@@ -14,7 +14,7 @@ from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 
-__all__ = ["PostgresqlDialect"]
+__all__ = ["PostgresqlDialect", "is_passing"]
 
 _RETRIABLE_CLASSES = ("08", "53", "57", "58")
 """Connection exception, insufficient resources, operator intervention, system error."""
@@ -77,7 +77,12 @@ class PostgresqlDialect(GenericDialect):
         original = error.orig
         state = original.sqlstate if isinstance(original, psycopg.Error) else None
         if state is not None:
-            return state in _RETRIABLE_STATES or state.startswith(_RETRIABLE_CLASSES)
+            return is_passing(state)
         if any(text in str(original) for text in _HOPELESS):
             return False
         return error.connection_invalidated or isinstance(original, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+def is_passing(state: str) -> bool:
+    """Return whether an SQLSTATE is one of trouble that passes."""
+    return state in _RETRIABLE_STATES or state.startswith(_RETRIABLE_CLASSES)

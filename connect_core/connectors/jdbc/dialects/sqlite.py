@@ -13,7 +13,10 @@ from connect_core.api.data import Schema, SchemaBuilder
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 
-__all__ = ["SqliteDialect"]
+__all__ = ["READ_ONLY", "SqliteDialect"]
+
+READ_ONLY = "connect_read_only"
+"""The execution option of connections that only read."""
 
 
 class SqliteDialect(GenericDialect):
@@ -30,7 +33,9 @@ class SqliteDialect(GenericDialect):
 
         @event.listens_for(engine, "begin")
         def begin(connection: Connection) -> None:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            # Who only reads must not wait for writers, nor make them wait.
+            is_reading = connection.get_execution_options().get(READ_ONLY, False)
+            connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
         """Return ``text``: exact, whatever the scale."""
