@@ -9,11 +9,13 @@ from typing import Literal
 from fastapi import FastAPI
 
 from connect_core.herder.context import Herder
+from connect_core.registry import KAFKA_VERSION
 from connect_core.rest.address import AddressMiddleware
 from connect_core.rest.auth import AuthMiddleware, Authorizer
 from connect_core.rest.errors import install_handlers
 from connect_core.rest.links import Links
 from connect_core.rest.routers import ROUTERS
+from connect_core.rest.shapes import ErrorMessage
 from connect_core.rest.ui import PageMiddleware
 
 __all__ = ["HerderFactory", "RestOptions", "create_app"]
@@ -41,6 +43,8 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        version=KAFKA_VERSION,
+        responses={"default": {"model": ErrorMessage, "description": "Why it was not done"}},
     )
     app.state.herder_factory = herder_factory
     app.state.authorizer = authorizer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connect_core.rest import documentation
 from connect_core.rest.routes import config, connectors, internal, lifecycle, loggers, offsets, plugins, root, topics
 from connect_core.rest.v1 import configs as v1_configs
 from connect_core.rest.v1 import connectors as v1_connectors
@@ -14,4 +15,4 @@ __all__ = ["ROUTERS"]
 _CONNECT = (root, plugins, connectors, config, lifecycle, offsets, topics, loggers, internal)
 _BEYOND = (v1_connectors, v1_intervals, v1_offsets, v1_configs, v1_metrics)
 
-ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND))
+ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND, documentation))

@@ -68,7 +68,6 @@ def _interval(name: str, sequence: int) -> dict[str, Any]:
         "attempts": 1,
         "ranges": [],
         "counts": counts_json(Counts(records=1000)),
-        "moved": {},
         "records": 1000,
         "tries_left": 0,
         "run_id": "run",

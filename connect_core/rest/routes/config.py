@@ -9,30 +9,42 @@ from starlette.responses import Response
 from connect_core.herder import connectors
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer
+from connect_core.rest.described import takes
 from connect_core.rest.entities import ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.connectors import created
 from connect_core.rest.routes.parameters import Name
+from connect_core.rest.shapes import Config, ConnectorInfo
 
 __all__ = ["get_config", "patch_config", "put_config", "router"]
 
 router = APIRouter(prefix="/connectors/{connector}/config", route_class=ConnectRoute, tags=["connectors"])
 
 
-@router.get("", summary="Configuration of a connector, secrets hidden")
+@router.get("", summary="Configuration of a connector, secrets hidden", response_model=Config)
 def get_config(connector: Name, herder: Reader) -> Response:
     """Return the configuration."""
     return answer(connectors.get_config(herder, connector))
 
 
-@router.put("", summary="Replace a connector's configuration, or create it")
+@router.put(
+    "",
+    summary="Replace a connector's configuration, or create it",
+    response_model=ConnectorInfo,
+    openapi_extra=takes(Config),
+)
 def put_config(request: Request, connector: Name, config: ConfigBody, herder: Editor) -> Response:
     """Replace the configuration; a hidden value keeps the stored one."""
     is_new, info = connectors.put_config(herder, connector, config)
     return created(request, info) if is_new else answer(info.to_json())
 
 
-@router.patch("", summary="Change some settings; null removes one (KIP-477)")
+@router.patch(
+    "",
+    summary="Change some settings; null removes one (KIP-477)",
+    response_model=ConnectorInfo,
+    openapi_extra=takes(Config),
+)
 def patch_config(connector: Name, patch: ConfigBody, herder: Editor) -> Response:
     """Change some settings."""
     return answer(connectors.patch_config(herder, connector, patch).to_json())

@@ -14,9 +14,18 @@ from connect_core.herder import connectors
 from connect_core.herder.status import get_status, get_task_status
 from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed
 from connect_core.rest.answers import answer, empty
+from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import NewConnectorBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name, TaskNumber
+from connect_core.rest.shapes import (
+    ConnectorInfo,
+    Connectors,
+    ConnectorStateInfo,
+    CreateConnectorRequest,
+    TaskInfo,
+    TaskState,
+)
 
 __all__ = [
     "create_connector",
@@ -35,7 +44,12 @@ router = APIRouter(prefix="/connectors", route_class=ConnectRoute, tags=["connec
 _KEPT = "/:@!$&'()*+,;=-._~%"
 
 
-@router.get("", summary="Names of the connectors, or their status and info (KIP-465)")
+@router.get(
+    "",
+    summary="Names of the connectors, or their status and info (KIP-465)",
+    response_model=Connectors,
+    openapi_extra={"parameters": asks(expand="status or info; may be given twice")},
+)
 def list_connectors(request: Request, herder: Reader, visible: Visible) -> Response:
     """Return names; with ``expand=status`` and ``expand=info`` a map."""
     if "expand" not in request.query_params:
@@ -44,7 +58,13 @@ def list_connectors(request: Request, herder: Reader, visible: Visible) -> Respo
     return answer({name: expanded[name] for name in visible(expanded)})
 
 
-@router.post("", status_code=201, summary="Create a connector")
+@router.post(
+    "",
+    status_code=201,
+    summary="Create a connector",
+    response_model=ConnectorInfo,
+    openapi_extra=takes(CreateConnectorRequest),
+)
 def create_connector(request: Request, new: NewConnectorBody) -> Response:
     """Create a connector; ``initial_state`` STOPPED, PAUSED or RUNNING (KIP-980)."""
     herder = ensure_allowed(request, "POST", trim(new.name or ""))
@@ -69,13 +89,18 @@ def _is_hex(text: str) -> bool:
     return len(text) == 2 and all(character in "0123456789abcdefABCDEF" for character in text)
 
 
-@router.get("/{connector}", summary="Configuration, tasks and type of a connector")
+@router.get("/{connector}", summary="Configuration, tasks and type of a connector", response_model=ConnectorInfo)
 def get_connector(connector: Name, herder: Reader) -> Response:
     """Return Connect's ``ConnectorInfo``."""
     return answer(connectors.get_info(herder, connector).to_json())
 
 
-@router.delete("/{connector}", status_code=204, summary="Delete a connector")
+@router.delete(
+    "/{connector}",
+    status_code=204,
+    summary="Delete a connector",
+    openapi_extra={"parameters": asks(offsets="keep (default) or forget")},
+)
 def delete_connector(request: Request, connector: Name, herder: Deleter) -> Response:
     """Delete a connector; ``offsets=forget`` forgets its offsets, else they are kept."""
     offsets = request.query_params.get("offsets", "keep")
@@ -85,19 +110,19 @@ def delete_connector(request: Request, connector: Name, herder: Deleter) -> Resp
     return empty()
 
 
-@router.get("/{connector}/status", summary="State of a connector and its tasks")
+@router.get("/{connector}/status", summary="State of a connector and its tasks", response_model=ConnectorStateInfo)
 def get_connector_status(connector: Name, herder: Reader) -> Response:
     """Return Connect's ``ConnectorStateInfo``."""
     return answer(get_status(herder, connector).to_json())
 
 
-@router.get("/{connector}/tasks", summary="Configurations of a connector's tasks")
+@router.get("/{connector}/tasks", summary="Configurations of a connector's tasks", response_model=list[TaskInfo])
 def get_connector_tasks(connector: Name, herder: Reader) -> Response:
     """Return Connect's list of ``TaskInfo``."""
     return answer(connectors.get_tasks(herder, connector))
 
 
-@router.get("/{connector}/tasks/{task}/status", summary="State of a task")
+@router.get("/{connector}/tasks/{task}/status", summary="State of a task", response_model=TaskState)
 def get_connector_task_status(connector: Name, task: TaskNumber, herder: Reader) -> Response:
     """Return Connect's ``TaskState``."""
     return answer(get_task_status(herder, connector, task).to_json())

@@ -10,6 +10,7 @@ from connect_core.herder import lifecycle
 from connect_core.herder.lifecycle import RestartRequest
 from connect_core.rest.access import Editor
 from connect_core.rest.answers import answer, empty
+from connect_core.rest.described import asks
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name, TaskNumber, is_true
 
@@ -39,7 +40,12 @@ def stop(connector: Name, herder: Editor) -> Response:
     return empty()
 
 
-@router.post("/restart", status_code=204, summary="Restart a connector, and its tasks if wanted (KIP-745)")
+@router.post(
+    "/restart",
+    status_code=204,
+    summary="Restart a connector, and its tasks if wanted (KIP-745)",
+    openapi_extra={"parameters": asks(includeTasks="true or false", onlyFailed="true or false")},
+)
 def restart(request: Request, connector: Name, herder: Editor) -> Response:
     """Restart; with ``includeTasks`` or ``onlyFailed`` the answer shows what restarts."""
     wanted = RestartRequest(is_true(request, "onlyFailed"), is_true(request, "includeTasks"))

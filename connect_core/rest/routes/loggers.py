@@ -11,9 +11,11 @@ from starlette.responses import Response
 from connect_core.errors import BadRequestError
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer, empty
+from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import ConfigBody
 from connect_core.rest.loggers import Loggers
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.shapes import LoggerLevel, LoggerLevels, SetLevel
 
 __all__ = ["get_logger", "list_loggers", "router", "set_level"]
 
@@ -22,19 +24,24 @@ router = APIRouter(prefix="/admin/loggers", route_class=ConnectRoute, tags=["log
 _LOGGERS = Loggers()
 
 
-@router.get("", summary="Levels of all loggers")
+@router.get("", summary="Levels of all loggers", response_model=LoggerLevels)
 def list_loggers(herder: Reader) -> Response:
     """Return the loggers by name."""
     return answer(_LOGGERS.show_all())
 
 
-@router.get("/{logger}", summary="Level of a logger")
+@router.get("/{logger}", summary="Level of a logger", response_model=LoggerLevel)
 def get_logger(logger: str, herder: Reader) -> Response:
     """Return the logger's level and when it was set here."""
     return answer(_LOGGERS.show(logger))
 
 
-@router.put("/{logger}", summary="Set the level of a logger and those beneath")
+@router.put(
+    "/{logger}",
+    summary="Set the level of a logger and those beneath",
+    response_model=list[str],
+    openapi_extra={**takes(SetLevel), "parameters": asks(scope="worker or cluster")},
+)
 def set_level(request: Request, logger: str, levels: ConfigBody, herder: Editor) -> Response:
     """Set a level; with ``scope=cluster`` the answer is empty."""
     level: Any = levels.get("level")

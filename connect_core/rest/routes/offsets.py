@@ -8,28 +8,32 @@ from starlette.responses import Response
 from connect_core.herder import offsets
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer
+from connect_core.rest.described import takes
 from connect_core.rest.entities import OffsetsBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name
+from connect_core.rest.shapes import ConnectorOffsets, Message
 
 __all__ = ["alter_offsets", "get_offsets", "reset_offsets", "router"]
 
 router = APIRouter(prefix="/connectors/{connector}/offsets", route_class=ConnectRoute, tags=["offsets"])
 
 
-@router.get("", summary="Offsets of a connector")
+@router.get("", summary="Offsets of a connector", response_model=ConnectorOffsets)
 def get_offsets(connector: Name, herder: Reader) -> Response:
     """Return Connect's ``ConnectorOffsets``."""
     return answer({"offsets": offsets.get(herder, connector)})
 
 
-@router.patch("", summary="Alter offsets of a stopped connector")
+@router.patch(
+    "", summary="Alter offsets of a stopped connector", response_model=Message, openapi_extra=takes(ConnectorOffsets)
+)
 def alter_offsets(connector: Name, entries: OffsetsBody, herder: Editor) -> Response:
     """Move offsets; null forgets one."""
     return answer({"message": offsets.alter(herder, connector, entries)})
 
 
-@router.delete("", summary="Reset the offsets of a stopped connector")
+@router.delete("", summary="Reset the offsets of a stopped connector", response_model=Message)
 def reset_offsets(connector: Name, herder: Editor) -> Response:
     """Forget all offsets."""
     return answer({"message": offsets.reset(herder, connector)})

@@ -9,28 +9,45 @@ from starlette.responses import Response
 from connect_core.herder import plugins
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer
+from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import is_true
+from connect_core.rest.shapes import Config, ConfigInfos, ConfigKeyInfo, PluginInfo
 
 __all__ = ["get_plugin_config", "list_plugins", "router", "validate_config"]
 
 router = APIRouter(prefix="/connector-plugins", route_class=ConnectRoute, tags=["plugins"])
 
 
-@router.get("", summary="Installed plugins")
+@router.get(
+    "",
+    summary="Installed plugins",
+    response_model=list[PluginInfo],
+    openapi_extra={"parameters": asks(connectorsOnly="true or false")},
+)
 def list_plugins(request: Request, herder: Reader) -> Response:
     """Return connectors, or with ``connectorsOnly=false`` all plugins."""
     return answer(plugins.list_plugins(connectors_only=is_true(request, "connectorsOnly", default=True)))
 
 
-@router.get("/{plugin}/config", summary="Definition of a plugin's settings (KIP-769)")
+@router.get(
+    "/{plugin}/config",
+    summary="Definition of a plugin's settings (KIP-769)",
+    response_model=list[ConfigKeyInfo],
+    openapi_extra={"parameters": asks(version="of the plugin")},
+)
 def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response:
     """Return Connect's list of ``ConfigKeyInfo``."""
     return answer(plugins.get_plugin_config(plugin, request.query_params.get("version")))
 
 
-@router.put("/{plugin}/config/validate", summary="Check a configuration, changing nothing")
+@router.put(
+    "/{plugin}/config/validate",
+    summary="Check a configuration, changing nothing",
+    response_model=ConfigInfos,
+    openapi_extra=takes(Config),
+)
 def validate_config(plugin: str, config: ConfigBody, herder: Editor) -> Response:
     """Return Connect's ``ConfigInfos``; a faultless configuration is also tried on the systems it names."""
     return answer(plugins.validate_config(herder, plugin, config).to_json())

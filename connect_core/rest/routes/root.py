@@ -15,6 +15,7 @@ from connect_core.registry import KAFKA_VERSION
 from connect_core.rest.access import Reader
 from connect_core.rest.answers import answer
 from connect_core.rest.negotiation import ProducingRoute
+from connect_core.rest.shapes import ServerInfo, WorkerStatus
 
 __all__ = ["get_health", "get_root", "router"]
 
@@ -25,14 +26,16 @@ _HEALTHY = "Worker has completed startup and is ready to handle requests."
 _UNHEALTHY = "Worker was unable to handle this request and may be unable to handle other requests."
 
 
-@router.get("/", summary="Version of the API and id of the Kafka cluster")
+@router.get("/", summary="Version of the API and id of the Kafka cluster", response_model=ServerInfo)
 def get_root(request: Request, herder: Reader) -> Response:
     """Return Connect's ``ServerInfo``."""
     cluster_id: Callable[[], str] = request.app.state.cluster_id
     return answer({"version": KAFKA_VERSION, "commit": _COMMIT, "kafka_cluster_id": cluster_id()})
 
 
-@router.get("/health", summary="Whether the worker can serve; open to everybody (KIP-1017)")
+@router.get(
+    "/health", summary="Whether the worker can serve; open to everybody (KIP-1017)", response_model=WorkerStatus
+)
 def get_health(request: Request) -> Response:
     """Return Connect's ``WorkerStatus``, having asked the metadata database."""
     factory: Any = request.app.state.herder_factory

@@ -12,13 +12,14 @@ from connect_core.rest.answers import answer, empty
 from connect_core.rest.errors import ForbiddenError
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name
+from connect_core.rest.shapes import TopicsByConnector
 
 __all__ = ["get_topics", "reset_topics", "router"]
 
 router = APIRouter(prefix="/connectors/{connector}/topics", route_class=ConnectRoute, tags=["topics"])
 
 
-@router.get("", summary="Topics a connector has used")
+@router.get("", summary="Topics a connector has used", response_model=TopicsByConnector)
 def get_topics(connector: Name, herder: Reader) -> Response:
     """Return the topics by the connector's name."""
     _ensure(herder, "topic.tracking.enable", "Topic tracking is disabled.")

@@ -50,7 +50,7 @@ __all__ = [
 
 State = Literal["UNASSIGNED", "RUNNING", "PAUSED", "STOPPED", "FAILED", "RESTARTING"]
 IntervalWord = Literal["PLANNED", "RUNNING", "STAGED", "COMMITTED", "ABANDONED", "FAILED"]
-Guarantee = Literal["exactly-once", "at-least-once", "unknown"]
+Guarantee = Literal["exactly-once", "at-least-once", "at-most-once", "unknown"]
 
 
 class _Entity(BaseModel):

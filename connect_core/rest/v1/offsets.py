@@ -12,10 +12,10 @@ from connect_core.herder import offsets, rewind
 from connect_core.herder.context import Herder
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer
+from connect_core.rest.described import takes
 from connect_core.rest.entities import Body
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name
-from connect_core.rest.v1.described import takes
 from connect_core.rest.v1.entities import (
     OffsetMoveList,
     OffsetsPreview,

@@ -1,0 +1,34 @@
+"""Bodies as OpenAPI describes them: they are read by hand, so FastAPI cannot know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+__all__ = ["asks", "takes"]
+
+
+def takes(kind: type[BaseModel], *, is_required: bool = True) -> dict[str, Any]:
+    """Return what a route adds to its description for a JSON body of this kind."""
+    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+    nested = schema.pop("$defs", {})
+    content = {"application/json": {"schema": _inlined(schema, nested)}}
+    return {"requestBody": {"required": is_required, "content": content}}
+
+
+def _inlined(part: Any, nested: dict[str, Any]) -> Any:
+    """Return a schema with what it refers to put in its place."""
+    if isinstance(part, dict):
+        if "$ref" in part:
+            return _inlined(nested[part["$ref"].rpartition("/")[2]], nested)
+        return {key: _inlined(value, nested) for key, value in part.items()}
+    return [_inlined(one, nested) for one in part] if isinstance(part, list) else part
+
+
+def asks(**parameters: str) -> list[dict[str, Any]]:
+    """Return the description of optional query parameters: name → what it says."""
+    return [
+        {"name": name, "in": "query", "required": False, "description": text, "schema": {"type": "string"}}
+        for name, text in parameters.items()
+    ]
