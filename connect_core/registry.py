@@ -61,6 +61,8 @@ _CONNECTORS = {
     ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
     ("sink", "org.apache.kafka.connect.file.FileStreamSinkConnector"): "file.sink:FileStreamSinkConnector",
     ("sink", "FileSystemSinkConnector"): "filesystem.sink:FileSystemSinkConnector",
+    ("source", "io.confluent.connect.jdbc.JdbcSourceConnector"): "jdbc.source:JdbcSourceConnector",
+    ("sink", "io.confluent.connect.jdbc.JdbcSinkConnector"): "jdbc.sink:JdbcSinkConnector",
 }
 
 _TRANSFORMS_OF_KEY_AND_VALUE = {

@@ -41,7 +41,7 @@ class JdbcDatabase:
             with self.failures():
                 yield connection
         finally:
-            self._close(connection)
+            self.close(connection)
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -89,7 +89,8 @@ class JdbcDatabase:
         with self.failures():
             return self.engine.connect()
 
-    def _close(self, connection: Connection) -> None:
+    def close(self, connection: Connection) -> None:
+        """Close a connection, whatever state it is in."""
         try:
             connection.close()
         except SQLAlchemyError:
@@ -103,8 +104,9 @@ def open_database(settings: ConnectionSettings, limits: WorkerLimits) -> JdbcDat
     dialect = dialect_named(url.get_backend_name())
     schema = parse_address(settings.url).parameters.get(CURRENT_SCHEMA)
     arguments = dialect.connect_arguments(settings, schema)
+    options = {"isolation_level": dialect.isolation_level} if dialect.isolation_level else {}
     try:
-        engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=arguments)
+        engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=arguments, **options)
     except (NoSuchModuleError, ImportError) as error:
         raise ConfigError(
             CONNECTION_URL,

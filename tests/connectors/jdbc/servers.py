@@ -53,7 +53,8 @@ class Server:
             return [tuple(row) for row in connection.execute(sa.text(query.replace(":", r"\:")))]
 
     def quote(self, name: str) -> str:
-        return self.open().engine.dialect.identifier_preparer.quote_identifier(name)
+        # ``rows`` and ``execute`` double percent signs where the driver wants it.
+        return self.open().engine.dialect.identifier_preparer.quote_identifier(name).replace("%%", "%")
 
 
 @contextmanager

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -12,12 +16,19 @@ from sqlalchemy.types import TypeEngine
 from connect_core.api.data import Date, Decimal, Schema, SchemaBuilder, SchemaType, Time, Timestamp
 from connect_core.connectors.jdbc.catalog import Table, TableName, has_reflection, look_up, look_up_by_standard
 from connect_core.connectors.jdbc.config import ConnectionSettings
+from connect_core.connectors.jdbc.dialects.writes import Verb, Write, parameters, statement_table
 from connect_core.errors import DataError
 
-__all__ = ["DECIMAL_DIGITS", "GenericDialect"]
+__all__ = ["DECIMAL_DIGITS", "MOST_PARAMETERS", "GenericDialect"]
 
 DECIMAL_DIGITS = 38
 """Precision of columns for Decimals, whose schema says a scale only."""
+
+MOST_PARAMETERS = 10_000
+"""Values of one statement; databases allow between 2,100 and 65,535, and compiling more pays no longer."""
+
+_MOST_KEYS = 500
+"""Keys looked up by one statement."""
 
 _PRIMITIVES: dict[SchemaType, TypeEngine[Any]] = {
     SchemaType.INT8: sa.SmallInteger(),
@@ -56,6 +67,8 @@ _SCHEMAS: tuple[tuple[type[TypeEngine[Any]], SchemaBuilder], ...] = (
 class GenericDialect:
     """The path of every database without a class of its own; the others override what they do better."""
 
+    isolation_level: str | None = None
+    widens = True
     _has_reflection: bool | None = None
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
@@ -101,6 +114,94 @@ class GenericDialect:
         builder = next((builder for kind, builder in _SCHEMAS if isinstance(type, kind)), None)
         return None if builder is None else builder.build().replace(optional=True)
 
+    def widening(self, column: str, type: str) -> str:
+        """Return SQL's standard clause of ALTER TABLE that gives a column another type."""
+        return f"ALTER COLUMN {column} SET DATA TYPE {type}"
+
+    def default_clause(self, literal: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+        """Return a literal as DEFAULT takes it."""
+        return literal
+
+    def write(self, connection: Connection, write: Write) -> None:
+        """Carry out a write in the caller's transaction. Raises what SQLAlchemy raises."""
+        bindable = write.data
+        for index, column in enumerate(write.data.columns):
+            bindable = bindable.set_column(index, write.columns[index], self.bindable(column.combine_chunks()))
+        _VERBS[write.verb](self, connection, replace(write, data=bindable))
+
+    def bindable(self, array: pa.Array) -> pa.Array:
+        """Return a column whose Python values the driver takes."""
+        return array
+
+    def insert(self, connection: Connection, write: Write) -> None:
+        """Insert rows by statements of many rows each."""
+        most = max(1, MOST_PARAMETERS // max(1, len(write.columns)))
+        for chunk in write.chunks(most):
+            statement = _insert(connection, write, chunk.num_rows)
+            values = [value for row in zip(*(c.to_pylist() for c in chunk.columns), strict=True) for value in row]
+            connection.execute(statement, {f"v{index}": value for index, value in enumerate(values)})
+
+    def upsert(self, connection: Connection, write: Write) -> None:
+        """Update the rows that are there and insert the others: no statement does both everywhere."""
+        for chunk in write.chunks(_MOST_KEYS):
+            found = self._existing(connection, write, chunk)
+            keys = zip(*(chunk[name].to_pylist() for name in write.keys), strict=True)
+            known = pa.array([key in found for key in keys], pa.bool_())
+            self.update(connection, replace(write, data=chunk.filter(known)))
+            missing = chunk.filter(pc.invert(known))
+            if missing.num_rows:
+                self.insert(connection, replace(write, data=missing))
+
+    def update(self, connection: Connection, write: Write) -> None:
+        """Update rows by key, where there are any."""
+        if not write.values or not write.data.num_rows:
+            return
+        table = statement_table(write)
+        statement = table.update().where(_is_key(table, write)).values({n: write.bound(n) for n in write.values})
+        self._execute_many(connection, statement, write)
+
+    def delete(self, connection: Connection, write: Write) -> None:
+        """Delete rows by key."""
+        table = statement_table(write)
+        self._execute_many(connection, table.delete().where(_is_key(table, write)), write)
+
+    def _execute_many(self, connection: Connection, statement: sa.Executable, write: Write) -> None:
+        names = [f"b{index}" for index in range(len(write.columns))]
+        for chunk in write.chunks():
+            connection.execute(statement, parameters(chunk, names))
+
+    def _existing(self, connection: Connection, write: Write, chunk: pa.Table) -> set[tuple[Any, ...]]:
+        table = statement_table(write)
+        keys = [table.c[name] for name in write.keys]
+        columns: list[list[Any]] = [chunk[name].to_pylist() for name in write.keys]
+        rows: list[Any] = list(zip(*columns, strict=True))
+        condition: sa.ColumnElement[bool] = keys[0].in_([row[0] for row in rows])
+        if len(keys) > 1:
+            condition = sa.or_(*(sa.and_(*(k == v for k, v in zip(keys, row, strict=True))) for row in rows))
+        return {tuple(row) for row in connection.execute(sa.select(*keys).where(condition))}
+
     def is_retriable(self, error: DBAPIError) -> bool:
         """Return whether PEP 249 calls it operational: the database's trouble, not the statement's."""
         return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
+
+
+def _is_key(table: sa.Table, write: Write) -> sa.ColumnElement[bool]:
+    return sa.and_(*(table.c[name] == write.bound(name) for name in write.keys))
+
+
+def _insert(connection: Connection, write: Write, count: int) -> sa.Insert:
+    table = statement_table(write)
+    width = len(write.columns)
+    rows: list[dict[str, Any]] = [
+        {name: sa.bindparam(f"v{row * width + place}") for place, name in enumerate(write.columns)}
+        for row in range(count)
+    ]
+    return table.insert().values(rows)
+
+
+_VERBS: dict[Verb, Callable[[GenericDialect, Connection, Write], None]] = {
+    Verb.INSERT: lambda dialect, connection, write: dialect.insert(connection, write),
+    Verb.UPSERT: lambda dialect, connection, write: dialect.upsert(connection, write),
+    Verb.UPDATE: lambda dialect, connection, write: dialect.update(connection, write),
+    Verb.DELETE: lambda dialect, connection, write: dialect.delete(connection, write),
+}

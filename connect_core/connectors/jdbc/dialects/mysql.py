@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import Connection
 from sqlalchemy.dialects import mysql
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.elements import Grouping
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Schema, SchemaBuilder, SchemaType
+from connect_core.connectors.jdbc.catalog import Column, Table, TableName
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
+from connect_core.connectors.jdbc.dialects.writes import Write, statement_table
 from connect_core.errors import DataError
 
 __all__ = ["MysqlDialect"]
@@ -27,7 +32,7 @@ _TYPES: dict[SchemaType, TypeEngine[Any]] = {
     SchemaType.BYTES: mysql.LONGBLOB(),
 }
 _KEYS: dict[SchemaType, TypeEngine[Any]] = {
-    SchemaType.STRING: mysql.VARCHAR(255),
+    SchemaType.STRING: mysql.VARCHAR(255, collation="utf8mb4_bin"),
     SchemaType.BYTES: mysql.VARBINARY(255),
 }
 
@@ -35,6 +40,7 @@ _KEYS: dict[SchemaType, TypeEngine[Any]] = {
 class MysqlDialect(GenericDialect):
     """Times carry milliseconds; nested values are JSON; sessions are strict, so nothing is cut off in silence."""
 
+    isolation_level = "READ COMMITTED"
     _has_reflection = True
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
@@ -49,6 +55,14 @@ class MysqlDialect(GenericDialect):
             "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
             "local_infile": False,
         }
+
+    def table(self, connection: Connection, name: TableName) -> Table | None:
+        """Return a table as it is now, or ``None``; SQLAlchemy leaves the backticks in names doubled."""
+        found = super().table(connection, name)
+        if found is None or not any("``" in column.name for column in found.columns):
+            return found
+        primary = tuple(key.replace("``", "`") for key in found.primary_key)
+        return replace(found, columns=tuple(map(_unquoted, found.columns)), primary_key=primary)
 
     def column_type(self, schema: Schema, is_key: bool = False) -> TypeEngine[Any]:
         """Return the column type of a schema; keys need bounded texts and bytes. Raises DataError."""
@@ -85,7 +99,38 @@ class MysqlDialect(GenericDialect):
             return SchemaBuilder.bytes().optional().build()
         return super().schema_of(type)
 
+    def widening(self, column: str, type: str) -> str:
+        """Return the clause of ALTER TABLE that gives a column another type."""
+        return f"MODIFY COLUMN {column} {type}"
+
+    def default_clause(self, literal: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+        """Return a literal in parentheses: MySQL takes none for a text otherwise."""
+        return Grouping(literal)
+
+    def insert(self, connection: Connection, write: Write) -> None:
+        """Insert rows; the driver makes one statement of many."""
+        self._execute_many(connection, self._insert(write), write)
+
+    def upsert(self, connection: Connection, write: Write) -> None:
+        """Insert rows, or update those whose key is there."""
+        statement = self._insert(write)
+        changed = {name: _given(name) for name in write.values or write.keys[:1]}
+        self._execute_many(connection, statement.on_duplicate_key_update(changed), write)
+
+    def _insert(self, write: Write) -> mysql.Insert:
+        return mysql.insert(statement_table(write)).values({name: write.bound(name) for name in write.columns})
+
     def is_retriable(self, error: DBAPIError) -> bool:
         """Return whether the server's or client's error number is one of trouble that passes."""
         arguments: tuple[object, ...] = error.orig.args if error.orig is not None else ()
         return error.connection_invalidated or (bool(arguments) and arguments[0] in _RETRIABLE)
+
+
+def _given(name: str) -> sa.ColumnElement[Any]:
+    """Return the value an INSERT gives a column. SQLAlchemy's own ``inserted`` doubles percent signs in names twice."""
+    quoted = name.replace("`", "``")
+    return sa.literal_column(f"VALUES(`{quoted}`)")
+
+
+def _unquoted(column: Column) -> Column:
+    return replace(column, name=column.name.replace("``", "`"))

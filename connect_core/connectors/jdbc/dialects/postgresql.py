@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 import sqlalchemy as sa
+from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeEngine
@@ -13,6 +14,8 @@ from sqlalchemy.types import TypeEngine
 from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
+from connect_core.connectors.jdbc.dialects.postgresql_copy import copy_into, merge, quoted_table
+from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
 __all__ = ["PostgresqlDialect", "is_passing"]
 
@@ -29,6 +32,7 @@ _HOPELESS = ("password authentication failed", "does not exist", "no pg_hba.conf
 class PostgresqlDialect(GenericDialect):
     """Arrays of primitives are arrays, other nested values ``jsonb``."""
 
+    isolation_level = "READ COMMITTED"
     _has_reflection = True
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
@@ -71,6 +75,13 @@ class PostgresqlDialect(GenericDialect):
         if isinstance(type, postgresql.INET | postgresql.CIDR | postgresql.MACADDR | postgresql.INTERVAL):
             return SchemaBuilder.string().optional().build()
         return super().schema_of(type)
+
+    def write(self, connection: Connection, write: Write) -> None:
+        """Carry out a write by COPY: straight into the table, or into a temporary one and from there."""
+        if write.verb is Verb.INSERT:
+            copy_into(connection, quoted_table(write.table.name), write.data)
+        else:
+            merge(connection, write)
 
     def is_retriable(self, error: DBAPIError) -> bool:
         """Return whether the SQLSTATE is one of trouble that passes."""

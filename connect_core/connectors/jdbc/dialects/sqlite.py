@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Schema, SchemaBuilder
+from connect_core.connectors.jdbc.catalog import Column, Table, TableName
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
+from connect_core.connectors.jdbc.dialects.writes import Write, statement_table
 
 __all__ = ["READ_ONLY", "SqliteDialect"]
 
@@ -22,6 +27,7 @@ READ_ONLY = "connect_read_only"
 class SqliteDialect(GenericDialect):
     """Integers have 64 bits; decimals are texts, for SQLite's own numbers would round them."""
 
+    widens = False
     _has_reflection = True
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
@@ -37,6 +43,14 @@ class SqliteDialect(GenericDialect):
             is_reading = connection.get_execution_options().get(READ_ONLY, False)
             connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
 
+    def table(self, connection: Connection, name: TableName) -> Table | None:
+        """Return a table as it is now, or ``None``; whatever it calls them, its integers have 64 bits."""
+        found = super().table(connection, name)
+        if found is None:
+            return None
+        columns = (replace(one, type=sa.BigInteger()) if _is_integer(one) else one for one in found.columns)
+        return replace(found, columns=tuple(columns))
+
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
         """Return ``text``: exact, whatever the scale."""
         return sa.Text()
@@ -49,7 +63,40 @@ class SqliteDialect(GenericDialect):
             return SchemaBuilder.float64().optional().build()
         return super().schema_of(type)
 
+    def bindable(self, array: pa.Array) -> pa.Array:
+        """Return times and decimals as texts, in the form SQLAlchemy reads them."""
+        kind = array.type
+        if pa.types.is_timestamp(kind):
+            return array.cast(pa.timestamp("us")).cast(pa.string())
+        if pa.types.is_time(kind):
+            return array.cast(pa.time64("us")).cast(pa.string())
+        if pa.types.is_date(kind) or pa.types.is_decimal(kind):
+            return array.cast(pa.string())
+        return array
+
+    def insert(self, connection: Connection, write: Write) -> None:
+        """Insert rows by one prepared statement."""
+        self._execute_many(connection, self._insert(write), write)
+
+    def upsert(self, connection: Connection, write: Write) -> None:
+        """Insert rows, or update those whose key is there."""
+        statement = self._insert(write)
+        keys = list(write.keys)
+        if write.values:
+            changed = {name: statement.excluded[name] for name in write.values}
+            statement = statement.on_conflict_do_update(index_elements=keys, set_=changed)
+        else:
+            statement = statement.on_conflict_do_nothing(index_elements=keys)
+        self._execute_many(connection, statement, write)
+
+    def _insert(self, write: Write) -> sqlite.Insert:
+        return sqlite.insert(statement_table(write)).values({name: write.bound(name) for name in write.columns})
+
     def is_retriable(self, error: DBAPIError) -> bool:
         """Return whether another connection has the file locked, or the disk is full or failing."""
         name = getattr(error.orig, "sqlite_errorname", "")
         return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_PROTOCOL"))
+
+
+def _is_integer(column: Column) -> bool:
+    return isinstance(column.type, sa.Integer)

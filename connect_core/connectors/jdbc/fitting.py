@@ -1,0 +1,262 @@
+"""Arrow columns in the form a table's column takes, or a refusal that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+from sqlalchemy.types import TypeEngine
+
+from connect_core.api.data import Instant, Schema, SchemaType, Struct, to_python
+from connect_core.connectors.jdbc.catalog import Column
+from connect_core.errors import DataError
+
+__all__ = ["Misfit", "family_of", "fitted"]
+
+
+class Misfit(DataError):
+    """Says that a field's values do not fit a column; ``row`` is the first that does not, if a value is at fault."""
+
+    row: int | None = None
+
+
+_FAMILIES: tuple[tuple[tuple[type[TypeEngine[Any]], ...], str], ...] = (
+    ((sa.Boolean,), "boolean"),
+    ((sa.Integer,), "integer"),
+    ((sa.Float,), "float"),
+    ((sa.Numeric,), "decimal"),
+    ((sa.DateTime,), "timestamp"),
+    ((sa.Date,), "date"),
+    ((sa.Time,), "time"),
+    ((sa.LargeBinary, sa.BINARY, sa.VARBINARY), "bytes"),
+    ((sa.ARRAY,), "array"),
+    ((sa.JSON,), "json"),
+    ((sa.String,), "text"),
+)
+
+
+def family_of(type: TypeEngine[Any]) -> str:
+    """Return what kind of values a column holds; ``other`` for types known by name only."""
+    return next((name for kinds, name in _FAMILIES if isinstance(type, kinds)), "other")
+
+
+def fitted(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo, parse: bool = False) -> pa.Array:
+    """Return the values as the column's family wants them: numbers, text, naive or UTC timestamps, JSON text.
+
+    ``parse`` also reads texts as decimals and times, for schemaless data has
+    no other word for them. Raises Misfit.
+    """
+    family = family_of(column.type)
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), pa.string())
+    form = _FORMS.get((_kind(array.type), family)) or (_PARSED.get(family) if parse and _is_text(array) else None)
+    if form is None:
+        raise Misfit(f"field of type {_shown(schema)} does not fit column {column.name} of type {column.type!r}")
+    try:
+        return form(array, schema, column, timezone)
+    except (pa.ArrowException, OverflowError, ValueError) as error:
+        raise _misfit(array, form, (schema, column, timezone)) from error
+
+
+Form = Callable[[pa.Array, Schema, Column, ZoneInfo], pa.Array]
+"""Brings an array into a column's form; raises ArrowException for a value that does not fit."""
+
+
+def _kind(type: pa.DataType) -> str:
+    return next((name for is_kind, name in _KINDS if is_kind(type)), "nested")
+
+
+def _is_text(array: pa.Array) -> bool:
+    return bool(pa.types.is_string(array.type))
+
+
+def _shown(schema: Schema) -> str:
+    return schema.name or str(schema.type)
+
+
+def _misfit(array: pa.Array, form: Form, rest: tuple[Schema, Column, ZoneInfo]) -> Misfit:
+    """Return the refusal, with the first row that does not fit."""
+    low, high = 0, len(array)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            form(array.slice(low, middle - low), *rest)
+        except (pa.ArrowException, OverflowError, ValueError):
+            high = middle
+        else:
+            low = middle
+    column = rest[1]
+    shown = str(array[low].as_py() if not pa.types.is_timestamp(array.type) else array[low])[:50]
+    refusal = Misfit(f"value {shown} does not fit column {column.name} of type {column.type!r}")
+    refusal.row = low
+    return refusal
+
+
+def _same(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    return array
+
+
+def _integer(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    """Cast to the column's width, so that a value too large is found here."""
+    if pa.types.is_boolean(array.type):
+        return array.cast(pa.int8())
+    bits = next((bits for kind, bits in _WIDTHS if isinstance(column.type, kind)), 64)
+    sign = "u" if getattr(column.type, "unsigned", False) else ""
+    return array.cast(pa.type_for_alias(f"{sign}int{bits}"))
+
+
+_WIDTHS: tuple[tuple[type[TypeEngine[Any]], int], ...] = (
+    (mysql.TINYINT, 8),
+    (sa.SmallInteger, 16),
+    (sa.BigInteger, 64),
+)
+"""``INTEGER`` is not here: SQLite's has 64 bits, and the others say themselves what is too large."""
+
+
+def _float(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    return array.cast(pa.float64(), safe=False) if pa.types.is_integer(array.type) else array
+
+
+def _decimal(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    """Leave exact values as they are, but refuse what the column's scale would round."""
+    scale = getattr(column.type, "scale", None)
+    if pa.types.is_decimal(array.type) and scale is not None and scale < array.type.scale:
+        return array.cast(_rescaled(array.type, scale))
+    return array
+
+
+def _rescaled(type: pa.DataType, scale: int) -> pa.DataType:
+    wide = pa.types.is_decimal256(type)
+    return pa.decimal256(type.precision, scale) if wide else pa.decimal128(type.precision, scale)
+
+
+def _timestamp(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    """Instants: as they are for a column with a time zone, else the wall clock of ``db.timezone``."""
+    if getattr(column.type, "timezone", False) or isinstance(column.type, mysql.TIMESTAMP):
+        return array
+    if timezone.key == "UTC":
+        return array.cast(pa.timestamp(array.type.unit))
+    return pc.local_timestamp(array.cast(pa.timestamp(array.type.unit, timezone.key)))
+
+
+def _day_start(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    return array.cast(pa.timestamp("ms"))
+
+
+def _text(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    return array.cast(pa.string())
+
+
+def _json(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    values = to_python(schema, array) if schema.type in _NESTED else array.to_pylist()
+    texts = [None if value is None else orjson.dumps(_plain(value), option=_JSON_OPTIONS).decode() for value in values]
+    return pa.array(texts, pa.string())
+
+
+_NESTED = frozenset((SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT))
+_JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
+
+
+def _plain(value: Any) -> Any:
+    """Return a nested Connect value in JSON's words: instants as ISO 8601, decimals and bytes as text."""
+    if isinstance(value, Struct):
+        return {field.name: _plain(value.get(field.name)) for field in value.schema.fields}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    plain = _PLAIN.get(type(value))
+    if plain is not None:
+        return plain(value)
+    return next((base(value) for base in (int, float) if isinstance(value, base)), value)
+
+
+def _instant(value: Instant) -> str:
+    return value.to_datetime().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    bool: bool,
+    int: int,
+    float: float,
+    str: str,
+    type(None): lambda value: None,
+    bytes: bytes.hex,
+    Decimal: str,
+    Instant: _instant,
+    datetime: datetime.isoformat,
+    date: date.isoformat,
+    time: time.isoformat,
+}
+
+
+def _array(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    """Keep lists of plain values; the dialect writes them."""
+    if not pa.types.is_list(array.type) or pa.types.is_nested(array.type.value_type):
+        raise ValueError("only lists of plain values are arrays")
+    return array
+
+
+def _parsed(type: pa.DataType) -> Form:
+    return lambda array, schema, column, timezone: array.cast(type)
+
+
+def _parsed_timestamp(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
+    """Read ISO 8601: with a zone it is an instant, without one the column's wall clock."""
+    if pc.any(pc.match_substring_regex(array, r"(Z|[+-]\d\d:?\d\d)$")).as_py():
+        return _timestamp(array.cast(pa.timestamp("us", "UTC")), schema, column, timezone)
+    naive = array.cast(pa.timestamp("us"))
+    return pc.assume_timezone(naive, timezone.key) if getattr(column.type, "timezone", False) else naive
+
+
+_KINDS: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "integer"),
+    (pa.types.is_floating, "float"),
+    (pa.types.is_decimal, "decimal"),
+    (pa.types.is_timestamp, "timestamp"),
+    (pa.types.is_date, "date"),
+    (pa.types.is_time, "time"),
+    (lambda kind: pa.types.is_string(kind) or pa.types.is_dictionary(kind), "text"),
+    (pa.types.is_binary, "bytes"),
+)
+_FORMS: dict[tuple[str, str], Form] = {
+    ("boolean", "boolean"): _same,
+    ("boolean", "integer"): _integer,
+    ("integer", "integer"): _integer,
+    ("integer", "float"): _float,
+    ("integer", "decimal"): _same,
+    ("float", "float"): _float,
+    ("float", "decimal"): _same,
+    ("decimal", "decimal"): _decimal,
+    ("decimal", "text"): _text,
+    ("timestamp", "timestamp"): _timestamp,
+    ("date", "date"): _same,
+    ("date", "timestamp"): _day_start,
+    ("time", "time"): _same,
+    ("text", "text"): _text,
+    ("text", "json"): _text,
+    ("text", "other"): _text,
+    ("bytes", "bytes"): _same,
+    ("nested", "json"): _json,
+    ("nested", "text"): _json,
+    ("nested", "array"): _array,
+}
+"""By the values' kind and the column's family; what is not here does not fit."""
+
+_PARSED: dict[str, Form] = {
+    "timestamp": _parsed_timestamp,
+    "date": _parsed(pa.date32()),
+    "time": _parsed(pa.time64("us")),
+    "decimal": lambda array, schema, column, timezone: array.cast(
+        pa.decimal128(38, getattr(column.type, "scale", None) or 0)
+    ),
+}

@@ -1,0 +1,93 @@
+"""The driver's side of the marker: fences the target and says where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+
+from sqlalchemy.schema import CreateTable
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, Staged
+from connect_core.connectors.jdbc.catalog import TableName
+from connect_core.connectors.jdbc.connection import JdbcDatabase
+from connect_core.connectors.jdbc.sink_config import OFFSETS_TABLE
+from connect_core.connectors.jdbc.sink_offsets import OffsetsTable, Owner, fence, forget, read_positions, set_positions
+from connect_core.connectors.jdbc.sink_tables import create_if_absent
+from connect_core.errors import ConfigError, ConnectError
+
+__all__ = ["JdbcSinkCommitter"]
+
+
+class JdbcSinkCommitter:
+    """Tasks commit by themselves, rows and positions together; here positions are read, fenced and moved."""
+
+    def __init__(self, connector: str, database: JdbcDatabase, own: OffsetsTable) -> None:
+        self._connector = connector
+        self._database = database
+        self._own = own
+
+    def fence(self, epoch: int) -> Mapping[TopicPartition, int]:
+        """Make older epochs unable to commit → the positions. Raises StaleEpochError."""
+        self._create_tables()
+        with self._database.begin() as connection:
+            return fence(connection, self._own.offsets, Owner(self._connector, epoch, ""))
+
+    def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
+        """Return nothing: positions are the marker, and an interval is carried on from them."""
+        return None
+
+    def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
+        """Return where the target stands: the tasks have committed. Raises ConnectError if one has not."""
+        marker = CommitMarker(self._positions())
+        for part in staged:
+            place = TopicPartition(part.topic, part.partition)
+            if part.start < part.end and marker.positions.get(place, part.start) < part.end:
+                raise ConnectError(f"{place} stands at {marker.positions.get(place)} in the target, not at {part.end}")
+        return marker
+
+    def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
+        """Leave all as it is: what is committed is visible."""
+
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
+        """Move positions, under the epoch the target was fenced with."""
+        owner = Owner(self._connector, interval.epoch, "")
+        self._create_tables()
+        with self._database.begin() as connection:
+            fence(connection, self._own.offsets, owner)
+            set_positions(connection, self._own.offsets, owner, positions or {})
+            return CommitMarker(read_positions(connection, self._own.offsets, self._connector), aborted=True)
+
+    def sweep(self, keep: Collection[IntervalKey]) -> None:
+        """Remove nothing: what was not committed, the database has rolled back."""
+
+    def release(self) -> None:
+        """Forget the positions of a connector that is deleted; its epoch stays."""
+        self._create_tables()
+        with self._database.begin() as connection:
+            forget(connection, self._own.offsets, self._connector)
+
+    def close(self) -> None:
+        """Hold nothing, free nothing."""
+
+    def _positions(self) -> dict[TopicPartition, int]:
+        with self._database.connect() as connection:
+            return read_positions(connection, self._own.offsets, self._connector)
+
+    def _create_tables(self) -> None:
+        for table in (self._own.offsets, self._own.schemas):
+            name = TableName(table.schema, table.name)
+            with self._database.connect() as connection:
+                found = self._database.dialect.table(connection, name)
+                missing = set(table.c.keys()) - {column.name for column in found.columns} if found else set()
+                if missing:
+                    raise ConfigError(
+                        OFFSETS_TABLE, str(name), f"the table there has no column {min(missing)}; choose another name"
+                    )
+                if found is None:
+                    statement = str(CreateTable(table).compile(dialect=connection.dialect))
+                    create_if_absent(connection, statement, partial(self._exists, name))
+
+    def _exists(self, name: TableName) -> bool:
+        with self._database.connect() as connection:
+            return self._database.dialect.table(connection, name) is not None

@@ -1,0 +1,197 @@
+"""Positions kept in the target: the marker of the sink's exactly-once (design §3, Kafka → database).
+
+One row a topic partition, and one row of the connector itself (no topic) that
+carries the epoch for partitions not yet there. A task's transaction moves its
+rows first, on two conditions: they stand where the task began, and no newer
+epoch was written. Whether it succeeded is read back, for not every driver
+counts the rows an update found; ``attempt`` tells one's own success from that
+of another attempt of the same interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+from sqlalchemy.types import TypeEngine
+
+from connect_core.api.data import STRING_SCHEMA, Schema
+from connect_core.api.records import TopicPartition
+from connect_core.connectors.jdbc.catalog import TableName
+from connect_core.errors import StaleEpochError
+
+__all__ = [
+    "OffsetsTable",
+    "Owner",
+    "fence",
+    "forget",
+    "is_at",
+    "move",
+    "offsets_table",
+    "read_positions",
+    "set_positions",
+]
+
+_NO_TOPIC, _NO_PARTITION = "", -1
+"""The connector's own row: no topic can be so called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who moves positions: the connector, the epoch it plans under, and this attempt."""
+
+    connector: str
+    epoch: int
+    attempt: str
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsTable:
+    """The two tables of ours in the target."""
+
+    offsets: sa.Table
+    schemas: sa.Table
+
+
+def offsets_table(name: TableName, column_type: Callable[[Schema, bool], TypeEngine[Any]]) -> OffsetsTable:
+    """Return the tables; ``column_type`` is the dialect's."""
+    key_text = column_type(STRING_SCHEMA, True)
+    offsets = sa.Table(
+        name.name,
+        sa.MetaData(),
+        sa.Column("connector", key_text, primary_key=True),
+        sa.Column("kafka_topic", key_text, primary_key=True),
+        sa.Column("kafka_partition", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("kafka_offset", sa.BigInteger, nullable=False),
+        sa.Column("epoch", sa.BigInteger, nullable=False),
+        sa.Column("attempt", sa.String(100), nullable=False),
+        schema=name.schema,
+    )
+    schemas = sa.Table(
+        f"{name.name}_schemas",
+        sa.MetaData(),
+        sa.Column("connector", key_text, primary_key=True),
+        sa.Column("table_name", key_text, primary_key=True),
+        sa.Column("version", sa.BigInteger, nullable=False),
+        sa.Column("arrow_schema", sa.Text, nullable=False),
+        schema=name.schema,
+    )
+    return OffsetsTable(offsets, schemas)
+
+
+def fence(connection: Connection, table: sa.Table, owner: Owner) -> dict[TopicPartition, int]:
+    """Make older epochs unable to move anything → the positions. Raises StaleEpochError with the newer epoch."""
+    mine = table.c.connector == owner.connector
+    own_row = mine & (table.c.kafka_topic == _NO_TOPIC)
+    if connection.execute(sa.select(table.c.epoch).where(own_row)).first() is None:
+        connection.execute(table.insert(), [_row(owner, TopicPartition(_NO_TOPIC, _NO_PARTITION), 0)])
+    raised = {"epoch": owner.epoch}
+    # The connector's row first, in a statement of its own: it waits for whoever is adding a partition,
+    # so that the second statement sees the row that was added.
+    connection.execute(table.update().where(own_row & (table.c.epoch < owner.epoch)).values(raised))
+    connection.execute(table.update().where(mine & (table.c.epoch < owner.epoch)).values(raised))
+    newest = connection.execute(sa.select(sa.func.max(table.c.epoch)).where(mine)).scalar_one()
+    if newest > owner.epoch:
+        raise _stale(owner, newest)
+    return read_positions(connection, table, owner.connector)
+
+
+def read_positions(connection: Connection, table: sa.Table, connector: str) -> dict[TopicPartition, int]:
+    """Return the connector's positions."""
+    columns = (table.c.kafka_topic, table.c.kafka_partition, table.c.kafka_offset)
+    found = connection.execute(sa.select(*columns).where(table.c.connector == connector))
+    return {TopicPartition(topic, part): offset for topic, part, offset in found if topic != _NO_TOPIC}
+
+
+def move(
+    connection: Connection, table: sa.Table, owner: Owner, moves: Mapping[TopicPartition, tuple[int, int]]
+) -> None:
+    """Move positions from (expected start) to (end), all or none by the caller's transaction.
+
+    Raises StaleEpochError if another attempt or a newer epoch was faster.
+    """
+    for part, (start, end) in sorted(moves.items()):
+        row = _of(table, owner.connector, part)
+        found = connection.execute(sa.select(table.c.kafka_offset).where(row)).first()
+        if found is None:
+            _add(connection, table, owner, part, end)
+        else:
+            allowed = row & (table.c.kafka_offset == start) & (table.c.epoch <= owner.epoch)
+            values = {"kafka_offset": end, "epoch": owner.epoch, "attempt": owner.attempt}
+            connection.execute(table.update().where(allowed).values(values))
+        if not is_at(connection, table, owner, {part: end}):
+            raise _overtaken(connection, table, owner, part, start)
+
+
+def is_at(connection: Connection, table: sa.Table, owner: Owner, ends: Mapping[TopicPartition, int]) -> bool:
+    """Return whether this attempt has moved all these positions."""
+    columns = (table.c.kafka_offset, table.c.epoch, table.c.attempt)
+    return all(
+        connection.execute(sa.select(*columns).where(_of(table, owner.connector, part))).first()
+        == (end, owner.epoch, owner.attempt)
+        for part, end in ends.items()
+    )
+
+
+def set_positions(
+    connection: Connection, table: sa.Table, owner: Owner, positions: Mapping[TopicPartition, int | None]
+) -> None:
+    """Put positions where an operator wants them; ``None`` forgets one. Fence first, in the same transaction."""
+    for part, offset in positions.items():
+        connection.execute(table.delete().where(_of(table, owner.connector, part)))
+        if offset is not None:
+            connection.execute(table.insert(), [_row(owner, part, offset)])
+
+
+def forget(connection: Connection, table: sa.Table, connector: str) -> None:
+    """Remove the positions of a deleted connector; the epoch stays, for it must never begin anew."""
+    gone = (table.c.connector == connector) & (table.c.kafka_topic != _NO_TOPIC)
+    connection.execute(table.delete().where(gone))
+
+
+def _add(connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, end: int) -> None:
+    """Insert a partition's first position, holding the connector's row so that no fence passes meanwhile."""
+    own_row = _of(table, owner.connector, TopicPartition(_NO_TOPIC, _NO_PARTITION))
+    still_mine = own_row & (table.c.epoch <= owner.epoch)
+    connection.execute(table.update().where(still_mine).values(epoch=owner.epoch))
+    epoch = connection.execute(sa.select(table.c.epoch).where(own_row)).scalar_one_or_none()
+    if epoch != owner.epoch:
+        raise _stale(owner, epoch or 0)
+    if connection.execute(sa.select(table.c.kafka_offset).where(_of(table, owner.connector, part))).first() is None:
+        connection.execute(table.insert(), [_row(owner, part, end)])
+
+
+def _of(table: sa.Table, connector: str, part: TopicPartition) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        table.c.connector == connector, table.c.kafka_topic == part.topic, table.c.kafka_partition == part.partition
+    )
+
+
+def _row(owner: Owner, part: TopicPartition, offset: int) -> dict[str, object]:
+    return {
+        "connector": owner.connector,
+        "kafka_topic": part.topic,
+        "kafka_partition": part.partition,
+        "kafka_offset": offset,
+        "epoch": owner.epoch,
+        "attempt": owner.attempt,
+    }
+
+
+def _overtaken(
+    connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, start: int
+) -> StaleEpochError:
+    found = connection.execute(sa.select(table.c.kafka_offset, table.c.epoch).where(_of(table, owner.connector, part)))
+    offset, epoch = found.one()
+    if epoch > owner.epoch:
+        return _stale(owner, epoch)
+    return StaleEpochError(f"{part} stands at {offset} in {table.name}, not at {start}: another attempt was faster")
+
+
+def _stale(owner: Owner, newer: int) -> StaleEpochError:
+    error = StaleEpochError(f"connector {owner.connector} is at epoch {newer} in its target; {owner.epoch} is over")
+    error.epoch = newer
+    return error
