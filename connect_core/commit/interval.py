@@ -15,6 +15,7 @@ from connect_core.interval.effects import (
     RecordAttempt,
 )
 from connect_core.interval.values import ConnectorType, IntervalState, Plan, TaskOutcome, TaskResult
+from connect_core.plan.bounds import covering
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.source import committed_offsets
 
@@ -77,14 +78,16 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
         yield AbandonInterval(plan.row.key, run.mine, "the target holds its abort marker")
         return Committed.ABANDONED
     yield PublishTarget(plan.row.key, marker)
-    yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=marker.positions, columns=marker.columns)
+    positions = covering(plan.row, marker.positions)
+    yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=positions, columns=marker.columns)
     yield CommitGroupOffsets(run.settings.consumer_group, marker.positions)
     return Committed.COMMITTED
 
 
 def _commit_claims(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
     """Commit what ``pre_commit`` declared safe: at-least-once, as the connector keeps no marker."""
-    claims = {part: position for result in (*results, *plan.kept) for part, position in result.positions.items()}
+    reached = {part: position for result in (*results, *plan.kept) for part, position in result.positions.items()}
+    claims = covering(plan.row, reached)
     yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=claims)
     yield CommitGroupOffsets(run.settings.consumer_group, claims)
     return Committed.COMMITTED

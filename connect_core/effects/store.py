@@ -22,6 +22,7 @@ from connect_core.interval.effects import (
     RaiseEpoch,
     RecordAttempt,
     RecordDeal,
+    RecordLosses,
     ReleaseLease,
     RepairOffsets,
     RestartInterval,
@@ -63,6 +64,7 @@ class StoreEffects:
             LoadConnector: self._load_connector,
             RaiseEpoch: self._raise_epoch,
             RecordDeal: self._record_deal,
+            RecordLosses: self._record_losses,
             LoadUnfinished: self._load_unfinished,
             LoadResults: self._load_results,
             LoadOffsets: self._load_offsets,
@@ -133,6 +135,10 @@ class StoreEffects:
         with self.database.read() as connection:
             return intervals.load_unfinished(connection, effect.connector)
 
+    def _record_losses(self, effect: RecordLosses) -> None:
+        with self.database.write() as connection:
+            intervals.record_losses(connection, effect.connector, effect.epoch, effect.losses)
+
     def _load_results(self, effect: LoadResults) -> tuple[TaskResult, ...]:
         with self.database.read() as connection:
             return attempts.load_results(connection, effect.key)
@@ -149,7 +155,7 @@ class StoreEffects:
 
     def _insert(self, effect: InsertInterval) -> None:
         with self.database.write() as connection:
-            intervals.insert_next(connection, effect.row, self.run, effect.losses)
+            intervals.insert_next(connection, effect.row, self.run)
 
     def _restart(self, effect: RestartInterval) -> IntervalRow:
         again = intervals.Restarted(
@@ -160,7 +166,6 @@ class StoreEffects:
             effect.ranges,
             effect.source,
             effect.kept,
-            effect.losses,
         )
         with self.database.write() as connection:
             return intervals.restart(connection, again, self.run)

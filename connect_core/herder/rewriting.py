@@ -31,8 +31,9 @@ def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, i
     try:
         handlers = worker.handlers()
         state = handlers[LoadConnector](LoadConnector(connector))
-        perform(abandon(worker.run_of(state, "", None), OffsetWish(wanted, herder.actor)), handlers)
-        if is_deleted and ReleaseTarget in handlers:
+        keeps_offsets = perform(abandon(worker.run_of(state, "", None), OffsetWish(wanted, herder.actor)), handlers)
+        # Where the target keeps the offsets, they stay for a connector of the same name.
+        if is_deleted and not keeps_offsets:
             handlers[ReleaseTarget](ReleaseTarget(connector))
     finally:
         worker.close()

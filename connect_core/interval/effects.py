@@ -51,6 +51,7 @@ __all__ = [
     "ReadTargetMarker",
     "RecordAttempt",
     "RecordDeal",
+    "RecordLosses",
     "ReleaseLease",
     "ReleaseTarget",
     "RepairOffsets",
@@ -153,21 +154,23 @@ class LoadOffsetStates(Effect):
 
 @dataclass(frozen=True, slots=True)
 class InsertInterval(Effect):
-    """Insert the next interval, its deal and what is lost to it while its epoch is mine → ``None``.
-
-    Raises ``tasks_ever`` to ``row.tasks``. Raise StaleEpochError.
-    """
+    """Insert the next interval and its deal while its epoch is mine → ``None``. Raise StaleEpochError."""
 
     row: IntervalRow
-    losses: tuple[LostRecords, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLosses(Effect):
+    """Keep for good what can no longer be read, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
+
+    connector: str
+    epoch: int
+    losses: tuple[LostRecords, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RestartInterval(Effect):
-    """Begin another attempt under a new epoch or deal, bounds replaced if given → ``IntervalRow``.
-
-    ``kept``: tasks whose last results stand; they do not run again. Raise StaleEpochError.
-    """
+    """Begin another attempt; results of tasks in ``kept`` stand → ``IntervalRow``. Raise StaleEpochError."""
 
     key: IntervalKey
     epoch: int
@@ -176,14 +179,13 @@ class RestartInterval(Effect):
     ranges: tuple[PartitionRange, ...] | None = None
     source: SourceBounds | None = None
     kept: tuple[int, ...] = ()
-    losses: tuple[LostRecords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AbandonInterval(Effect):
     """Make an unfinished interval ABANDONED while ``epoch`` is mine → ``None``. Raise StaleEpochError.
 
-    Where a sink's partition began stays its position, if it has no other.
+    Where a sink's partitions began is their position now.
     """
 
     key: IntervalKey
@@ -265,10 +267,7 @@ class WriteEpoch(Effect):
 
 @dataclass(frozen=True, slots=True)
 class WriteOffsets(Effect):
-    """Write altered source offsets by the control producer, after the fence; may be repeated → ``None``.
-
-    Raise StaleEpochError if a newer epoch stands there, UnclearOutcomeError.
-    """
+    """Write altered source offsets by the control producer, as ``WriteEpoch``; may be repeated → ``None``."""
 
     connector: str
     epoch: int

@@ -47,19 +47,19 @@ class OffsetWish:
     actor: str = ""
 
 
-def abandon(run: Run, wish: OffsetWish) -> Steps[None]:
-    """End what is unfinished and move offsets where the truth lies, nothing older being able to commit.
+def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
+    """End what is unfinished and move offsets where the truth lies → whether the target keeps positions.
 
     (1) store the intent and raise the epoch; (2) fence the target; (3) move the
-    offsets there; (4) SQL follows. After (3) the request has happened, even if
+    offsets there; (4) SQL follows. Nothing older can commit after (2). After (3) the request has happened, even if
     SQL was overtaken meanwhile: the next plan repairs it. Raises NotFoundError,
     IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken before.
     """
     run = run.refreshed((yield LoadConnector(run.connector)))
     if run.state.type is ConnectorType.SOURCE:
         yield from _abandon_source(run, wish)
-    else:
-        yield from _abandon_sink(run, wish)
+        return True
+    return (yield from _abandon_sink(run, wish))
 
 
 def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
@@ -79,21 +79,22 @@ def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
     yield from _follow(FinishIntent(run.connector, epoch, {**topic.offsets, **changes}), has_moved=bool(changes))
 
 
-def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[None]:
+def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
     run, kept = yield from _fence(run, wish)
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
     if unfinished is not None:
         yield from end_sink_interval(run, unfinished, kept, _REASON)
     run = run.refreshed((yield LoadConnector(run.connector)))
     stored: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
-    standing = {**stored, **(kept or {})}
+    standing = stored if kept is None else {**dict.fromkeys(stored), **kept}
     changes = dict.fromkeys(standing) if wish.wanted is None else sink_wishes(wish.wanted)
     if kept is not None and changes:
         following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
         yield from _surely(AbandonTarget(following, changes))
-    moved = sink_offsets({**(kept or {}), **changes})
+    moved = sink_offsets(changes if kept is None else {**standing, **changes})
     yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
     yield from _tell_group(run.settings.consumer_group, changes, is_reset=wish.wanted is None)
+    return kept is not None
 
 
 def _fence(run: Run, wish: OffsetWish) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:

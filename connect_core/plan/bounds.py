@@ -8,9 +8,9 @@ from dataclasses import replace
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import DataLossError
-from connect_core.interval.values import IntervalSettings, LostRecords, PartitionEnds
+from connect_core.interval.values import IntervalRow, IntervalSettings, LostRecords, PartitionEnds
 
-__all__ = ["cap_ranges", "find_losses", "first_position", "sink_ranges", "surviving_positions"]
+__all__ = ["cap_ranges", "covering", "find_losses", "first_position", "sink_ranges", "surviving_positions"]
 
 Positions = Mapping[TopicPartition, int]
 Ends = Mapping[TopicPartition, PartitionEnds]
@@ -62,6 +62,11 @@ def surviving_positions(positions: Positions, losses: Sequence[LostRecords], pol
             f"{losses[0].reason}. Set interval.data.loss=skip to go on without them, or reset the offsets."
         )
     return {**positions, **{loss.partition: loss.end for loss in losses}}
+
+
+def covering(row: IntervalRow, reached: Positions) -> Positions:
+    """Return a position for every partition of an interval: one that nothing was read of stays at its start."""
+    return {**{part.topic_partition: part.start for part in row.ranges}, **reached}
 
 
 def sink_ranges(positions: Positions, ends: Ends) -> tuple[PartitionRange, ...]:

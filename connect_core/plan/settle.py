@@ -16,6 +16,7 @@ from connect_core.interval.effects import (
     ReadTargetMarker,
 )
 from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState
+from connect_core.plan.bounds import covering
 from connect_core.plan.fence import fence_sink, fence_source
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.source import committed_offsets
@@ -63,7 +64,7 @@ def end_sink_interval(run: Run, row: IntervalRow, kept: Positions | None, reason
         marker = yield AbandonTarget(replace(row.key, epoch=run.mine))
     if marker is not None and not marker.aborted:
         yield PublishTarget(row.key, marker)
-        yield CommitInterval(row.key, run.mine, (), positions=marker.positions, columns=marker.columns)
+        yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
         return
     starts = {part.topic_partition: part.start for part in row.ranges}
     reached = {part: max(start, (kept or {}).get(part, start)) for part, start in starts.items()}

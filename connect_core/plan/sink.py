@@ -9,6 +9,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange
 from connect_core.interval.effects import (
     AbandonInterval,
+    AbandonTarget,
     CommitInterval,
     InsertInterval,
     LoadConnector,
@@ -18,20 +19,24 @@ from connect_core.interval.effects import (
     ReadGroupOffsets,
     ReadPartitionEnds,
     ReadTargetMarker,
+    RecordLosses,
+    RepairOffsets,
     RestartInterval,
 )
+from connect_core.interval.sink_positions import sink_offsets
 from connect_core.interval.values import (
     ConnectorType,
     IntervalRow,
     IntervalState,
     LostRecords,
+    OffsetProjection,
     PartitionEnds,
     Plan,
     TaskDeal,
     TaskPlan,
     TaskResult,
 )
-from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
+from connect_core.plan.bounds import cap_ranges, covering, find_losses, first_position, sink_ranges, surviving_positions
 from connect_core.plan.deal import deal_name, deal_ranges
 from connect_core.plan.fence import fence_sink
 from connect_core.plan.restart import standing_results
@@ -51,13 +56,14 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
         if not finished:
             return run, (yield from _restart(run, unfinished, deal, kept))
         run = run.refreshed((yield LoadConnector(run.connector)))
-    positions: Positions = yield LoadOffsets(run.connector)
-    available, losses = yield from _available_ranges(run, {**positions, **(kept or {})})
+    positions = yield from _positions(run, kept)
+    available, losses = yield from _available_ranges(run, positions, moves_target=kept is not None)
     ranges = cap_ranges(available, run.settings.caps.records)
     if not deal.configs or all(part.start == part.end for part in ranges):
         return run, None
+    yield from _pass_over(run, losses, kept)
     row = IntervalRow(
-        IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine),
+        _following(run),
         IntervalState.PLANNED,
         run.state.config_version,
         run.deal or "",
@@ -65,8 +71,22 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
         tasks=len(deal.configs),
         bound_time=run.bound_time,
     )
-    yield InsertInterval(row, losses)
+    yield InsertInterval(row)
     return run, replace(_plan(run, row, deal, ()), is_last=ranges == available)
+
+
+def _positions(run: Run, kept: Positions | None) -> Steps[Positions]:
+    """Return where a target stands that keeps positions, and let SQL follow it; else where SQL does.
+
+    A partition the target does not know was never begun, or was reset.
+    """
+    stored: Positions = yield LoadOffsets(run.connector)
+    if kept is None:
+        return stored
+    changed = {part: kept.get(part) for part in {*stored, *kept} if kept.get(part) != stored.get(part)}
+    if changed:
+        yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(changed), run.mine, {}))
+    return kept
 
 
 def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
@@ -78,7 +98,7 @@ def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
         yield AbandonInterval(row.key, run.mine, "the target holds its abort marker")
         return True
     yield PublishTarget(row.key, marker)
-    yield CommitInterval(row.key, run.mine, (), positions=marker.positions, columns=marker.columns)
+    yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
     return True
 
 
@@ -92,9 +112,12 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
     surviving_positions(unread, losses, settings.data_loss)
     lost = {loss.partition: loss.end for loss in losses}
     ranges = tuple(_without(part, lost, ends) for part in ranges)
+    starts = {part.topic_partition: part.start for part in ranges}
+    losses = tuple(replace(loss, end=starts[loss.partition]) for loss in losses)
     standing: tuple[TaskResult, ...] = ()
     if not losses:
         standing = yield from standing_results(run, row)
+    yield from _pass_over(run, losses, kept)
     restarted: IntervalRow = yield RestartInterval(
         row.key,
         run.mine,
@@ -102,13 +125,25 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
         len(deal.configs),
         ranges=ranges,
         kept=tuple(result.task for result in standing),
-        losses=losses,
     )
     return replace(_plan(run, restarted, deal, standing), is_last=False)
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:
     return replace(part, start=min(max(part.start, position), part.end))
+
+
+def _pass_over(run: Run, losses: Sequence[LostRecords], kept: Positions | None) -> Steps[None]:
+    """Record what is lost for good, and only then let the target's own positions pass over it."""
+    if not losses:
+        return
+    yield RecordLosses(run.connector, run.mine, tuple(losses))
+    if kept is not None:
+        yield AbandonTarget(_following(run), {loss.partition: loss.end for loss in losses})
+
+
+def _following(run: Run) -> IntervalKey:
+    return IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
 
 
 def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition, PartitionEnds]) -> PartitionRange:
@@ -121,12 +156,13 @@ def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition
 
 
 def _available_ranges(
-    run: Run, positions: Positions
+    run: Run, positions: Positions, moves_target: bool
 ) -> Steps[tuple[tuple[PartitionRange, ...], tuple[LostRecords, ...]]]:
     settings = run.settings
     ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
         settings.topics, settings.topics_regex, run.read_before
     )
+    first: Positions = {}
     fresh = tuple(sorted(part for part in ends if part not in positions))
     if fresh:
         # A Connect cluster's work is carried on once; what was reset since must not come back from the group.
@@ -137,9 +173,12 @@ def _available_ranges(
         known = {part.topic for part in positions}
         first = {part: ends[part].earliest if part.topic in known and part not in adopted
                  else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
-        positions = {**positions, **first}
+        if moves_target:
+            # Resolved once, and kept where the truth lies.
+            yield AbandonTarget(_following(run), first)
     losses = find_losses(positions, ends, run.state.topic_ids)
-    return sink_ranges(surviving_positions(positions, losses, settings.data_loss), ends), losses
+    surviving = surviving_positions(positions, losses, settings.data_loss)
+    return sink_ranges({**surviving, **first}, ends), losses
 
 
 def _plan(run: Run, row: IntervalRow, deal: TaskDeal, kept: Sequence[TaskResult]) -> Plan:

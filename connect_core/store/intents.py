@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from connect_core.errors import IllegalWorkerStateError
-from connect_core.interval.values import TargetState
+from connect_core.interval.sink_positions import sink_positions
+from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import connectors, intervals, offsets
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Intent
@@ -60,10 +63,25 @@ def finish(connection: Connection, connector: str, epoch: int, moved: offsets.Ch
         .where(Intent.connector == connector, Intent.epoch == epoch)
         .returning(Intent.wanted, Intent.actor)
     ).one_or_none()
-    is_reset = intent is None or intent.wanted is None
-    actor = None if intent is None else intent.actor
-    reason = offsets.Move(connector, owner.type, "reset" if is_reset else "alter", epoch, owner.sequence, actor)
+    if intent is None:
+        # It was finished before, and the answer was lost.
+        return
+    cause = "reset" if intent.wanted is None else "alter"
+    reason = offsets.Move(connector, owner.type, cause, epoch, owner.sequence, intent.actor)
+    known = offsets.load(connection, connector, owner.type)
     intervals.end_unfinished(connection, owner, "offsets were altered or reset", moved)
     offsets.move(connection, reason, moved)
     # The next plan reads the whole offsets topic: also where it was recreated, and ends before what was read.
-    connection.execute(update(Connector).where(Connector.name == connector).values(offsets_position=None))
+    values = {
+        "offsets_position": None,
+        "topic_ids": _untouched(owner, known, moved if intent.wanted is None else intent.wanted),
+    }
+    connection.execute(update(Connector).where(Connector.name == connector).values(**values))
+
+
+def _untouched(owner: Any, known: Mapping[str, Any], moved: offsets.Changes) -> dict[str, str]:
+    """Return the known ids of topics not wholly moved: a moved one is taken as it is now, recreated or not."""
+    if owner.type is ConnectorType.SOURCE:
+        return {}
+    kept = {part.topic for part in sink_positions({key: one for key, one in known.items() if key not in moved})}
+    return {topic: identity for topic, identity in owner.topic_ids.items() if topic in kept}

@@ -40,6 +40,7 @@ __all__ = [
     "insert_next",
     "load_unfinished",
     "record_attempt",
+    "record_losses",
     "repair",
     "restart",
     "schedule_retry",
@@ -80,8 +81,8 @@ def load_unfinished(connection: Connection, connector: str) -> IntervalRow | Non
     return None if row is None else interval_row(row)
 
 
-def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity, losses: Iterable[LostRecords] = ()) -> None:
-    """Insert the next interval while its epoch is the connector's, and keep what records it leaves out.
+def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> None:
+    """Insert the next interval while its epoch is the connector's.
 
     Offsets move only under the connector's epoch: that it is still mine says
     that the start still holds. Raises StaleEpochError.
@@ -110,13 +111,14 @@ def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity, loss
         )
     )
     attempts.begin(connection, key, row.tasks)
-    _record_losses(connection, key, losses)
 
 
-def _record_losses(connection: Connection, key: IntervalKey, losses: Iterable[LostRecords]) -> None:
+def record_losses(connection: Connection, connector: str, epoch: int, losses: Iterable[LostRecords]) -> None:
+    """Keep in the audit what can no longer be read. Raises StaleEpochError."""
+    connectors.own(connection, connector, epoch)
     for loss in losses:
         lost = {"partition": str(loss.partition), "from": loss.start, "to": loss.end, "reason": loss.reason}
-        audit.record(connection, audit.Act("connect", "skip lost records", key.connector, after=lost))
+        audit.record(connection, audit.Act("connect", "skip lost records", connector, after=lost))
 
 
 def _plan_values(row: IntervalRow) -> dict[str, Any]:
@@ -134,6 +136,7 @@ def _plan_values(row: IntervalRow) -> dict[str, Any]:
         "bound_time": row.bound_time,
         "counts": counts_json(Counts()),
         "records": 0,
+        "moved": 0,
         "tries_left": 0,
     }
 
@@ -154,7 +157,6 @@ class Restarted:
     source: SourceBounds | None = None
     kept: tuple[int, ...] = ()
     """Tasks whose last results stand: they do not run again."""
-    losses: tuple[LostRecords, ...] = ()
 
 
 def restart(connection: Connection, again: Restarted, run: RunIdentity) -> IntervalRow:
@@ -181,7 +183,6 @@ def restart(connection: Connection, again: Restarted, run: RunIdentity) -> Inter
     dealt = update(Connector).where(Connector.name == key.connector)
     connection.execute(dealt.values(deal=again.deal, tasks_ever=ever))
     attempts.begin(connection, key, again.tasks, again.kept)
-    _record_losses(connection, key, again.losses)
     return interval_row(_unfinished(connection, key))
 
 
@@ -198,18 +199,17 @@ def abandon(connection: Connection, key: IntervalKey, epoch: int, reason: str) -
 def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Collection[str] = ()) -> None:
     """Make what is unfinished of a connector ABANDONED; the caller holds its row ``owner``.
 
-    Where a sink's partition began is resolved once: it stays its position,
-    unless it is among those ``moved`` by now.
+    Where a sink's partitions began is their position now, resolved once and for
+    the topic as it is, unless they are among those ``moved``.
     """
     unfinished = (Interval.connector == owner.name, Interval.state.not_in(_FINAL))
     row = connection.execute(select(Interval.__table__).where(*unfinished)).one_or_none()
     if row is None:
         return
     starts = sink_offsets({part.topic_partition: part.start for part in interval_row(row).ranges})
-    known = {*offsets.load(connection, owner.name, owner.type), *moved}
     reason_of = offsets.Move(owner.name, owner.type, "interval", owner.epoch, row.sequence)
     if row.incarnation == owner.incarnation:
-        offsets.move(connection, reason_of, {key: start for key, start in starts.items() if key not in known})
+        offsets.move(connection, reason_of, {key: start for key, start in starts.items() if key not in moved})
     ended = {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()}
     connection.execute(update(Interval).where(*unfinished).values(**ended))
 
@@ -219,14 +219,14 @@ def record_attempt(
 ) -> None:
     """Store what an attempt reported and how far the interval is. Raises StaleEpochError."""
     owner = connectors.own(connection, key.connector, epoch)
-    _unfinished(connection, key)
+    row = _unfinished(connection, key)
     results = tuple(results)
     attempts.record(connection, key, results)
     topics.add(connection, key.connector, [topic for result in results for topic in result.topics])
     if owner.type is ConnectorType.SOURCE:
         # What a source's attempt has committed stands, whatever became of the attempt.
         record_errors.add(connection, key, results)
-    counts = attempts.total(connection, key)
+    counts = _counts(connection, key, row.moved)
     _change(connection, key, {"state": state, "counts": counts_json(counts), "records": counts.records})
 
 
@@ -243,7 +243,7 @@ def commit(connection: Connection, done: Commit) -> None:
     _check_unfinished(row, key)
     attempts.record(connection, key, done.results)
     record_errors.add(connection, key, done.results)
-    counts = attempts.total(connection, key)
+    counts = _counts(connection, key, row.moved)
     _move_offsets(connection, done, owner.type)
     topics.add(connection, key.connector, [topic for result in done.results for topic in result.topics])
     ended: dict[str, Any] = {"state": IntervalState.COMMITTED, "ended_at": now(), "heartbeat_at": now(), "reason": None}
@@ -266,6 +266,12 @@ def _cut(ranges: Iterable[PartitionRange], positions: Mapping[TopicPartition, in
     ]
 
 
+def _counts(connection: Connection, key: IntervalKey, moved: int) -> Counts:
+    """Return what the interval moved: a driver that died has reported less than its markers say."""
+    counts = attempts.total(connection, key)
+    return replace(counts, records=moved or counts.records)
+
+
 def _move_offsets(connection: Connection, done: Commit, kind: ConnectorType) -> None:
     if done.offsets is None:
         return
@@ -283,6 +289,9 @@ def repair(connection: Connection, connector: str, epoch: int, projection: Offse
     row = load_unfinished(connection, connector)
     is_running = row is not None and row.key.epoch == epoch
     place = position_json(projection.position) or None
+    moved = projection.moved.get(row.key.sequence, 0) if row is not None else 0
+    if row is not None and moved:
+        _change(connection, row.key, {"moved": Interval.moved + moved})
     reason = offsets.Move(
         connector, owner.type, "interval" if is_running else "repair", epoch, owner.sequence, marker=place
     )

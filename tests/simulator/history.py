@@ -1,0 +1,281 @@
+"""One history: a connector, the systems around it, and how each effect is performed on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import RetriableError
+from connect_core.interval import effects as fx
+from connect_core.interval.sink_positions import sink_wishes
+from connect_core.interval.values import (
+    ConnectorState,
+    ConnectorType,
+    IntervalCaps,
+    IntervalRow,
+    IntervalSettings,
+    OffsetProjection,
+    PartitionEnds,
+    TaskDeal,
+)
+from connect_core.kafka import control
+from connect_core.kafka.clients import destroy, init_transactions
+from connect_core.kafka.ids import transactional_id
+from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
+from connect_core.plan.run import Run
+from tests.simulator.broker import OFFSETS, Broker, Topic
+from tests.simulator.metadata import NAME, Metadata
+from tests.simulator.targets import DatabaseTarget, FileTarget
+from tests.simulator.truth import Truth, Violation, parsed
+
+__all__ = ["FILES", "KINDS", "PARTS", "History"]
+
+KINDS = ("source", "database", "files", "plain")
+FILES = ('{"file":"a"}', '{"file":"b"}')
+PARTS = (TopicPartition("t", 0), TopicPartition("t", 1))
+
+Acting = Iterator[str]
+"""An effect of several acts: yields the point before each further one."""
+
+
+@dataclass(slots=True)
+class History:
+    """The world of one connector of one kind."""
+
+    kind: str
+    policy: str = "skip"
+    tasks_max: int = 2
+    is_live: Callable[[str], bool] = lambda holder: True
+    sql: Metadata = field(init=False)
+    broker: Broker = field(init=False)
+    truth: Truth = field(init=False)
+    database: DatabaseTarget = field(init=False)
+    files: FileTarget = field(init=False)
+    topic: Topic = field(init=False)
+    available: dict[Any, int] = field(default_factory=dict)
+    stable: dict[TopicPartition, int] = field(default_factory=dict)
+    earliest: dict[TopicPartition, int] = field(default_factory=dict)
+    topic_id: int = 1
+    group: dict[TopicPartition, int] = field(default_factory=dict)
+    table: Mapping[type[fx.Effect], Callable[[Any], Any]] = field(init=False)
+    attempts: int = 0
+    has_bound: bool = True
+    wishes: set[int] = field(default_factory=set)
+    """Epochs raised by operators."""
+
+    def __post_init__(self) -> None:
+        kind = ConnectorType.SOURCE if self.kind == "source" else ConnectorType.SINK
+        self.sql = Metadata(kind, lambda holder: self.is_live(holder))
+        self.truth = Truth(self.sql.losses, repeats=self.kind == "plain")
+        self.broker = Broker(self._deliver_record, on_marker=self._on_marker)
+        self.topic = Topic(self.broker, OFFSETS)  # type: ignore[arg-type]
+        self.database = DatabaseTarget(self.deliver, self._moved_rows)
+        self.files = FileTarget(self.deliver)
+        self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
+        places: tuple[Any, ...] = FILES if self.kind == "source" else PARTS
+        self.available = dict.fromkeys(places, 2)
+        self.stable, self.earliest = dict.fromkeys(PARTS, 2), dict.fromkeys(PARTS, 0)
+        for place in places:
+            self.truth.first[place] = {0}
+        self.table = {**self.sql.handlers(), **self._handlers()}
+
+    def run(self, holder: str) -> Run:
+        """Return a run, its lease still to be taken."""
+        return Run(NAME, holder, "deployment", {}, self.sql.state, self.settings(), self._settings_of,
+                   self._new_attempt, transactional_id)  # fmt: skip
+
+    def settings(self) -> IntervalSettings:
+        return IntervalSettings(
+            self.tasks_max, topics=("t",), caps=IntervalCaps(records=3), data_loss=self.policy, consumer_group="g"
+        )
+
+    def _settings_of(self, state: ConnectorState) -> IntervalSettings:
+        return self.settings()
+
+    def _new_attempt(self) -> str:
+        self.attempts += 1
+        return f"a{self.attempts}"
+
+    def _handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+        return {
+            fx.WriteEpoch: self._write_epoch,
+            fx.WriteOffsets: self._write_offsets,
+            fx.FenceProducers: self._fence_producers,
+            fx.ReadOffsetsTopic: self._read_topic,
+            fx.ReadPartitionEnds: lambda effect: self.ends(),
+            fx.ReadGroupOffsets: lambda effect: dict(self.group),
+            fx.CommitGroupOffsets: lambda effect: self.group.update(effect.positions),
+            fx.ForgetGroup: lambda effect: self.group.clear(),
+            fx.TaskConfigs: self._task_configs,
+            fx.LatestSourceOffsets: lambda effect: self.upper(),
+            fx.FenceTarget: self._fence_target,
+            fx.ReadTargetMarker: lambda effect: self.committer and self.committer.read_marker(effect.key),
+            fx.CommitTarget: lambda effect: self.committer.commit(effect.key, effect.staged),
+            fx.PublishTarget: lambda effect: self.committer.publish(effect.key, effect.marker),
+            fx.AbandonTarget: self._abandon_target,
+        }  # fmt: skip
+
+    @property
+    def committer(self) -> Any:
+        """The committer of this kind of sink."""
+        return {"database": self.database, "files": self.files}.get(self.kind)
+
+    def upper(self) -> dict[str, dict[str, int]] | None:
+        """Return where the source ends now; ``None`` where it does not tell."""
+        return {key: {"at": self.available[key]} for key in FILES} if self.has_bound else None
+
+    def ends(self) -> dict[TopicPartition, PartitionEnds]:
+        """Return the ends of the topic that is read."""
+        identity = f"id-{self.topic_id}"
+        return {part: PartitionEnds(identity, self.earliest[part], self.stable[part], self.available[part])
+                for part in PARTS}  # fmt: skip
+
+    # -- what becomes visible
+
+    def deliver(self, part: TopicPartition, start: int, end: int, epoch: int, identity: str) -> None:
+        """Note what a target shows; ``identity`` is that of the topic it was read from."""
+        if start < end and identity == f"id-{self.topic_id}" and end > self.stable[part]:
+            raise Violation(f"I1 {part} [{start}, {end}) lies behind the last stable offset {self.stable[part]}")
+        self.truth.deliver(part, start, end, epoch, identity)
+
+    def _deliver_record(self, value: bytes) -> None:
+        self.truth.deliver(*parsed(value))
+
+    def _on_marker(self, record: Any) -> None:
+        if isinstance(record, Marker) and record.stamp.task == CONTROL_TASK:
+            wanted = None if record.offset is None else record.offset["at"]
+            self.truth.move({record.canonical_partition: wanted}, record.stamp.epoch)
+
+    def _moved_rows(self, epoch: int, positions: Mapping[TopicPartition, int | None]) -> None:
+        if epoch in self.wishes:
+            self.truth.move(dict(positions), epoch)
+            return
+        for part, position in positions.items():
+            is_first = self.truth.position.get(part) is None and position in self.truth.first[part]
+            if position is None or not (is_first or self.truth.is_recorded(part, position)):
+                raise Violation(f"I14 the target passes over {part} to {position}, and nothing says why")
+            self.truth.position[part] = position
+
+    def _on_finish(self, effect: fx.FinishIntent) -> None:
+        if self.kind in ("files", "plain"):
+            self.truth.move(dict(sink_wishes(effect.offsets)), effect.epoch)
+
+    def _check_commit(self, row: IntervalRow) -> None:
+        """I6: what SQL calls committed is in the target."""
+        for part in row.ranges:
+            reached = self.truth.position.get(part.topic_partition)
+            if part.start < part.end and (reached is None or reached < part.end):
+                raise Violation(f"I6 {part} is committed in SQL, the target is at {reached}")
+        if row.source is not None:
+            for key, offset in self.sql.offsets.items():
+                if offset["at"] > self.truth.position.get(key, 0):
+                    raise Violation(f"I6 SQL has {key} at {offset}, Kafka at {self.truth.position.get(key)}")
+
+    def check(self) -> None:
+        """What must hold between any two steps, beside what is checked as it happens."""
+        if len([row for row in self.sql.rows if not row.state.is_final]) > 1:
+            raise Violation("I5 two intervals are unfinished")
+        for key, state in self.sql.states.items():
+            if state["at"] != str(self.sql.offsets[key]["at"]):
+                raise Violation(f"I4 the state of {key} is {state}, its offset {self.sql.offsets[key]}")
+
+    # -- Kafka
+
+    def _write_epoch(self, effect: fx.WriteEpoch) -> Acting:
+        with control.ControlProducer(self.topic, "deployment", NAME) as producer:
+            producer.init()
+            yield "K0"
+            producer.check(effect.epoch)
+            yield "K0"
+            producer.write(effect.epoch, MarkerStamp(epoch=effect.epoch), {})
+
+    def _write_offsets(self, effect: fx.WriteOffsets) -> Acting:
+        with control.ControlProducer(self.topic, "deployment", NAME) as producer:
+            producer.init()
+            yield "K0"
+            producer.check(effect.epoch + 1)
+            yield "K0"
+            producer.write(None, MarkerStamp(epoch=effect.epoch), effect.offsets)
+
+    def _fence_producers(self, effect: fx.FenceProducers) -> Acting:
+        for task in range(effect.tasks):
+            producer: Any = self.broker.producer({"transactional.id": transactional_id("deployment", NAME, task)})
+            init_transactions(producer, 1.0)
+            destroy(producer)
+            yield "K0"
+
+    def _read_topic(self, effect: fx.ReadOffsetsTopic) -> Iterator[str]:
+        """Wait for the last stable offset, as the reader does; in the end give up."""
+        for _ in range(3):
+            try:
+                view: OffsetProjection = self.topic.read(NAME, effect.position).projection()
+            except RetriableError:
+                yield "K0"
+                continue
+            return view
+        self.broker.expire()
+        return self.topic.read(NAME, effect.position).projection()
+
+    # -- the connector
+
+    def _task_configs(self, effect: fx.TaskConfigs) -> TaskDeal:
+        return TaskDeal(tuple({"task": str(task)} for task in range(effect.max_tasks)), self.committer is not None)
+
+    def _fence_target(self, effect: fx.FenceTarget) -> Any:
+        if self.committer is None:
+            return None
+        kept = self.committer.fence(effect.epoch)
+        if self.kind == "database":
+            self.truth.fence(effect.epoch)
+        return kept
+
+    def _abandon_target(self, effect: fx.AbandonTarget) -> Any:
+        return None if self.committer is None else self.committer.abandon(effect.key, effect.positions)
+
+    # -- what happens around
+
+    @property
+    def _parts(self) -> tuple[TopicPartition, ...]:
+        return () if self.kind == "source" else PARTS
+
+    def arrive(self) -> None:
+        for place in self.available:
+            self.available[place] += 1
+        for part in self._parts:
+            # Behind an open transaction nothing becomes stable.
+            if self.stable[part] == self.available[part] - 1:
+                self.stable[part] += 1
+
+    def open_foreign(self) -> None:
+        """Let a foreign transaction hold back the last stable offset."""
+        for part in self._parts:
+            self.available[part] += 1
+
+    def close_foreign(self) -> None:
+        for part in self._parts:
+            self.stable[part] = self.available[part]
+
+    def retain(self) -> None:
+        """Remove the oldest records, read or not."""
+        for part in PARTS:
+            self.earliest[part] = min(self.earliest[part] + 2, self.stable[part])
+            self.truth.first[part].add(self.earliest[part])
+
+    def recreate_topic(self) -> None:
+        """Delete the topic that is read and create it again."""
+        self.topic_id += 1
+        for part in PARTS:
+            self.earliest[part], self.available[part], self.stable[part] = 0, 1, 1
+
+
+def record(place: str, start: int, end: int, epoch: int) -> bytes:
+    """Return a data record of a simulated source."""
+    return json.dumps([place, start, end, epoch]).encode()
+
+
+def fresh(state: ConnectorState, **changes: Any) -> ConnectorState:
+    """Return the row changed."""
+    return replace(state, **changes)

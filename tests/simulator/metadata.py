@@ -1,0 +1,302 @@
+"""The metadata database in memory: every effect one serializable transaction, as ``store`` performs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey
+from connect_core.errors import IllegalWorkerStateError, LeaseLostError, NotFoundError, StaleEpochError
+from connect_core.interval import effects as fx
+from connect_core.interval.sink_positions import sink_offsets, sink_positions
+from connect_core.interval.values import (
+    ConnectorState,
+    ConnectorType,
+    IntervalRow,
+    IntervalState,
+    TargetState,
+    TaskOutcome,
+    TaskResult,
+)
+
+NAME = "orders"
+Offsets = dict[str, Mapping[str, Any]]
+
+
+@dataclass(slots=True)
+class Metadata:
+    """One connector's rows. ``is_live`` says whether a lease's holder still renews it."""
+
+    type: ConnectorType
+    is_live: Callable[[str], bool]
+    state: ConnectorState = field(init=False)
+    holder: str | None = None
+    deleted: bool = False
+    rows: list[IntervalRow] = field(default_factory=list)
+    results: dict[int, dict[int, TaskResult]] = field(default_factory=dict)
+    offsets: Offsets = field(default_factory=dict)
+    states: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    intent: fx.StoreIntent | None = None
+    losses: list[Any] = field(default_factory=list)
+    restarts: set[int] = field(default_factory=set)
+    on_commit: Callable[[IntervalRow], None] = lambda row: None
+    on_finish: Callable[[fx.FinishIntent], None] = lambda effect: None
+
+    def __post_init__(self) -> None:
+        self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {})
+
+    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+        return {
+            fx.TakeLease: self._take,
+            fx.ReleaseLease: self._release,
+            fx.LoadConnector: self._load,
+            fx.RaiseEpoch: self._raise,
+            fx.RecordDeal: self._deal,
+            fx.LoadUnfinished: lambda effect: self.unfinished(),
+            fx.LoadResults: self._load_results,
+            fx.LoadOffsets: self._load_offsets,
+            fx.LoadOffsetStates: lambda effect: dict(self.states),
+            fx.InsertInterval: self._insert,
+            fx.RestartInterval: self._restart,
+            fx.RecordLosses: self._record_losses,
+            fx.AbandonInterval: self._abandon,
+            fx.RepairOffsets: self._repair,
+            fx.RecordAttempt: self._record,
+            fx.CommitInterval: self._commit,
+            fx.StoreIntent: self._store_intent,
+            fx.FinishIntent: self._finish_intent,
+        }
+
+    # -- what operators do
+
+    def aim(self, target: TargetState) -> None:
+        self.state = replace(self.state, target_state=target)
+
+    def delete(self, forget: bool) -> None:
+        self.deleted = True
+        if forget:
+            self.offsets.clear()
+            self.states.clear()
+            self.state = replace(self.state, epoch=self.state.epoch + 1, topic_ids={})
+
+    def create(self) -> None:
+        self.deleted, self.holder = False, None
+        self._end_unfinished(())
+        self.state = replace(
+            self.state,
+            target_state=TargetState.STARTED,
+            epoch=self.state.epoch + 1,
+            incarnation=self.state.incarnation + 1,
+            config_version=self.state.config_version + 1,
+        )
+
+    def ask_restart(self, task: int) -> None:
+        self.restarts.add(task)
+
+    def unfinished(self) -> IntervalRow | None:
+        alive = self.state.incarnation
+        return next((row for row in self.rows if not row.state.is_final and row.key.incarnation == alive), None)
+
+    # -- effects
+
+    def _own(self, epoch: int) -> None:
+        if self.state.epoch != epoch:
+            error = StaleEpochError(f"epoch {self.state.epoch} replaced {epoch}")
+            error.epoch = self.state.epoch
+            raise error
+
+    def _load(self, effect: fx.LoadConnector) -> ConnectorState:
+        if self.deleted:
+            raise NotFoundError(effect.connector)
+        return self.state
+
+    def _take(self, effect: fx.TakeLease) -> ConnectorState | None:
+        if self.deleted:
+            raise NotFoundError(effect.connector)
+        if self.holder not in (None, effect.holder) and self.is_live(self.holder or ""):
+            return None
+        self.holder = effect.holder
+        return self.state
+
+    def _release(self, effect: fx.ReleaseLease) -> None:
+        if self.holder == effect.holder:
+            self.holder = None
+
+    def _raise(self, effect: fx.RaiseEpoch) -> int:
+        if self.holder != effect.holder or self.deleted:
+            raise LeaseLostError("not the holder")
+        if (self.state.target_state is TargetState.STARTED) is effect.is_settling:
+            raise StaleEpochError("not in this state")
+        self.state = replace(self.state, epoch=max(self.state.epoch, effect.floor) + 1)
+        return self.state.epoch
+
+    def _deal(self, effect: fx.RecordDeal) -> None:
+        if self.holder != effect.holder or self.deleted or self.state.target_state is TargetState.STOPPED:
+            raise StaleEpochError("not the holder, or stopped")
+        row = self.unfinished()
+        if row is not None and self.restarts:
+            for task in self.restarts:
+                self.results.get(row.key.sequence, {}).pop(task, None)
+            if row.state is IntervalState.FAILED:
+                self._change(row.key, state=IntervalState.PLANNED)
+        self.restarts.clear()
+
+    def _load_results(self, effect: fx.LoadResults) -> tuple[TaskResult, ...]:
+        return tuple(self.results.get(effect.key.sequence, {}).values())
+
+    def _load_offsets(self, effect: fx.LoadOffsets) -> Any:
+        if self.deleted:
+            raise NotFoundError(effect.connector)
+        return dict(self.offsets) if self.type is ConnectorType.SOURCE else sink_positions(self.offsets)
+
+    def _insert(self, effect: fx.InsertInterval) -> None:
+        row = effect.row
+        self._own(row.key.epoch)
+        if self.deleted or row.key.incarnation != self.state.incarnation:
+            raise StaleEpochError("deleted")
+        if row.key.sequence != self.state.sequence + 1 or self.unfinished() is not None:
+            raise StaleEpochError("not the next interval")
+        self.rows.append(row)
+        self.state = replace(
+            self.state,
+            sequence=row.key.sequence,
+            deal=row.deal,
+            tasks_ever=max(self.state.tasks_ever, row.tasks),
+            topic_ids={**self.state.topic_ids, **{part.topic: part.topic_id for part in row.ranges}},
+        )
+
+    def _find(self, key: IntervalKey) -> int:
+        for at, row in enumerate(self.rows):
+            if (row.key.sequence, row.key.incarnation) == (key.sequence, key.incarnation):
+                return at
+        raise StaleEpochError(f"no interval {key}")
+
+    def _change(self, which: IntervalKey, **changes: Any) -> IntervalRow:
+        at = self._find(which)
+        self.rows[at] = replace(self.rows[at], **changes)
+        return self.rows[at]
+
+    def _check_open(self, key: IntervalKey) -> IntervalRow:
+        row = self.rows[self._find(key)]
+        if row.state.is_final:
+            raise StaleEpochError(f"{row.state}")
+        return row
+
+    def _restart(self, effect: fx.RestartInterval) -> IntervalRow:
+        self._own(effect.epoch)
+        if self.deleted:
+            raise StaleEpochError("deleted")
+        row = self._check_open(effect.key)
+        kept = self.results.get(effect.key.sequence, {})
+        self.results[effect.key.sequence] = {task: one for task, one in kept.items() if task in effect.kept}
+        self.state = replace(self.state, deal=effect.deal, tasks_ever=max(self.state.tasks_ever, effect.tasks))
+        return self._change(
+            effect.key,
+            key=replace(row.key, epoch=effect.epoch),
+            state=IntervalState.PLANNED,
+            deal=effect.deal,
+            tasks=effect.tasks,
+            config_version=self.state.config_version,
+            attempts=row.attempts + 1,
+            ranges=row.ranges if effect.ranges is None else effect.ranges,
+            source=row.source if effect.source is None else effect.source,
+        )
+
+    def _record_losses(self, effect: fx.RecordLosses) -> None:
+        self._own(effect.epoch)
+        self.losses += effect.losses
+
+    def _abandon(self, effect: fx.AbandonInterval) -> None:
+        self._own(effect.epoch)
+        if self.rows[self._find(effect.key)].state is IntervalState.ABANDONED:
+            return
+        self._check_open(effect.key)
+        self._end_unfinished(())
+
+    def _end_unfinished(self, moved: Any) -> None:
+        for row in [row for row in self.rows if not row.state.is_final]:
+            if row.key.incarnation == self.state.incarnation:
+                starts = sink_offsets({part.topic_partition: part.start for part in row.ranges})
+                for key, start in starts.items():
+                    if key not in moved and start is not None:
+                        self.offsets[key] = start
+            self._change(row.key, state=IntervalState.ABANDONED)
+
+    def _repair(self, effect: fx.RepairOffsets) -> None:
+        self._own(effect.epoch)
+        self._move(effect.projection.offsets)
+        for key, offset in effect.projection.offsets.items():
+            state = effect.projection.states.get(key)
+            if offset is None or state is None:
+                self.states.pop(key, None)
+            else:
+                self.states[key] = state
+        if effect.projection.position:
+            self.state = replace(self.state, offsets_position=effect.projection.position)
+
+    def _move(self, wanted: Mapping[str, Mapping[str, Any] | None]) -> None:
+        for key, offset in wanted.items():
+            if offset is None:
+                self.offsets.pop(key, None)
+            else:
+                self.offsets[key] = offset
+
+    def _record(self, effect: fx.RecordAttempt) -> None:
+        self._own(effect.epoch)
+        self._check_open(effect.key)
+        self._keep(effect.key, effect.results)
+        self._change(effect.key, state=effect.state)
+
+    def _keep(self, key: IntervalKey, results: Any) -> None:
+        kept = self.results.setdefault(key.sequence, {})
+        for result in results:
+            kept[result.task] = result if result.outcome is TaskOutcome.DONE else _bare(result)
+
+    def _commit(self, effect: fx.CommitInterval) -> None:
+        self._own(effect.epoch)
+        if self.rows[self._find(effect.key)].state is IntervalState.COMMITTED:
+            return
+        row = self._check_open(effect.key)
+        self._keep(effect.key, effect.results)
+        self._move({**(effect.source_offsets or {}), **sink_offsets(effect.positions or {})})
+        ranges = row.ranges
+        if effect.positions is not None:
+            ranges = tuple(_cut(part, effect.positions) for part in ranges)
+        if effect.offsets_position is not None:
+            self.state = replace(self.state, offsets_position=effect.offsets_position)
+        self.on_commit(self._change(effect.key, state=IntervalState.COMMITTED, ranges=ranges))
+
+    def _store_intent(self, effect: fx.StoreIntent) -> int:
+        if self.deleted:
+            raise NotFoundError(effect.connector)
+        if self.state.target_state is not TargetState.STOPPED:
+            raise IllegalWorkerStateError("must be STOPPED")
+        self.state = replace(self.state, epoch=max(self.state.epoch, effect.floor) + 1)
+        self.intent = effect
+        return self.state.epoch
+
+    def _finish_intent(self, effect: fx.FinishIntent) -> None:
+        self._own(effect.epoch)
+        if self.intent is None:
+            return
+        touched = effect.offsets if self.intent.wanted is None else self.intent.wanted
+        known = set() if self.type is ConnectorType.SOURCE else set(self.offsets) - set(touched)
+        topics = {part.topic for part in sink_positions({key: self.offsets[key] for key in known})}
+        ids = {topic: identity for topic, identity in self.state.topic_ids.items() if topic in topics}
+        self._end_unfinished(effect.offsets)
+        self._move(effect.offsets)
+        for key in effect.offsets:
+            self.states.pop(key, None)
+        self.intent = None
+        self.state = replace(self.state, offsets_position=None, topic_ids=ids)
+        self.on_finish(effect)
+
+
+def _bare(result: TaskResult) -> TaskResult:
+    return TaskResult(result.task, result.outcome, error=result.error)
+
+
+def _cut(part: Any, positions: Mapping[TopicPartition, int]) -> Any:
+    return replace(part, end=max(part.start, min(part.end, positions.get(part.topic_partition, part.end))))

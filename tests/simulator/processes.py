@@ -1,0 +1,376 @@
+"""The processes of a history: drivers, task attempts, operators, the sweeper. Every ``yield`` names the next point."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from typing import Any
+
+from connect_core.api.sink import PartitionRange, Staged
+from connect_core.commit.interval import Committed, commit_interval
+from connect_core.errors import ConnectError, DataLossError, RetriableError, StaleEpochError, UnclearOutcomeError
+from connect_core.interval import effects as fx
+from connect_core.interval.sink_positions import sink_offsets
+from connect_core.interval.values import (
+    ConnectorType,
+    Counts,
+    IntervalState,
+    TargetState,
+    TaskError,
+    TaskOutcome,
+    TaskPlan,
+    TaskResult,
+)
+from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
+from connect_core.kafka.markers import check_start
+from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.interval import plan_interval
+from connect_core.plan.run import Run, Steps, begin_run, end_run
+from tests.simulator.broker import DATA
+from tests.simulator.history import FILES, PARTS, History, record
+from tests.simulator.metadata import NAME
+from tests.simulator.truth import Violation
+
+__all__ = ["Fault", "Process", "driver", "operator", "sweeper", "task_attempt"]
+
+Fault = str | None
+Running = Generator[Any, Fault, Any]
+"""Yields the point before its next act, or what it waits for; is sent the fault of that act."""
+
+POINTS: dict[type[fx.Effect], str] = {
+    fx.TakeLease: "K10",
+    fx.InsertInterval: "K1",
+    fx.RestartInterval: "K1",
+    fx.RecordAttempt: "K5",
+    fx.CommitTarget: "K6",
+    fx.AbandonTarget: "K6",
+    fx.WriteOffsets: "K6",
+    fx.CommitInterval: "K7",
+    fx.AbandonInterval: "K7",
+    fx.FinishIntent: "K7",
+    fx.PublishTarget: "K8",
+    fx.CommitGroupOffsets: "K8",
+    fx.ForgetGroup: "K8",
+    fx.ReleaseLease: "K9",
+}
+"""The kill point before each effect; K0, planning, for all others. K2 is the start of a job, K3 and K4 are in tasks."""
+
+_READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
+          fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds)  # fmt: skip
+WRITES = tuple(kind for kind in POINTS if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets))
+
+
+class Process:
+    """One process: alive, paused and later revived as a zombie, or dead."""
+
+    __slots__ = (
+        *("epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
+        *("paused_at", "plan", "point", "result", "wait"),
+    )
+
+    def __init__(self, name: str, gen: Running, parent: Process | None = None, plan: TaskPlan | None = None) -> None:
+        self.name, self.gen, self.parent, self.plan = name, gen, parent, plan
+        self.is_begun = self.is_done = self.is_paused = False
+        self.point, self.paused_at = "K10", ""
+        self.wait: Callable[[], bool] | None = None
+        self.result: Any = None
+        self.epoch = 0
+        self.has_moved = False
+
+
+def performing(history: History, process: Process, steps: Steps[Any], delayed: list[Callable[[], Any]]) -> Running:
+    """Perform a production protocol: each effect is one act, some are several."""
+    try:
+        effect = next(steps)
+        while True:
+            fault = yield POINTS.get(type(effect), "K0")
+            try:
+                answer = yield from _act(history, process, effect, fault, delayed)
+            except ConnectError as error:
+                effect = steps.throw(error)
+            else:
+                effect = steps.send(answer)
+    except StopIteration as end:
+        return end.value
+
+
+def _act(history: History, process: Process, effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> Running:
+    handler = history.table[type(effect)]
+    if fault == "lost request" or (fault is not None and isinstance(effect, _READS)):
+        raise RetriableError(f"{type(effect).__name__} was never asked")
+    if fault == "delay" and isinstance(effect, WRITES):
+        delayed.append(lambda: handler(effect))
+        raise UnclearOutcomeError(f"{type(effect).__name__} is late")
+    answer = handler(effect)
+    if isinstance(answer, Generator):
+        answer = yield from answer
+    _note(history, process, effect, answer)
+    if fault is not None:
+        raise UnclearOutcomeError(f"the answer of {type(effect).__name__} was lost")
+    return answer
+
+
+def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
+    """Remember what the checks need of an effect that was performed."""
+    if isinstance(effect, fx.RaiseEpoch | fx.StoreIntent):
+        process.epoch = answer
+        if isinstance(effect, fx.StoreIntent):
+            history.wishes.add(answer)
+    elif isinstance(effect, fx.WriteOffsets):
+        process.has_moved = True
+    elif isinstance(effect, fx.FenceProducers):
+        history.truth.fence(process.epoch)
+
+
+def driver(world: Any, name: str) -> Running:
+    """Drive a run as ``spark.job.main`` does; its tasks are processes of their own."""
+    history: History = world.history
+    process: Process = world.current
+    run = history.run(name)
+    try:
+        state = yield from performing(history, process, begin_run(NAME, name, 20.0), world.delayed)
+        if state is None:
+            return None
+        run = run.refreshed(state)
+        for _ in range(world.intervals):
+            planned = yield from performing(history, process, plan_interval(run), world.delayed)
+            run = planned.run
+            if planned.plan is None:
+                break
+            world.deals[run.mine] = planned.plan.row.tasks
+            yield "K2"
+            tasks = [world.spawn(f"{name}.{plan.task}", task_attempt, plan) for plan in planned.plan.tasks]
+            yield lambda tasks=tasks: all(task.is_done or task.is_paused for task in tasks)
+            results = [task.result for task in tasks if isinstance(task.result, TaskResult)]
+            committing = commit_interval(run, planned.plan, results)
+            committed = yield from performing(history, process, committing, world.delayed)
+            if committed is Committed.FAILED:
+                break
+            if committed is Committed.UNCLEAR:
+                run = run.unfenced()
+        yield from performing(history, process, end_run(run), world.delayed)
+    except ConnectError as error:
+        world.note(f"{name}: {type(error).__name__}: {error}")
+        if not isinstance(error, StaleEpochError):
+            yield from _ended(world, process, run)
+    return None
+
+
+def _ended(world: Any, process: Process, run: Run) -> Running:
+    try:
+        yield from performing(world.history, process, end_run(run), world.delayed)
+    except ConnectError:
+        return
+
+
+def task_attempt(world: Any, plan: TaskPlan) -> Running:
+    """Run one attempt of one task → its result."""
+    history: History = world.history
+    body = source_attempt if plan.type is ConnectorType.SOURCE else sink_attempt
+    try:
+        return (yield from body(world, history, plan))
+    except StaleEpochError:
+        return TaskResult(plan.task, TaskOutcome.STALE)
+    except UnclearOutcomeError:
+        return TaskResult(plan.task, TaskOutcome.UNCLEAR)
+    except ConnectError as error:
+        trouble = TaskError(type(error).__name__, str(error), "", isinstance(error, RetriableError))
+        return TaskResult(plan.task, TaskOutcome.FAILED, error=trouble)
+
+
+def source_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
+    """Transactions of records and then offsets, by the production writer and start check."""
+    assert plan.source is not None
+    stamp = MarkerStamp(plan.key.epoch, plan.key.incarnation, plan.key.sequence, plan.task, plan.attempt_id)
+    target = OffsetsTarget("connect-offsets", NAME, stamp, plan.source.start)
+    broker: Any = history.broker
+    files = [file for at, file in enumerate(FILES) if at % world.dealt(plan) == plan.task]
+    with TransactionalWriter(broker, plan.transactional_id, target) as writer:
+        yield "K3"
+        writer.init()
+        for _ in range(4):
+            yield "K3"
+            try:
+                view = history.topic.read(NAME, plan.source.position)
+                break
+            except RetriableError:
+                continue
+        else:
+            raise RetriableError("the offsets topic is held back")
+        check_start(view, stamp)
+        position = {file: plan.source.start.get(file, {"at": 0})["at"] for file in files}
+        for _ in range(2):
+            ends = {file: world.bound(plan, file) for file in files}
+            moved = {file: min(position[file] + 1, ends[file]) for file in files if position[file] < ends[file]}
+            if not moved:
+                break
+            fault = yield "K4"
+            if fault == "lost request":
+                raise RetriableError("the source does not answer")
+            produce(writer, plan, position, moved)
+            yield "K5"
+            broker.fault = yield "K6"
+            offsets = [(json.loads(file), {"at": at}) for file, at in moved.items()]
+            try:
+                writer.commit(offsets, {file: {"at": str(at)} for file, at in moved.items()})
+            finally:
+                broker.fault = None
+            position.update(moved)
+    return TaskResult(plan.task, TaskOutcome.DONE, source_offsets={file: {"at": at} for file, at in position.items()})
+
+
+def produce(writer: TransactionalWriter, plan: TaskPlan, position: dict[str, int], moved: dict[str, int]) -> None:
+    """Add records to the open transaction."""
+    rows = [MarkerRecord(b"", record(file, position[file], at, plan.key.epoch), []) for file, at in moved.items()]
+    writer.produce_records(DATA, rows)
+
+
+def sink_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
+    """Read the ranges, then write, stage, or put, as the kind of target does."""
+    yield "K3"
+    for part in plan.ranges:
+        yield from _read(history, part)
+    staged: tuple[Staged, ...] = ()
+    if history.kind == "files":
+        staged = yield from _stage(history, plan)
+    _check_topic(history, plan)
+    fault = yield ("K5" if history.kind == "files" else "K6")
+    if fault == "lost request":
+        raise RetriableError("the target does not answer")
+    _check_topic(history, plan)
+    if history.kind == "database":
+        staged = _write_rows(world, history, plan, fault)
+    elif history.kind == "plain":
+        for part in plan.ranges:
+            history.deliver(part.topic_partition, part.start, part.end, 0, part.topic_id)
+    if fault is not None:
+        raise UnclearOutcomeError("the answer was lost")
+    count = Counts(sum(part.end - part.start for part in plan.ranges))
+    positions = {part.topic_partition: part.end for part in plan.ranges}
+    return TaskResult(plan.task, TaskOutcome.DONE, counts=count, positions=positions, staged=staged)
+
+
+def _read(history: History, part: PartitionRange) -> Running:
+    place = part.topic_partition
+    if part.start < part.end and part.start < history.earliest[place]:
+        raise DataLossError(f"{place} begins at {history.earliest[place]}")
+    if (yield "K4") == "lost request":
+        raise RetriableError("the brokers do not answer")
+
+
+def _write_rows(world: Any, history: History, plan: TaskPlan, fault: Fault) -> tuple[Staged, ...]:
+    ranges = {part.topic_partition: part for part in plan.ranges}
+    if fault == "delay":
+        world.delayed.append(lambda: history.database.write(ranges, plan.key.epoch))
+        raise UnclearOutcomeError("the commit is late")
+    history.database.write(ranges, plan.key.epoch)
+    return tuple(Staged(*place, part.start, part.end, {}) for place, part in ranges.items())
+
+
+def _stage(history: History, plan: TaskPlan) -> Running:
+    staged = []
+    history.attempts += 1
+    for part in plan.ranges:
+        path = f"{plan.attempt_id}-{history.attempts}/{part.partition}"
+        key = plan.key
+        history.files.staged[path] = key.incarnation, key.sequence, "torn"
+        yield "K4"
+        history.files.staged[path] = key.incarnation, key.sequence, "whole"
+        staged.append(
+            Staged(part.topic, part.partition, part.start, part.end, {"path": path, "topic_id": part.topic_id})
+        )
+    return tuple(staged)
+
+
+def _check_topic(history: History, plan: TaskPlan) -> None:
+    """The reader's check after its last read: the topic is still the one that was planned."""
+    for part in plan.ranges:
+        if part.topic_id != f"id-{history.topic_id}":
+            raise DataLossError(f"topic {part.topic} was deleted and created again")
+
+
+def operator(world: Any, act: str) -> Running:
+    """Do through the herder what a person may ask for."""
+    history: History = world.history
+    process: Process = world.current
+    yield "K10"
+    if act == "pause":
+        history.sql.aim(TargetState.PAUSED)
+        yield "K10"
+        history.sql.aim(TargetState.STARTED)
+    elif act == "restart":
+        history.sql.ask_restart(0)
+    elif act == "tasks":
+        history.tasks_max = 3 - history.tasks_max
+    else:
+        yield from _rewriting(world, history, process, act)
+    return None
+
+
+def _rewriting(world: Any, history: History, process: Process, act: str) -> Running:
+    wanted = _wish(history, act)
+    history.sql.aim(TargetState.STOPPED)
+    yield "K10"
+    try:
+        for _ in range(2):
+            run = history.run("operator")
+            yield from performing(history, process, abandon(run, OffsetWish(wanted)), world.delayed)
+            if wanted or process.has_moved:
+                history.truth.acknowledge(process.epoch)
+            break
+    except ConnectError as error:
+        world.note(f"{process.name}: {type(error).__name__}: {error}")
+        wanted = None
+        history.sql.aim(TargetState.STARTED)
+        return
+    if act.startswith("delete") and history.sql.state.target_state is TargetState.STOPPED and not history.sql.deleted:
+        history.sql.delete(forget=act == "delete all")
+        yield "K10"
+        history.sql.create()
+    history.sql.aim(TargetState.STARTED)
+
+
+def _wish(history: History, act: str) -> dict[str, Any] | None:
+    if act in ("reset", "delete all"):
+        return None
+    if act == "delete":
+        return {}
+    if history.kind == "source":
+        return {file: {"at": 1} for file in (FILES if act == "alter all" else FILES[:1])}
+    parts = PARTS if act == "alter all" else PARTS[:1]
+    return dict(sink_offsets({part: max(1, history.earliest[part]) for part in parts}))
+
+
+def sweeper(world: Any, _: str) -> Running:
+    """Housekeeping: staged files of finished intervals."""
+    history: History = world.history
+    for _ in range(2):
+        yield "K8"
+        open_ = {(row.key.incarnation, row.key.sequence) for row in history.sql.rows if not row.state.is_final}
+        yield "K8"
+        history.files.sweep(lambda incarnation, sequence: (incarnation, sequence) in open_)  # noqa: B023
+    return None
+
+
+def check_end(history: History) -> None:
+    """I1, I8, I10 in full, after all faults have ended and drivers have drained."""
+    places: Any = FILES if history.kind == "source" else PARTS
+    for place in places:
+        reached, end = history.truth.position.get(place), history.available[place]
+        begins = max(history.truth.first[place]) if history.kind != "source" else 0
+        if (reached if reached is not None else begins) < end and history.earliest.get(place, 0) < end:
+            raise Violation(f"I8 {place} is at {reached} of {end} after all faults have ended")
+    row = history.sql.unfinished()
+    if row is not None and row.state is not IntervalState.FAILED:
+        raise Violation(f"I10 interval {row.key.sequence} is left unfinished")
+    if history.broker.open:
+        raise Violation(f"I10 a transaction is left open: {list(history.broker.open)}")
+    named = {path for marker in history.files.manifests.values() for path in _paths(marker)}
+    if any(path not in named for path in history.files.final.values()):
+        raise Violation("I7 a file is visible that no manifest names")
+    history.files.sweep(lambda incarnation, sequence: False)
+
+
+def _paths(marker: Any) -> list[str]:
+    return [file["path"] for file in (marker.detail or {}).get("files", ())]

@@ -1,0 +1,141 @@
+"""Targets in memory, each with the committer a connector would bring: a database, files with manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
+from connect_core.errors import StaleEpochError
+from tests.simulator.truth import Violation
+
+Ranges = Mapping[TopicPartition, PartitionRange]
+
+
+def stale(newer: int) -> StaleEpochError:
+    error = StaleEpochError(f"epoch {newer} stands in the target")
+    error.epoch = newer
+    return error
+
+
+@dataclass(slots=True)
+class DatabaseTarget:
+    """``connect_offsets`` beside the data; one transaction a task."""
+
+    deliver: Callable[[TopicPartition, int, int, int, str], None]
+    moved: Callable[[int, Mapping[TopicPartition, int | None]], None]
+    epoch: int = 0
+    rows: dict[TopicPartition, int] = field(default_factory=dict)
+
+    def fence(self, epoch: int) -> dict[TopicPartition, int]:
+        if self.epoch > epoch:
+            raise stale(self.epoch)
+        self.epoch = epoch
+        return dict(self.rows)
+
+    def write(self, ranges: Ranges, epoch: int) -> None:
+        """Move the rows first, each from its expected place, then the data. Raises StaleEpochError."""
+        if self.epoch > epoch:
+            raise stale(self.epoch)
+        for place, part in ranges.items():
+            if self.rows.get(place, part.start) != part.start:
+                raise StaleEpochError(f"{part} stands at {self.rows[place]}")
+        for place, part in ranges.items():
+            self.rows[place] = part.end
+            self.deliver(place, part.start, part.end, epoch, part.topic_id)
+
+    def read_marker(self, key: IntervalKey) -> CommitMarker | None:
+        return None
+
+    def commit(self, key: IntervalKey, staged: Any) -> Iterator[str]:
+        yield "K6"
+        return CommitMarker({TopicPartition(one.topic, one.partition): one.end for one in staged})
+
+    def publish(self, key: IntervalKey, marker: CommitMarker) -> Iterator[str]:
+        yield "K8"
+
+    def abandon(self, key: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
+        if self.epoch > key.epoch:
+            raise stale(self.epoch)
+        for part, position in (positions or {}).items():
+            if position is None:
+                self.rows.pop(part, None)
+            else:
+                self.rows[part] = position
+        if positions:
+            self.moved(key.epoch, positions)
+        return CommitMarker({}, aborted=True)
+
+
+@dataclass(slots=True)
+class FileTarget:
+    """Staged files, manifests made once and never changed, final names that are deterministic."""
+
+    deliver: Callable[[TopicPartition, int, int, int, str], None]
+    epoch: int = 0
+    staged: dict[str, tuple[int, int, str]] = field(default_factory=dict)
+    """Path → incarnation and sequence, and ``torn`` or ``whole``."""
+    manifests: dict[tuple[int, int], CommitMarker] = field(default_factory=dict)
+    published: set[tuple[int, int]] = field(default_factory=set)
+    final: dict[tuple[TopicPartition, int, int], str] = field(default_factory=dict)
+
+    def fence(self, epoch: int) -> None:
+        if self.epoch > epoch:
+            raise stale(self.epoch)
+        self.epoch = epoch
+
+    def read_marker(self, key: IntervalKey) -> CommitMarker | None:
+        return self.manifests.get((key.incarnation, key.sequence))
+
+    def create(self, key: IntervalKey, marker: CommitMarker) -> CommitMarker:
+        """Create the manifest unless there is one."""
+        name = key.incarnation, key.sequence
+        if name not in self.manifests:
+            self.manifests[name] = marker
+            for file in (marker.detail or {}).get("files", ()):
+                place = TopicPartition(file["topic"], file["partition"])
+                self.deliver(place, file["start"], file["end"], 0, file["topic_id"])
+        return self.manifests[name]
+
+    def commit(self, key: IntervalKey, staged: tuple[Staged, ...]) -> Iterator[str]:
+        """Look at the epoch, then make the manifest: between the two a driver may sleep."""
+        if self.epoch > key.epoch:
+            raise stale(self.epoch)
+        yield "K6"
+        positions = {TopicPartition(one.topic, one.partition): one.end for one in staged}
+        files = [
+            {"topic": one.topic, "partition": one.partition, "start": one.start, "end": one.end, **one.detail}
+            for one in staged
+        ]
+        return self.create(key, CommitMarker(positions, detail={"files": files}))
+
+    def publish(self, key: IntervalKey, marker: CommitMarker) -> Iterator[str]:
+        """Move the files the manifest names; again, by anyone, it changes nothing."""
+        place = key.incarnation, key.sequence
+        if marker.aborted or place in self.published:
+            return
+        for file in (marker.detail or {})["files"]:
+            name = TopicPartition(file["topic"], file["partition"]), file["start"], file["end"]
+            path = file["path"]
+            if path in self.staged:
+                if self.staged[path][2] != "whole":
+                    raise Violation(f"I7 a torn file {path} is published")
+                self.final[name] = path
+                del self.staged[path]
+            elif self.final.get(name) != path:
+                raise Violation(f"I1 {path} is neither staged nor published")
+            yield "K8"
+        self.published.add(place)
+
+    def abandon(self, key: IntervalKey, positions: Any) -> CommitMarker:
+        return self.create(key, CommitMarker({}, aborted=True))
+
+    def sweep(self, is_open: Callable[[int, int], bool]) -> None:
+        """Remove what finished intervals have staged."""
+        for path, (incarnation, sequence, _) in list(self.staged.items()):
+            marker = self.manifests.get((incarnation, sequence))
+            done = marker is not None and (marker.aborted or (incarnation, sequence) in self.published)
+            if done and not is_open(incarnation, sequence):
+                del self.staged[path]
