@@ -40,7 +40,7 @@ node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
 listeners=PLAINTEXT://{bind}:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+advertised.listeners=PLAINTEXT://127.0.0.1:{advertised}
 log.dirs={data}
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=10
@@ -86,6 +86,8 @@ def _launch(home: Home, environment: Environment) -> Launch:
     data = folder / "data"
     properties = folder / "server.properties"
     ports = {"port": port_of(home, "kafka"), "controller": port_of(home, "kafka", "controller_port")}
+    # Where clients are sent to after the first connection: a proxy, say.
+    ports["advertised"] = int(environment.get("CONNECT_KAFKA_ADVERTISED_PORT") or ports["port"])
     properties.write_text(_SERVER.format(bind=environment.get("CONNECT_BIND", "127.0.0.1"), data=data, **ports))
     (folder / "log4j2.properties").write_text(_LOGGING.format(folder=folder))
     heap = shlex.split(environment.get("KAFKA_HEAP_OPTS", _HEAP))

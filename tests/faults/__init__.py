@@ -1,0 +1,1 @@
+"""Faults injected into real processes while verifiable data moves: ``python -m tests.faults``."""

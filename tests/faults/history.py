@@ -1,0 +1,224 @@
+"""A verifiable history: numbered lines go file → topic → Parquet while faults happen, and are checked at the end."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow.dataset as ds
+
+from connect_core.interval.values import ConnectorType, IntervalState, TargetState
+from connect_core.store import connectors
+from connect_core.store.connectors import NewConfig
+from connect_core.store.interval_history import PastInterval, list_intervals
+from tests.faults.world import World
+
+Found = TypeVar("Found")
+"""What is waited for."""
+
+BATCH, BATCHES, PAUSE_SECONDS = 1000, 40, 0.25
+_LEAST = 1000
+_DRAIN_SECONDS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a history came to: a run that moved little proves little."""
+
+    faults: int
+    records: int
+    lost: int
+    repeated: int
+    violations: tuple[str, ...]
+    recovery_seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether all was kept."""
+        return not (self.lost or self.repeated or self.violations) and self.records >= _LEAST
+
+
+@dataclass(slots=True)
+class History:
+    """One source and one sink over one topic, named after the fault row."""
+
+    world: World
+    name: str
+    tasks: int = 2
+    partitions: int = 4
+    topic: str = ""
+    written: int = 0
+    healed_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def source(self) -> str:
+        """The name of the source connector."""
+        return f"{self.name}-source"
+
+    @property
+    def sink(self) -> str:
+        """The name of the sink connector."""
+        return f"{self.name}-sink"
+
+    @property
+    def file(self) -> Path:
+        """Where the lines are written."""
+        return self.world.folder / f"{self.name}.txt"
+
+    @property
+    def exported(self) -> Path:
+        """Where the sink writes."""
+        return self.world.folder / f"{self.name}-parquet"
+
+    def begin(self) -> None:
+        """Create topic, connectors and drivers."""
+        self.file.touch()
+        self.topic = self.world.topics.create(self.partitions)
+        self._create(self.source, ConnectorType.SOURCE, self.source_config())
+        self._create(self.sink, ConnectorType.SINK, self.sink_config())
+        for name in (self.source, self.sink):
+            self.world.drive(name)
+
+    def source_config(self) -> dict[str, str]:
+        """Return the source's configuration."""
+        return {
+            "name": self.source,
+            "connector.class": "FileStreamSource",
+            "file": str(self.file),
+            "topic": self.topic,
+            "transforms": "wrap",
+            "transforms.wrap.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+            "transforms.wrap.field": "line",
+            "interval.max.records": "6000",
+        }
+
+    def sink_config(self) -> dict[str, str]:
+        """Return the sink's configuration."""
+        return {
+            "name": self.sink,
+            "connector.class": "FileSystemSink",
+            "tasks.max": str(self.tasks),
+            "topics": self.topic,
+            "path": str(self.exported),
+            "interval.max.records": "6000",
+        }
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Append lines while the block runs, and to the end of them after it."""
+        writer = threading.Thread(target=self._write, daemon=True)
+        writer.start()
+        yield
+        writer.join()
+
+    def _write(self) -> None:
+        for _ in range(BATCHES):
+            with self.file.open("a") as target:
+                target.writelines(f"line {number}\n" for number in range(self.written, self.written + BATCH))
+            self.written += BATCH
+            time.sleep(PAUSE_SECONDS)
+
+    def heal(self) -> None:
+        """End the fault: every connector has a driver again."""
+        self.world.heal(self.source, self.sink)
+        self.healed_at = time.monotonic()
+
+    def intervals(self, connector: str) -> list[PastInterval]:
+        """Return the connector's intervals, the oldest first."""
+        with self.world.database.read() as connection:
+            return sorted(list_intervals(connection, connector, 10_000), key=lambda one: one.row.key.sequence)
+
+    def committed(self, connector: str) -> int:
+        """Return how many records its committed intervals have moved."""
+        done = (one for one in self.intervals(connector) if one.row.state is IntervalState.COMMITTED)
+        return sum(one.counts.records for one in done)
+
+    def await_running(self, connector: str, seconds: float = 60.0) -> PastInterval:
+        """Wait until the connector's job runs, and return its interval."""
+        return _await(lambda: next(iter(self._running(connector)), None), seconds, f"no job of {connector} runs")
+
+    def await_committed(self, connector: str, records: int, seconds: float = 90.0) -> None:
+        """Wait until the connector has moved so many records."""
+        what = f"{connector} has not moved {records} records"
+        _await(lambda: self.committed(connector) >= records or None, seconds, what)
+
+    def change(self, connector: str, target: TargetState) -> None:
+        """Pause, stop or resume a connector."""
+        with self.world.database.write() as connection:
+            connectors.set_target_state(connection, connector, target)
+
+    def reconfigure(self, connector: str, config: dict[str, str]) -> None:
+        """Store a new configuration."""
+        kind = ConnectorType.SOURCE if connector == self.source else ConnectorType.SINK
+        with self.world.database.write() as connection:
+            connectors.replace_config(connection, connector, NewConfig(kind, config))
+
+    def end(self, faults: int) -> Findings:
+        """Wait until all is moved, end the drivers and check everything."""
+        for connector in (self.source, self.sink):
+            self.await_committed(connector, self.written, _DRAIN_SECONDS)
+        seconds = time.monotonic() - self.healed_at
+        self.world.end_drivers()
+        expected = range(self.written)
+        lost_there, repeated_there = _compare(self.in_topic(), expected)
+        lost_here, repeated_here = _compare(self.in_parquet(), expected)
+        violations = tuple(self._violations())
+        return Findings(
+            faults, self.written, lost_there + lost_here, repeated_there + repeated_here, violations, seconds
+        )
+
+    def in_topic(self) -> list[int]:
+        """Return the numbers of the lines in the topic, read_committed."""
+        values = self.world.topics.read(self.topic, self.written)
+        return [int(json.loads(value or b"{}")["line"].split()[1]) for value in values]
+
+    def in_parquet(self) -> list[int]:
+        """Return the numbers of the lines that a reader of the files sees."""
+        table = ds.dataset(str(self.exported / self.topic), format="parquet").to_table()
+        return [int(line.split()[1]) for line in table["line"].to_pylist()]
+
+    def _violations(self) -> Iterator[str]:
+        for connector in (self.source, self.sink):
+            intervals = self.intervals(connector)
+            committed = [one for one in intervals if one.row.state is IntervalState.COMMITTED]
+            moved = sum(one.counts.records for one in committed)
+            if moved != self.written:
+                yield f"I6: intervals of {connector} count {moved} records, {self.written} were written"
+            for before, after in itertools.pairwise(committed):
+                ends = {part.topic_partition: part.end for part in before.row.ranges}
+                starts = {part.topic_partition: part.start for part in after.row.ranges}
+                if any(starts[part] != end for part, end in ends.items() if part in starts):
+                    yield f"I4: interval {after.row.key.sequence} of {connector} does not begin where the last ended"
+        staged = [path for path in self.exported.rglob("*") if path.is_file() and "+tmp" in path.parts]
+        if len(staged) > self.tasks * self.partitions:
+            yield f"I10: {len(staged)} staged files are left"
+
+    def _running(self, connector: str) -> list[PastInterval]:
+        return [one for one in self.intervals(connector) if one.row.state is IntervalState.RUNNING]
+
+    def _create(self, name: str, kind: ConnectorType, config: dict[str, str]) -> None:
+        with self.world.database.write() as connection:
+            connectors.create(connection, name, NewConfig(kind, config), TargetState.STARTED)
+
+
+def _compare(found: list[int], expected: range) -> tuple[int, int]:
+    """Return how many are lost and how many are repeated."""
+    counts = Counter(found)
+    return len(set(expected) - counts.keys()), sum(counts.values()) - len(counts)
+
+
+def _await(look: Callable[[], Found | None], seconds: float, what: str) -> Found:
+    end = time.monotonic() + seconds
+    while (found := look()) is None:
+        if time.monotonic() > end:
+            raise TimeoutError(f"After {seconds:.0f} s: {what}")
+        time.sleep(0.05)
+    return found

@@ -1,0 +1,36 @@
+"""What a row of the fault matrix is (reliability, the fault matrix): a number, a name and a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.faults.history import Findings, History
+from tests.faults.world import World
+
+Inject = Callable[[History], int]
+"""Does harm to a history that moves, and returns how many faults it injected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One fault, run on its own history."""
+
+    number: int
+    name: str
+    run: Callable[[World], Findings]
+
+
+def moving(number: int, name: str, inject: Inject, first: int = 1000) -> Row:
+    """Return the row that injects while lines move, once the source has moved ``first`` of them."""
+
+    def run(world: World) -> Findings:
+        history = History(world, f"row-{number}-{world.random.getrandbits(24):06x}")
+        history.begin()
+        with history.writing():
+            history.await_committed(history.source, first)
+            faults = inject(history)
+        history.heal()
+        return history.end(faults)
+
+    return Row(number, name, run)
