@@ -176,7 +176,8 @@ class TransactionalWriter:
         """Drop the open transaction, if any. Raise StaleEpochError when fenced."""
         if self._state is not _State.OPEN:
             return
-        self._attempt("Dropping records", self._producer.purge)
+        # Not purged: sequence numbers would be missing, and the next transaction fail.
+        self._attempt("Delivering records that are dropped", self._producer.flush, self._options.commit_seconds)
         self._attempt("Aborting a transaction", self._producer.abort_transaction, self._options.commit_seconds)
         self._reports.failed.clear()
         self._state = _State.READY

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from queue import Empty, Full, Queue
+from queue import Empty, Queue
 
 from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
@@ -23,6 +23,7 @@ __all__ = ["Polled", "Poller"]
 
 _LOG = logging.getLogger(__name__)
 _RETRY_SECONDS = 0.5
+_AHEAD = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class Poller:
     task: SourceTask
     transactions: Transactions | None = None
     seconds: float = 300.0
-    _answers: Queue[Polled] = field(default_factory=lambda: Queue(maxsize=2))
+    _answers: Queue[Polled] = field(default_factory=Queue)
+    _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_AHEAD))
+    _has_stopped: bool | None = None
     _stopping: threading.Event = field(default_factory=threading.Event)
     _hooks: HookThread | None = None
     _polling: threading.Event = field(default_factory=threading.Event)
@@ -70,32 +73,43 @@ class Poller:
             answer = self._answers.get(timeout=max(seconds, 0.001))
         except Empty:
             return None
+        self._room.release()
         if answer.error is not None:
             error = hook_error(self.task, "poll", answer.error)
             raise error from (error.__cause__ if error is answer.error else answer.error)
         return answer
 
     def stop(self, seconds: float) -> bool:
-        """Ask the task to stop and wait so long → whether ``stop`` and ``poll`` have returned.
+        """Ask the task to stop, once, and wait so long → whether ``stop`` and ``poll`` have returned.
 
         ``stop`` is called in another thread than ``poll``, which it may have to end.
         """
-        self._stopping.set()
-        has_stopped = stop_plugin(HookThread(self.task, seconds), self.task, seconds)
+        if self._has_stopped is None:
+            self._stopping.set()
+            self._has_stopped = stop_plugin(HookThread(self.task, seconds), self.task, seconds)
         end = time.monotonic() + seconds
-        while self._polling.is_set() and not self._ended.is_set() and time.monotonic() < end:
-            self._drain()
+        while not self._is_over() and time.monotonic() < end:
             self._ended.wait(0.05)
         if self._hooks is not None:
             self._hooks.close()
-        has_ended = self._ended.is_set() or not self._polling.is_set()
-        if not has_ended:
+        if not self._is_over():
             _LOG.warning("%s.poll did not return within %g s after stop", class_name(self.task), seconds)
-        return has_stopped and has_ended
+        return self._has_stopped and self._is_over()
 
-    def _drain(self) -> None:
+    def last(self, seconds: float) -> list[Polled]:
+        """Stop the task → what it had polled and what the poll in progress gave, if that was in time.
+
+        A source whose polls are slow would else never get anywhere. What a poll
+        raises after ``stop`` concerns nobody. Connect: ``AbstractWorkerSourceTask.execute``.
+        """
+        self.stop(seconds)
+        answers: list[Polled] = []
         while not self._answers.empty():
-            self._answers.get_nowait()
+            answers.append(self._answers.get_nowait())
+        return [answer for answer in answers if answer.batch is not None]
+
+    def _is_over(self) -> bool:
+        return self._ended.is_set() or not self._polling.is_set()
 
     def _poll_until_stopped(self) -> None:
         try:
@@ -137,9 +151,6 @@ class Poller:
         return Polled(batch, records, {key: state for key, state in states.items() if state is not None}, boundaries)
 
     def _put(self, answer: Polled) -> None:
-        while not self._stopping.is_set():
-            try:
-                self._answers.put(answer, timeout=0.1)
-            except Full:
-                continue
-            return
+        self._answers.put(answer)
+        while not self._room.acquire(timeout=0.1) and not self._stopping.is_set():
+            continue

@@ -33,6 +33,7 @@ __all__ = ["SourceRun", "SourceWork", "TransactionBoundary"]
 
 _LOG = logging.getLogger(__name__)
 _BOUNDED_IDLE_SECONDS = 10.0
+_FIRST_ANSWER_SECONDS = 5.0
 _HELD_OPEN_IDLE_SECONDS = 60.0
 _LONGEST_WAIT_SECONDS = 1.0
 
@@ -97,6 +98,7 @@ class SourceRun:
     skipped: tuple[SkippedRecords, ...] = ()
     _open: _Transaction = field(default_factory=_Transaction)
     _read: int = 0
+    _has_answered: bool = False
     _hooks: HookThread = field(init=False)
 
     def __post_init__(self) -> None:
@@ -111,6 +113,7 @@ class SourceRun:
             self._hooks.call("initialize", lambda: task.initialize(self.work.context))
             poller.start(self.work.task_config)
             self._work_off(poller)
+            self._send_last(poller)
             self._finish()
         finally:
             self._hooks.close()
@@ -137,6 +140,7 @@ class SourceRun:
         last_data = time.monotonic()
         while not self.control.is_stopping and (self._is_held_open or not self.is_capped()):
             answer = poller.next(min(self._idle_left(last_data), self._transaction_left()))
+            self._has_answered |= answer is not None
             if answer is not None and answer.batch is not None:
                 last_data = time.monotonic()
                 self._send_all(answer, answer.batch)
@@ -144,6 +148,14 @@ class SourceRun:
                 return
             if self._is_transaction_over():
                 self._commit()
+
+    def _send_last(self, poller: Poller) -> None:
+        """Send what was polled by the time the task has stopped, but not beyond a cap."""
+        if self._read and self.is_capped():
+            return
+        for answer in poller.last(self.work.patience.stop_seconds):
+            if answer.batch is not None:
+                self._send_all(answer, answer.batch)
 
     def _send_all(self, answer: Polled, batch: Batch) -> None:
         """Send a batch, ending transactions at the very records after which the task wants it."""
@@ -250,6 +262,8 @@ class SourceRun:
     def _idle_left(self, last_data: float) -> float:
         """Return how long the source may still give nothing; one with a bound is owed more patience."""
         idle = self.control.caps.idle_milliseconds / 1000
+        if not self._has_answered:
+            idle = max(idle, _FIRST_ANSWER_SECONDS)
         if self.work.context.upper_bounds is not None:
             idle = max(idle, _BOUNDED_IDLE_SECONDS)
         if self._is_held_open:

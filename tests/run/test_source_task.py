@@ -191,6 +191,31 @@ def test_interval_ends_though_poll_never_does() -> None:
     released.set()
 
 
+def test_slow_poll_is_waited_for() -> None:
+    class Slow(GuideTask):
+        def poll(self) -> Sequence[SourceRecord] | None:
+            self.stopped.wait()
+            return super().poll()
+
+    writer = RememberedWriter()
+    source_run(Slow(2), writer, IntervalCaps(milliseconds=300, idle_milliseconds=100)).run()
+    assert writer.committed == [b"line 1"]
+    assert writer.offsets == {'{"p":1}': {"n": 1}}
+
+
+def test_what_poll_raises_after_stop_concerns_nobody() -> None:
+    class Closed(GuideTask):
+        def poll(self) -> Sequence[SourceRecord] | None:
+            records = super().poll()
+            if self.stopped.is_set():
+                raise ValueError("read of closed file")
+            return records
+
+    writer = RememberedWriter()
+    source_run(Closed(), writer).run()
+    assert len(writer.committed) == 3
+
+
 def test_stop_may_fail_or_hang_after_the_commit() -> None:
     class Stubborn(GuideTask):
         def stop(self) -> None:

@@ -164,5 +164,5 @@ def finish(one: SourceRun, task: Batches) -> None:
             time.sleep(0.001)
         return records
 
-    task.poll = poll  # type: ignore[method-assign]
+    task.poll = poll
     one.run()
