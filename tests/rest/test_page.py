@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
 
-from connect_core.rest import LoopbackAuthorizer
+from connect_core.rest import LoopbackAuthorizer, ui
 from tests.herder.worlds import World
 from tests.rest.conftest import Client, app_of
 
+STATIC = Path(ui.__file__).parent / "static"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
 
@@ -52,6 +55,11 @@ def test_page_has_a_strict_policy(call: Client) -> None:
 def test_files_have_their_types(call: Client, file: str, kind: str) -> None:
     answer = call("GET", f"/ui/{file}")
     assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, kind)
+
+
+def test_all_modules_are_asked_for_at_once(call: Client) -> None:
+    named = set(re.findall(r'(?:href|src)="([^"]+\.js)"', call("GET", "/ui/").text))
+    assert named == {file.relative_to(STATIC).as_posix() for file in STATIC.rglob("*.js")}
 
 
 def test_unchanged_file_is_not_sent_again(call: Client) -> None:

@@ -7,6 +7,7 @@ import { showDag } from "./connector/dag.js";
 import { fill, h, setText } from "./dom.js";
 import { showList } from "./list/view.js";
 import { showNew } from "./new.js";
+import { setOffline } from "./notices.js";
 import { parse } from "./routes.js";
 
 const main = document.getElementById("main");
@@ -21,6 +22,7 @@ function navigate() {
   if (shown?.view === view && shown.update?.(route)) return;
   shown?.close?.();
   main.replaceChildren();
+  setOffline("");
   shown = { view, ...view(main, route) };
   scrollTo(0, 0);
 }

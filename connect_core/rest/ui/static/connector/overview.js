@@ -7,6 +7,7 @@ import { count, duration, moment, plural, short } from "../format.js";
 import { setOffline } from "../notices.js";
 import { connectorAddress } from "../routes.js";
 import { strip } from "../strip.js";
+import { audit } from "./audit.js";
 import { trace } from "./trace.js";
 
 const DRAWN = 60;
@@ -24,7 +25,7 @@ export function showOverview(element, context) {
     partitions: h("div"),
     about: h("dl", { class: "about" }),
   };
-  element.append(parts.problem, parts.tiles, parts.charts, parts.partitions, parts.about);
+  element.append(parts.problem, parts.tiles, parts.charts, parts.partitions, parts.about, audit(context.name));
   const ended = new AbortController();
   let drawnProblem = null;
   let drawnSequence = null;
