@@ -18,6 +18,6 @@ class ConnectPlugin(AirflowPlugin):
         {"app": LazyApp("connect_core.cli.mounted:make_app"), "url_prefix": "/connect", "name": "Kafka Connect"}
     ]
     external_views = [  # noqa: RUF012
-        {"name": "Connectors", "href": PAGE, "url_route": "connectors", "icon": ICON, "nav_top_level": True},
+        {"name": "Connect", "href": PAGE, "url_route": "connectors", "icon": ICON, "nav_top_level": True},
         {"name": "Connector", "href": f"{PAGE}#/dag/{{DAG_ID}}", "url_route": "connector", "destination": "dag"},
     ]
