@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from connect_core.cli.deployment import open_deployment, settings_of
-from connect_core.cli.rest import log_to_console, serve_deployment
+from connect_core.cli.rest import asks_for_login, log_to_console, serve_deployment
 from connect_core.errors import ConfigError
 from connect_core.kafka.internal_topics import create_internal_topics
-from connect_core.rest import LoopbackAuthorizer, check_listeners
+from connect_core.rest import check_listeners
 from connect_core.store import migrate
 
 __all__ = ["distributed"]
@@ -29,7 +29,7 @@ def distributed(
     """
     log_to_console()
     settings = settings_of(worker)
-    check_listeners(settings.listeners, LoopbackAuthorizer())
+    check_listeners(settings.listeners, has_login=asks_for_login(settings))
     migrate(settings.database_url)
     _LOG.info("The metadata database is ready")
     create_internal_topics(settings)

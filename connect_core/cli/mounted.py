@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
+from connect_core.cli.options import rest_options
 from connect_core.configs import load_worker, providers_of
 from connect_core.dag.access import AirflowAccess
 from connect_core.dag.naming import dag_id_of
@@ -14,8 +16,7 @@ from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.cluster import cluster_id_of
-from connect_core.rest import Links, RestOptions, create_app
+from connect_core.rest import Links, create_app
 from connect_core.settings import WorkerMode
 from connect_core.store import Database
 
@@ -35,4 +36,4 @@ def make_app() -> Any:
         return Herder(database, settings, scheduler, rewrite_offsets, providers, actor, ends)
 
     links = Links(dag_id_of, "", os.environ.get("CONNECT_SPARK_UI"))
-    return create_app(herder, AirflowAccess(), RestOptions(cluster_id_of(settings), face="airflow", links=links))
+    return create_app(herder, AirflowAccess(), replace(rest_options(settings), face="airflow", links=links))

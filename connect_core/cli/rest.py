@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 
 from connect_core.cli.deployment import Deployment, open_deployment, settings_of
+from connect_core.cli.options import rest_options
 from connect_core.dag.naming import dag_id_of
-from connect_core.errors import ConnectError
-from connect_core.kafka.cluster import cluster_id_of
+from connect_core.errors import ConfigError, ConnectError
 from connect_core.kafka.internal_topics import create_internal_topics
-from connect_core.rest import Links, LoopbackAuthorizer, RestOptions, check_listeners, create_app, serve
+from connect_core.rest import Gateway, Links, LoopbackAuthorizer, check_listeners, create_app, serve
+from connect_core.settings import WorkerSettings
 from connect_core.store import migrate
 
-__all__ = ["log_to_console", "rest", "serve_deployment"]
+__all__ = ["asks_for_login", "log_to_console", "rest", "serve_deployment"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,7 +28,7 @@ def rest() -> None:
     """
     log_to_console()
     settings = settings_of(None)
-    check_listeners(settings.listeners, LoopbackAuthorizer())
+    check_listeners(settings.listeners, has_login=asks_for_login(settings))
     migrate(settings.database_url)
     create_internal_topics(settings)
     serve_deployment(open_deployment(settings, is_service=True))
@@ -46,8 +48,22 @@ def serve_deployment(deployment: Deployment) -> None:
     if others:
         raise ConnectError(f"listeners names {len(others) + 1} addresses: the REST API listens on one, {first}")
     links = Links(dag_id_of, settings.values["airflow.url"], os.environ.get("CONNECT_SPARK_UI"))
-    options = RestOptions(cluster_id_of(settings), links=links)
-    app = create_app(deployment.herder, LoopbackAuthorizer(), options)
+    options = replace(rest_options(settings), links=links)
+    app = (
+        # The API in Airflow writes requests down; this process still carries them out.
+        Gateway(settings.values["airflow.url"])
+        if asks_for_login(settings)
+        else create_app(deployment.herder, LoopbackAuthorizer(), options)
+    )
     _LOG.info("REST API of deployment %s on %s", settings.deployment, first)
     serve(app, first)
     deployment.database.close()
+
+
+def asks_for_login(settings: WorkerSettings) -> bool:
+    """Return whether callers log in with Airflow's users. Raise ConfigError without Airflow."""
+    if settings.values["rest.authentication"] != "airflow":
+        return False
+    if not settings.values["airflow.url"]:
+        raise ConfigError("rest.authentication", "airflow", "Airflow checks the login: set airflow.url")
+    return True

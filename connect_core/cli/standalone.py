@@ -6,12 +6,14 @@ import logging
 import os
 import signal
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from connect_core.cli.options import rest_options
 from connect_core.configs import ConnectorFile, load_worker, providers_of, read_connector_file
 from connect_core.errors import ConnectError
 from connect_core.herder.connectors import NewConnector, create, put_config
@@ -20,10 +22,8 @@ from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.cluster import cluster_id_of
 from connect_core.rest import (
     LoopbackAuthorizer,
-    RestOptions,
     RestServer,
     check_listeners,
     create_app,
@@ -92,9 +92,9 @@ def herder_of(opened: StandaloneWorker, actor: str = "", ends: TopicEnds | None 
 def _serve(opened: StandaloneWorker) -> RestServer | None:
     """Serve the REST API; a taken port is no reason to stop the connectors. Raises ConfigError."""
     authorizer = LoopbackAuthorizer()
-    check_listeners(opened.settings.listeners, authorizer)
+    check_listeners(opened.settings.listeners)
     ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved)))
-    options = RestOptions(cluster_id_of(opened.settings), face="standalone")
+    options = replace(rest_options(opened.settings), face="standalone")
     app = create_app(partial(herder_of, opened, ends=ends), authorizer, options)
     try:
         return serve_in_thread(app, opened.settings.listeners[0])

@@ -13,8 +13,9 @@ from connect_core.registry import KAFKA_VERSION
 from connect_core.rest.address import AddressMiddleware
 from connect_core.rest.auth import AuthMiddleware, Authorizer
 from connect_core.rest.errors import install_handlers
+from connect_core.rest.headers import HeaderRule, HeadersMiddleware
 from connect_core.rest.links import Links
-from connect_core.rest.routers import ROUTERS
+from connect_core.rest.routers import ADMIN, ROUTERS
 from connect_core.rest.shapes import ErrorMessage
 from connect_core.rest.ui import PageMiddleware
 
@@ -26,10 +27,17 @@ HerderFactory = Callable[[str], Herder]
 
 @dataclass(frozen=True, slots=True)
 class RestOptions:
-    """What differs between the faces. ``origins``: whose pages may call, beside our own."""
+    """What differs between the faces.
+
+    ``origins``: whose pages may call, beside our own, by ``methods``;
+    ``headers``: put into every answer; ``has_admin``: whether ``/admin`` is served.
+    """
 
     cluster_id: Callable[[], str] = lambda: ""
     origins: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    headers: tuple[HeaderRule, ...] = ()
+    has_admin: bool = True
     face: Literal["airflow", "rest", "standalone"] = "rest"
     links: Links = field(default_factory=Links)
 
@@ -53,9 +61,13 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     app.state.links = options.links
     install_handlers(app)
     for router in ROUTERS:
-        app.include_router(router)
+        if options.has_admin or router is not ADMIN:
+            app.include_router(router)
     # The last one added is the first one met.
     app.add_middleware(AddressMiddleware)
     app.add_middleware(PageMiddleware)
     app.add_middleware(AuthMiddleware, authorizer=authorizer, origins=options.origins)
+    if options.headers or options.origins:
+        origins, methods = options.origins, options.methods
+        app.add_middleware(HeadersMiddleware, rules=options.headers, origins=origins, methods=methods)
     return app

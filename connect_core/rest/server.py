@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from connect_core.errors import ConfigError, ConnectError
-from connect_core.rest.auth import Authorizer, LoopbackAuthorizer, is_loopback
+from connect_core.rest.auth import is_loopback
 from connect_core.settings import Listener
 
 __all__ = ["RestServer", "check_listeners", "serve", "serve_in_thread"]
@@ -34,27 +34,28 @@ class RestServer:
         self.thread.join(seconds)
 
 
-def check_listeners(listeners: Iterable[Listener], authorizer: Authorizer) -> None:
+def check_listeners(listeners: Iterable[Listener], *, has_login: bool = False) -> None:
     """Raise ConfigError for a public address without a login, and for HTTPS."""
     for listener in listeners:
         if listener.scheme == "https":
             raise ConfigError("listeners", listener, "Serve http here and let a proxy in front of it do the TLS")
-        if isinstance(authorizer, LoopbackAuthorizer) and not is_loopback(listener.host):
+        if not has_login and not is_loopback(listener.host):
             raise ConfigError(
                 "listeners",
                 listener,
-                "Without a login the REST API listens on 127.0.0.1 only: name that address, or serve it in Airflow",
+                "Without a login the REST API listens on 127.0.0.1 only: name that address, or let "
+                "`connect rest` ask for one (rest.authentication=airflow)",
             )
 
 
-def serve(app: FastAPI, listener: Listener) -> None:
+def serve(app: ASGIApp, listener: Listener) -> None:
     """Serve until SIGTERM or Ctrl-C. Raise ConnectError when the address cannot be had."""
     server = _server(app, listener)
     bound = _bind(listener)
     server.run(sockets=[bound])
 
 
-def serve_in_thread(app: FastAPI, listener: Listener) -> RestServer:
+def serve_in_thread(app: ASGIApp, listener: Listener) -> RestServer:
     """Serve in a thread and return once it answers. Raise ConnectError when the address cannot be had."""
     server = _server(app, listener)
     bound = _bind(listener)
@@ -68,7 +69,7 @@ def serve_in_thread(app: FastAPI, listener: Listener) -> RestServer:
     return RestServer(server, thread, bound.getsockname()[1])
 
 
-def _server(app: FastAPI, listener: Listener) -> uvicorn.Server:
+def _server(app: ASGIApp, listener: Listener) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         host=listener.host,

@@ -156,9 +156,18 @@ def _rest(config: ConfigDef, mode: WorkerMode) -> None:
         ("access.control.allow.origin", "Origins that browsers may call the REST API from."),
         ("access.control.allow.methods", "HTTP methods allowed to such origins."),
         ("response.http.headers.config", "HTTP headers added to every answer."),
-        ("ssl.client.auth", "Whether HTTPS listeners ask for a client certificate."),
     ):
         config.define(name, ConfigType.STRING, None, importance=Importance.LOW, doc=doc, group=_REST)
+    config.define(
+        "rest.authentication",
+        ConfigType.STRING,
+        "none",
+        validator=ValidString.one_of("none", "airflow"),
+        importance=Importance.MEDIUM,
+        doc="Whether `connect rest` asks for a login: none, on the loopback interface only; airflow: Basic "
+        "credentials or a Bearer token of Airflow's users, whose rights count.",
+        group=_REST,
+    )
     doc = "Port shown as the worker's, where it differs from the listener's."
     config.define("rest.advertised.port", ConfigType.INT, None, importance=Importance.LOW, doc=doc, group=_REST)
 

@@ -60,7 +60,6 @@ PREFIXES = (
     "header.converter.",
     "key.converter.",
     "limits.",
-    "listeners.https.",
     "offset.storage.",
     "producer.",
     "spark.",
@@ -74,6 +73,7 @@ _NO_GROUP = "workers form no group: Airflow schedules the runs"
 _NO_FORWARDING = "workers do not call each other"
 _IN_DATABASE = "connector configurations are kept in the metadata database (database.url)"
 _PYTHON_PLUGINS = "plugins are Python distributions, found by their entry points"
+_PROXY = "the REST API speaks HTTP: a proxy in front of it does the TLS"
 _PROMETHEUS = "metrics are Prometheus', at /v1/metrics"
 
 NOT_NEEDED: dict[str, str] = {
@@ -100,12 +100,14 @@ NOT_NEEDED: dict[str, str] = {
     "rest.extension.classes": "REST extensions are Java classes; rights are Airflow's",
     "scheduled.rebalance.max.delay.ms": _NO_GROUP,
     "session.timeout.ms": _NO_GROUP,
+    "ssl.client.auth": _PROXY,
     "worker.sync.timeout.ms": _NO_GROUP,
     "worker.unsync.backoff.ms": _NO_GROUP,
 }
 
 NOT_NEEDED_PREFIXES: dict[str, str] = {
-    "admin.listeners.https.": "admin endpoints share the certificate of listeners.https.",
+    "admin.listeners.https.": _PROXY,
+    "listeners.https.": _PROXY,
     "config.storage.": _IN_DATABASE,
     "internal.key.converter.": NOT_NEEDED["internal.key.converter"],
     "internal.value.converter.": NOT_NEEDED["internal.value.converter"],
@@ -126,7 +128,7 @@ NOT_FOR_TASKS = (
 
 def is_client_key(key: str) -> bool:
     """Whether a worker's key without prefix configures its Kafka clients."""
-    return key in CLIENT_KEYS or key.startswith(CLIENT_PREFIXES)
+    return key not in NOT_NEEDED and (key in CLIENT_KEYS or key.startswith(CLIENT_PREFIXES))
 
 
 def not_needed_reason(key: str) -> str | None:

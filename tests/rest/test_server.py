@@ -16,16 +16,20 @@ from tests.rest.conftest import app_of
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.1", "connect.example"])
 def test_public_address_without_a_login_is_refused(host: str) -> None:
     with pytest.raises(ConfigError, match="Without a login"):
-        check_listeners([Listener("http", host, 8083)], LoopbackAuthorizer())
+        check_listeners([Listener("http", host, 8083)])
 
 
 def test_tls_is_left_to_a_proxy() -> None:
     with pytest.raises(ConfigError, match="TLS"):
-        check_listeners([Listener("https", "127.0.0.1", 8083)], LoopbackAuthorizer())
+        check_listeners([Listener("https", "127.0.0.1", 8083)])
+
+
+def test_public_address_with_a_login_is_fine() -> None:
+    check_listeners([Listener("http", "0.0.0.0", 8083)], has_login=True)
 
 
 def test_loopback_needs_no_login() -> None:
-    check_listeners([Listener("http", "127.0.0.1", 8083), Listener("http", "localhost", 1)], LoopbackAuthorizer())
+    check_listeners([Listener("http", "127.0.0.1", 8083), Listener("http", "localhost", 1)])
 
 
 def test_taken_port_is_named(world: World) -> None:

@@ -1,0 +1,122 @@
+"""The API on an address of its own with a login: Basic credentials become Airflow's token, Airflow decides the rest.
+
+Every request goes on to the API mounted in Airflow, in the caller's name, so
+that rights are judged in one place only. ``/health`` alone is open.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import httpx
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from connect_core.rest.answers import error_answer
+
+__all__ = ["Gateway"]
+
+_MOUNT = "/connect"
+_OPEN = "/health"
+_CHALLENGE = {"WWW-Authenticate": 'Basic realm="Kafka Connect"'}
+_TOKEN_SECONDS = 60.0
+_MOST_TOKENS = 1000
+_DROPPED = frozenset(
+    {
+        "authorization",
+        "connection",
+        "content-length",
+        "cookie",
+        "keep-alive",
+        "set-cookie",
+        "te",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+"""Headers that end here: of this connection, or another login than the caller's credentials."""
+
+
+@dataclass(slots=True)
+class Gateway:
+    """An ASGI application before ``airflow_url``; remembers a token for a minute, never a password."""
+
+    airflow_url: str
+    client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=120.0))
+    _tokens: dict[str, tuple[str, float]] = field(default_factory=dict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        try:
+            answer = await self._answer(request)
+        except httpx.TransportError as error:
+            answer = error_answer(503, f"Airflow at {self.airflow_url} does not answer ({type(error).__name__})")
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        login: dict[str, str] = {}
+        if request.scope["path"] != _OPEN:
+            token = await self._token(request.headers.get("authorization", ""))
+            if token is None:
+                return error_answer(401, "User cannot access the resource.", headers=_CHALLENGE)
+            login = {"authorization": f"Bearer {token}"}
+        given = await self.client.send(await self._forwarded(request, login))
+        kept = dict(_kept(given.headers.multi_items()))
+        kept.pop("content-encoding", None)
+        if "location" in kept:
+            kept["location"] = kept["location"].replace(f"{request.url.netloc}{_MOUNT}", request.url.netloc, 1)
+        if given.status_code == httpx.codes.UNAUTHORIZED:
+            kept |= {name.lower(): value for name, value in _CHALLENGE.items()}
+        return Response(given.content, given.status_code, kept)
+
+    async def _forwarded(self, request: Request, login: dict[str, str]) -> httpx.Request:
+        raw = request.scope.get("raw_path") or request.scope["path"].encode()
+        query = request.scope.get("query_string", b"")
+        target = _MOUNT.encode() + raw + (b"?" + query if query else b"")
+        headers = {**dict(_kept(request.headers.items())), **login}
+        made = self.client.build_request(request.method, self.airflow_url, content=await request.body())
+        made.headers = httpx.Headers({**headers, "content-length": made.headers.get("content-length", "0")})
+        # The path as it was sent: names of connectors must reach the API unnormalized.
+        made.extensions["target"] = httpx.URL(self.airflow_url).raw_path.rstrip(b"/") + target
+        return made
+
+    async def _token(self, authorization: str) -> str | None:
+        scheme, _, credentials = authorization.partition(" ")
+        if scheme.lower() == "bearer":
+            return credentials.strip() or None
+        user, password = _basic(credentials) if scheme.lower() == "basic" else ("", "")
+        if not user:
+            return None
+        known = hashlib.sha256(authorization.encode()).hexdigest()
+        token, until = self._tokens.get(known, ("", 0.0))
+        if time.monotonic() < until:
+            return token
+        body = {"username": user, "password": password}
+        answer = await self.client.post(f"{self.airflow_url.rstrip('/')}/auth/token", json=body)
+        if answer.is_error:
+            return None
+        if len(self._tokens) >= _MOST_TOKENS:
+            self._tokens.clear()
+        self._tokens[known] = str(answer.json()["access_token"]), time.monotonic() + _TOKEN_SECONDS
+        return self._tokens[known][0]
+
+
+def _kept(headers: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    return ((name, value) for name, value in headers if name.lower() not in _DROPPED)
+
+
+def _basic(credentials: str) -> tuple[str, str]:
+    try:
+        user, _, password = base64.b64decode(credentials, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return "", ""
+    return user, password
