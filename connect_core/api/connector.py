@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from connect_core.api.config import ConfigDef, ConfigValue
+from connect_core.api.guarantee import Delivery, Guarantee
 
 __all__ = ["Connector", "ConnectorContext", "Task", "WorkerLimits"]
 
@@ -100,6 +101,10 @@ class Connector(ABC):
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
         """Return every setting with its errors and recommended values."""
         return self.config().validate(config)
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Return what this configuration promises; needs no ``start``. Beyond Connect."""
+        return Guarantee(Delivery.UNKNOWN)
 
     def is_bound_to_process(self, config: Mapping[str, str]) -> bool:
         """Return whether tasks must run in the worker's own process (standard input).

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import Connector, Task, WorkerLimits
+from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SinkRecord, TopicPartition
 
 __all__ = [
@@ -237,6 +238,17 @@ class SinkConnector(Connector):
     @abstractmethod
     def task_class(self) -> type[SinkTask]:
         """Return the class of this connector's tasks."""
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Return what this configuration promises.
+
+        By default exactly-once with a committer; without one at-least-once: what
+        was written after the last offsets is written again. Override it for a
+        task that keeps its offsets with its data itself.
+        """
+        if type(self).committer is SinkConnector.committer:
+            return Guarantee(Delivery.AT_LEAST_ONCE)
+        return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.INTERVAL)
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter | None:
         """Return the keeper of markers in the target; ``None``: offsets follow ``flush``.

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import Connector, Task, WorkerLimits
+from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SourceRecord
 
 __all__ = [
@@ -31,6 +32,13 @@ class ExactlyOnceSupport(Enum):
 
     SUPPORTED = "SUPPORTED"
     UNSUPPORTED = "UNSUPPORTED"
+
+
+_DELIVERIES = {
+    ExactlyOnceSupport.SUPPORTED: Delivery.EXACTLY_ONCE,
+    ExactlyOnceSupport.UNSUPPORTED: Delivery.AT_LEAST_ONCE,
+    None: Delivery.UNKNOWN,
+}
 
 
 class ConnectorTransactionBoundaries(Enum):
@@ -174,6 +182,15 @@ class SourceConnector(Connector):
         stop. Beyond Connect; called on the driver, must answer within seconds.
         """
         return None
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Return what this configuration promises: as ``exactly_once_support`` says, unless overridden.
+
+        The engine's part is exactly-once, transaction by transaction; the
+        source's is to give the same records again after an offset.
+        """
+        support = self.exactly_once_support(config)
+        return Guarantee(_DELIVERIES[support], atomicity=Atomicity.TRANSACTION)
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
         """Return whether this configuration can be exactly-once; ``None``: unknown."""

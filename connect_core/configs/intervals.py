@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from connect_core.api.config import ConfigDef, ConfigType, Importance, Range, ValidString, Width
+from connect_core.api.config import (
+    CaseInsensitiveValidString,
+    ConfigDef,
+    ConfigType,
+    Importance,
+    Range,
+    ValidString,
+    Width,
+)
 from connect_core.configs.definitions import ERROR_GROUP
 from connect_core.configs.sinks import define_dead_letters
 from connect_core.errors import ConfigError
@@ -128,7 +136,23 @@ def _definition() -> ConfigDef:
         traits = {"validator": validator, "doc": doc, "group": _GROUP, "order": order, "width": Width.SHORT}
         config.define(name, kind, default, importance=Importance.LOW, **traits)
     _define_errors(config)
+    _define_guarantee(config)
     return config
+
+
+def _define_guarantee(config: ConfigDef) -> None:
+    """Let sinks, too, be refused unless they are exactly-once; Connect asks sources only."""
+    config.define(
+        "exactly.once.support",
+        ConfigType.STRING,
+        "requested",
+        validator=CaseInsensitiveValidString.one_of("required", "requested"),
+        importance=Importance.MEDIUM,
+        doc="required: refuse the connector unless it declares that it is exactly-once; requested: do not ask.",
+        group="Exactly Once Support",
+        order=2,
+        width=Width.SHORT,
+    )
 
 
 def _define_errors(config: ConfigDef) -> None:

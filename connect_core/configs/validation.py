@@ -13,6 +13,7 @@ from typing import cast
 from connect_core.api.config import ConfigDef, ConfigKey, ConfigValue
 from connect_core.api.config.hash_order import in_hash_order
 from connect_core.api.connector import Connector
+from connect_core.api.guarantee import Delivery
 from connect_core.api.source import SourceConnector
 from connect_core.configs.classes import class_resolver
 from connect_core.configs.connector import worker_defaults
@@ -139,10 +140,25 @@ def _check(connector: Connector, config: Config, values: dict[str, ConfigValue],
         _check_topic_creation(given, values)
     else:
         check_sink(config, values, "" if worker.is_standalone else worker.deployment)
+        _check_guarantee(connector, given, values)
     for key, value in config.items():
         if value is None:
             _add(values, key, None, "Null value can not be supplied as the configuration value.")
     _check_versions(given, values)
+
+
+def _check_guarantee(connector: Connector, config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
+    """Refuse a sink that does not declare what ``exactly.once.support`` requires; sources are asked as in Connect."""
+    wanted = config.get("exactly.once.support", "")
+    if wanted.lower() != "required":
+        return
+    try:
+        declared = str(connector.guarantee(config))
+    except ConnectError as error:
+        declared = f"unknown: {error}"
+    if not declared.startswith(Delivery.EXACTLY_ONCE.value):
+        remedy = "Use another connector or configuration, or set this property to requested."
+        _add(values, "exactly.once.support", wanted, f"The connector declares that it is {declared}. {remedy}")
 
 
 def _check_topic_creation(config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:

@@ -5,41 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from connect_core.api.sink import SinkConnector
-from connect_core.api.source import ExactlyOnceSupport, SourceConnector
+from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.errors import ConnectError
 from connect_core.registry import PluginKind, registry
 
-__all__ = ["guarantee_of"]
-
-_WORDS = {
-    ExactlyOnceSupport.SUPPORTED: "exactly-once",
-    ExactlyOnceSupport.UNSUPPORTED: "at-least-once",
-    None: "unknown",
-}
+__all__ = ["declared_guarantee", "guarantee_of"]
 
 
 def guarantee_of(config: Mapping[str, str]) -> str:
-    """Return ``exactly-once``, ``at-least-once`` or, where the plugin does not say, ``unknown``.
+    """Return how often records arrive: ``exactly-once``, ``at-least-once``, ``at-most-once`` or ``unknown``."""
+    return declared_guarantee(config).delivery.value
 
-    A sink is exactly-once when it keeps the marker of a commit with its data; a
-    source when it declares so for its configuration (KIP-618).
-    """
+
+def declared_guarantee(config: Mapping[str, str]) -> Guarantee:
+    """Return what the plugin declares for a configuration; unknown where it cannot be asked."""
     return _declared(tuple(sorted(config.items())))
 
 
 @lru_cache(maxsize=10_000)
-def _declared(settings: tuple[tuple[str, str], ...]) -> str:
+def _declared(settings: tuple[tuple[str, str], ...]) -> Guarantee:
     config = dict(settings)
     try:
-        kind = registry().load(PluginKind.CONNECTOR, config.get("connector.class", "").strip())
-    except ConnectError:
-        return _WORDS[None]
-    if issubclass(kind, SinkConnector):
-        return "exactly-once" if kind.committer is not SinkConnector.committer else "at-least-once"
-    if not issubclass(kind, SourceConnector):
-        return _WORDS[None]
-    try:
-        return _WORDS[kind().exactly_once_support(config)]
+        found: Guarantee = (
+            registry().load(PluginKind.CONNECTOR, config.get("connector.class", "").strip())().guarantee(config)
+        )
     except (ConnectError, LookupError, ValueError, TypeError):
-        return _WORDS[None]
+        return Guarantee(Delivery.UNKNOWN)
+    return found

@@ -217,3 +217,12 @@ def test_null_of_a_common_setting_is_an_error() -> None:
     assert messages(SOURCE | {"tasks.max": None})["tasks.max"][-1] == (
         "Null value can not be supplied as the configuration value."
     )
+
+
+def test_sink_may_be_required_to_be_exactly_once() -> None:
+    wanted = {"exactly.once.support": "required"}
+    assert "exactly.once.support" not in messages(SINK | wanted)
+    to_standard_output = {key: value for key, value in SINK.items() if key != "file"}
+    (told,) = messages(to_standard_output | wanted)["exactly.once.support"]
+    assert "declares that it is at-least-once" in told
+    assert "requested" in told

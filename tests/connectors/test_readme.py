@@ -7,7 +7,11 @@ import pytest
 from connect_core import connectors
 from connect_core.api import ConfigDef, ConfigType
 from connect_core.connectors.file.config import SINK_CONFIG, SOURCE_CONFIG
+from connect_core.connectors.file.sink import FileStreamSinkConnector
+from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.connectors.filesystem.config import CONFIG
+from connect_core.connectors.jdbc.source_config import SOURCE_CONFIG as JDBC_SOURCE_CONFIG
+from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
 
 FOLDER = Path(connectors.__file__).parent
 HEAD = "<!-- keys -->\n| Key | Type | Default | Values | Meaning |\n|---|---|---|---|---|\n"
@@ -28,7 +32,21 @@ def key_table(definition: ConfigDef) -> str:
 
 
 @pytest.mark.parametrize(
-    ("folder", "definition"), [("file", SOURCE_CONFIG), ("file", SINK_CONFIG), ("filesystem", CONFIG)]
+    ("folder", "connector", "config"),
+    [
+        ("file", FileStreamSourceConnector, {"file": "x", "topic": "t"}),
+        ("file", FileStreamSinkConnector, {"file": "x"}),
+        ("filesystem", FileSystemSinkConnector, {"path": "x"}),
+    ],
+)
+def test_readme_states_the_declared_guarantee(folder, connector, config):
+    text = " ".join((FOLDER / folder / "README.md").read_text().split()).lower()
+    assert str(connector().guarantee(config)) in text
+
+
+@pytest.mark.parametrize(
+    ("folder", "definition"),
+    [("file", SOURCE_CONFIG), ("file", SINK_CONFIG), ("filesystem", CONFIG), ("jdbc", JDBC_SOURCE_CONFIG)],
 )
 def test_readme_has_the_keys_of_the_definition(folder, definition):
     assert key_table(definition) in (FOLDER / folder / "README.md").read_text()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from connect_core.api.data.equality import hash_value, same_value
 from connect_core.api.data.schema import Field, Schema, SchemaType
 from connect_core.api.data.text import to_text
-from connect_core.api.data.validation import normalize, validate_value
+from connect_core.api.data.validation import StructLike, normalize, validate_value
 from connect_core.errors import ClassCastError, DataError
 
 __all__ = ["Struct"]
@@ -18,14 +18,14 @@ Kind = TypeVar("Kind")
 """The class a typed getter promises."""
 
 
-class Struct:
+class Struct(StructLike):
     """A row: one value a field of its schema, ``None`` until put.
 
     Raise DataError when made of another schema, for an unknown field and for a
     value that does not fit. ``struct[name]`` is ``get(name)``. Connect: ``Struct``.
     """
 
-    __slots__ = ("_values", "schema")
+    __slots__ = ("_values",)
 
     def __init__(self, schema: Schema) -> None:
         if schema.type is not SchemaType.STRUCT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, datetime, time
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from connect_core.api.data.instant import Instant
 from connect_core.api.data.numbers import Float32
@@ -21,16 +21,17 @@ INTEGER_LIMITS: dict[SchemaType, int] = {
 }
 
 
-@runtime_checkable
-class StructLike(Protocol):
-    """What validation needs of a Struct."""
+class StructLike:
+    """What validation needs of a Struct; a class, as a protocol is slow to check."""
 
-    @property
-    def schema(self) -> Schema:
-        """The schema the struct was made for."""
+    __slots__ = ("schema",)
+
+    schema: Schema
+    """The schema the struct was made for."""
 
     def validate(self) -> None:
         """Raise DataError for the first field that does not fit."""
+        raise NotImplementedError
 
 
 def validate_value(schema: Schema, value: Any, name: str | None = None) -> None:

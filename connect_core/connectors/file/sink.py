@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from connect_core.api.batch import Batch
 from connect_core.api.config import AbstractConfig, ConfigDef
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector, SinkTask, Staged
 from connect_core.connectors.allowed_file import AllowedFile
@@ -60,6 +61,12 @@ class FileStreamSinkConnector(SinkConnector):
         except ConfigError as error:
             return {FILE: [str(error)]}
         return {}
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Promise exactly-once for files; what went to the standard output cannot be taken back."""
+        if not _file_of(config):
+            return Guarantee(Delivery.AT_LEAST_ONCE)
+        return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.INTERVAL)
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter | None:
         """Return what appends staged lines; ``None`` for the standard output."""

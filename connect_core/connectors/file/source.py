@@ -9,6 +9,7 @@ from typing import Any
 
 from connect_core.api.config import AbstractConfig, ConfigDef
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.offsets import canonical, parse
 from connect_core.api.source import ExactlyOnceSupport, SourceConnector
 from connect_core.connectors.allowed_file import AllowedFile
@@ -80,6 +81,13 @@ class FileStreamSourceConnector(SourceConnector):
         if bound == offsets.get(key):
             bound[_RESTART] = True
         return {**offsets, key: bound}
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Promise exactly-once for files; what was read of the standard input cannot be read again."""
+        if not _file_of(config):
+            return Guarantee(Delivery.AT_MOST_ONCE, atomicity=Atomicity.TRANSACTION)
+        condition = "the file is only appended to, rotated or truncated"
+        return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """Promise it for files; the standard input has no positions to return to."""
