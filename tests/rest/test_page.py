@@ -62,6 +62,12 @@ def test_all_modules_are_asked_for_at_once(call: Client) -> None:
     assert named == {file.relative_to(STATIC).as_posix() for file in STATIC.rglob("*.js")}
 
 
+@pytest.mark.parametrize("file", sorted(STATIC.rglob("*.js")), ids=lambda file: file.relative_to(STATIC).as_posix())
+def test_module_parses_no_markup(file: Path) -> None:
+    parsing = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function"
+    assert re.findall(parsing, file.read_text()) == []
+
+
 def test_unchanged_file_is_not_sent_again(call: Client) -> None:
     etag = call("GET", "/ui/app.js").headers["etag"]
     assert call("GET", "/ui/app.js", headers={"If-None-Match": etag}).status == 304

@@ -51,7 +51,7 @@ function total(changes, fits) {
 
 function table(changes) {
   const hasCounts = changes.some((one) => one.again !== null);
-  const heads = ["Partition", "Now", "Then", ...(hasCounts ? ["Read again"] : [])];
+  const heads = ["Partition", "Now", "Then", ...(hasCounts ? ["Offsets again"] : [])];
   const rows = changes.map((one) =>
     h(
       "tr",
@@ -59,7 +59,7 @@ function table(changes) {
       h("td", { "data-label": "Partition" }, h("code", {}, json(one.partition))),
       h("td", { "data-label": "Now" }, h("code", {}, place(one.before))),
       h("td", { "data-label": "Then" }, h("code", {}, place(one.after))),
-      hasCounts ? h("td", { class: "number", "data-label": "Read again" }, count(one.again)) : null,
+      hasCounts ? h("td", { class: "number", "data-label": "Offsets again" }, count(one.again)) : null,
     ),
   );
   return h(
