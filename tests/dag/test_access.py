@@ -1,0 +1,128 @@
+"""Rights in the mounted application: Airflow's own tokens, an auth manager with rights per DAG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from airflow.api_fastapi.app import create_auth_manager
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from airflow.models.revoked_token import RevokedToken
+from airflow.settings import get_engine
+from fastapi import FastAPI
+
+from connect_core.dag.access import AirflowAccess
+from connect_core.dag.naming import dag_id_of
+from connect_core.rest.server import serve_in_thread
+from connect_core.settings import Listener
+from tests.dag.dag_rights import GRANTS
+from tests.herder.conftest import sqlite_template, world
+from tests.herder.worlds import SOURCE, World
+from tests.rest.conftest import Client, app_of
+
+__all__ = ["sqlite_template", "world"]
+
+VALUES = {"connector": "a", "task": "0", "plugin": "FileStreamSource", "logger": "x", "sequence": "1"}
+OWN = ",".join(f"{method}:{dag_id_of('b')}" for method in ("GET", "POST", "PUT", "DELETE"))
+
+
+@pytest.fixture(scope="module")
+def manager() -> Iterator[Any]:
+    settings = {
+        "AIRFLOW__CORE__AUTH_MANAGER": "tests.dag.dag_rights.RightsPerDag",
+        "AIRFLOW__API_AUTH__JWT_SECRET": "a secret of sixty-four characters, or so, for the tests of rights",
+        GRANTS: f"ann={OWN};reader=GET:{dag_id_of('a')}",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        # The one table that is asked for with every token.
+        RevokedToken.__table__.create(get_engine(), checkfirst=True)
+        yield create_auth_manager()
+
+
+@pytest.fixture
+def mounted(world: World) -> FastAPI:
+    return app_of(world, AirflowAccess(), face="airflow")
+
+
+@pytest.fixture
+def call(mounted: FastAPI, manager: Any) -> Iterator[Client]:
+    airflow = FastAPI()
+    airflow.mount("/connect", mounted)
+    server = serve_in_thread(airflow, Listener("http", "127.0.0.1", 0))
+    yield Client(server.port)
+    server.stop()
+
+
+@pytest.fixture
+def login(manager: Any) -> Callable[[str], Mapping[str, str]]:
+    def headers(name: str) -> Mapping[str, str]:
+        token = manager.generate_jwt(SimpleAuthManagerUser(username=name, role="viewer"))
+        return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    return headers
+
+
+def routes(app: FastAPI) -> list[tuple[str, str]]:
+    return [
+        (method, "/connect" + route.path.format(**VALUES))  # type: ignore[attr-defined]
+        for route in app.routes
+        for method in getattr(route, "methods", None) or ()
+    ]
+
+
+def test_without_a_login_every_route_answers_401(mounted: FastAPI, call: Client) -> None:
+    found = {(method, path): call(method, path).status for method, path in routes(mounted)}
+    assert len(found) > 45
+    assert {key for key, status in found.items() if status != 401} == {("GET", "/connect/health")}
+    for path in ("/connect/docs", "/connect/openapi.json", "/connect/ui/", "/connect/nope", "/connect/metrics"):
+        assert call("GET", path).status == 401
+
+
+@pytest.mark.parametrize("token", ["", "x", "Bearer", "Bearer x.y.z", "Basic YWRtaW46YWRtaW4="])
+def test_other_credentials_are_no_login(call: Client, token: str) -> None:
+    assert call("GET", "/connect/connectors", headers={"Authorization": token}).status == 401
+    assert call("GET", "/connect/connectors", headers={"Cookie": f"_token={token}"}).status == 401
+
+
+def test_connector_of_another_is_out_of_reach(
+    mounted: FastAPI, call: Client, login: Callable[[str], Mapping[str, str]], world: World
+) -> None:
+    world.create("a")
+    trick = f"dag_id={dag_id_of('b')}&connector=b"
+    wrong = {}
+    for method, path in routes(mounted):
+        if path.startswith(("/connect/connectors/", "/connect/v1/connectors/")):
+            status = call(method, f"{path}?{trick}", b"{}", login("ann")).status
+            if status not in (403, 404) and not (status == 400 and method in ("POST", "PATCH", "PUT")):
+                wrong[method, path] = status
+    assert wrong == {}
+    assert call("GET", "/connect/connectors", headers=login("ann")).json == []
+    assert world.scheduler.calls == [("deploy", "a")]
+
+
+def test_reader_may_see_and_nothing_else(call: Client, login: Callable[[str], Mapping[str, str]], world: World) -> None:
+    world.create("a")
+    reader = login("reader")
+    assert call("GET", "/connect/connectors", headers=reader).json == ["a"]
+    assert call("GET", "/connect/v1/connectors", headers=reader).json["connectors"][0]["name"] == "a"
+    assert call("GET", "/connect/connectors/a/config", headers=reader).status == 200
+    for method, path in (("PUT", "pause"), ("POST", "restart"), ("DELETE", ""), ("DELETE", "offsets")):
+        assert call(method, f"/connect/connectors/a/{path}", headers=reader).status == 403
+    assert call("PUT", "/connect/connectors/a/config", SOURCE, reader).status == 403
+
+
+def test_cookie_writes_of_other_sites_are_refused(
+    call: Client, login: Callable[[str], Mapping[str, str]], world: World
+) -> None:
+    cookie = {"Cookie": f"_token={login('ann')['Authorization'].removeprefix('Bearer ')}"}
+    own = {"Origin": call.base, "Content-Type": "application/json"}
+    assert call("POST", "/connect/connectors", {"name": "b", "config": SOURCE}, {**cookie, **own}).status == 201
+    for foreign in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "same-site"}):
+        assert call("PUT", "/connect/connectors/b/pause", headers={**cookie, **foreign}).status == 403
+        assert call("DELETE", "/connect/connectors/b", headers={**cookie, **foreign}).status == 403
+    plain = {**cookie, "Content-Type": "text/plain"}
+    assert call("PUT", "/connect/connectors/b/config", SOURCE, plain).status == 415
+    assert call("GET", "/connect/connectors/b/status", headers=cookie).status == 200
