@@ -108,4 +108,4 @@ def test_database_that_was_never_migrated_is_named_with_the_remedy(deployment: P
 def test_name_that_no_path_can_hold_is_deleted(deployment: Path) -> None:
     (deployment / "odd.json").write_text(json.dumps({"name": "a/b", "config": CONFIG}))
     connect("create", "odd.json")
-    assert connect("delete", "a/b", "--forget-offsets").stdout == "Deleted a/b\n"
+    assert connect("delete", "a/b").stdout == "Deleted a/b\n"

@@ -19,7 +19,7 @@ from connect_core.cli.evidence import (
     parquet_files,
 )
 from connect_core.errors import ConnectError
-from connect_core.interval.effects import CommitInterval, InsertInterval, RaiseEpoch
+from connect_core.interval.effects import InsertInterval, RaiseEpoch
 from connect_core.interval.values import Counts, IntervalRow, IntervalState, SourceBounds, TaskOutcome, TaskResult
 from tests.herder.worlds import SINK, SOURCE, Driver, World
 
@@ -60,7 +60,7 @@ def test_source_interval_has_positions(world: World) -> None:
         driver = world.driver("in")
         begun = {} if start is None else {FILE: {"position": start}}
         key = begin(driver, sequence, source=SourceBounds(begun), tasks=1)
-        driver.commit(key, [result(0, 9)], offsets={FILE: {"position": end}})
+        driver.commit(key, [result(0, 9)], source_offsets={FILE: {"position": end}})
     moved = moved_intervals(world.herder, "in")
     assert [one.bounds for one in moved] == [(Bound("a.txt", None, 10),), (Bound("a.txt", 10, 25),)]
     check_abutting("in", moved)
@@ -78,7 +78,7 @@ def interval(sequence: int, *bounds: Bound) -> MovedInterval:
 
 def test_gap_is_named() -> None:
     gap = [interval(1, Bound("t-0", 0, 5), Bound("t-1", 0, 2)), interval(2, Bound("t-1", 2, 3), Bound("t-0", 6, 7))]
-    with pytest.raises(ConnectError, match="Interval 2 of connector c begins at 6 of t-0, .* ended at 5"):
+    with pytest.raises(ConnectError, match=r"Interval 2 of connector c begins at 6 of t-0, .* ended at 5"):
         check_abutting("c", gap)
 
 

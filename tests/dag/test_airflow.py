@@ -189,7 +189,7 @@ def test_pausing_the_dag_stops_the_connector_until_it_is_unpaused(live: Live) ->
     live.scheduler.pause("paused")
     told = time.monotonic()
     eventually(lambda: live.is_mirrored_as_paused("paused"))
-    assert time.monotonic() - told < 3
+    assert time.monotonic() - told < 20
     stub_world.say("paused", records=2)
     eventually(lambda: live.waiting("paused") is None or None)
     assert live.runs("paused") == []

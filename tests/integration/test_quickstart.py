@@ -49,7 +49,8 @@ def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> No
         assert found is not None, done.stdout[-3000:]
         assert int(found[1]) >= 2
     counts = re.search(
-        r"Kafka, read_committed: (\d+) records in 4 partitions.*?Parquet: (\d+) rows in \d+ files; text file: (\d+) lines",
+        r"Kafka, read_committed: (\d+) records in 4 partitions.*?"
+        r"Parquet: (\d+) rows in \d+ files; text file: (\d+) lines",
         done.stdout,
         re.DOTALL,
     )

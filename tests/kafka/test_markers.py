@@ -220,7 +220,11 @@ def test_start_check_sees_newer_epochs_and_workers(cluster: Cluster, topic: Offs
 def test_reading_waits_for_nothing(topic: OffsetsTopic) -> None:
     with writer_of(topic, stamp()) as writer:
         writer.commit([({"file": f"f{number}"}, {"at": 1}) for number in range(100)])
-    topic.read("lines")
-    began = time.monotonic()
-    topic.read("lines")
-    assert time.monotonic() - began < 1
+
+    def seconds() -> float:
+        began = time.monotonic()
+        topic.read("lines")
+        return time.monotonic() - began
+
+    # A wait would be in each of them, a busy machine is not.
+    assert min(seconds() for _ in range(6)) < 1

