@@ -15,6 +15,7 @@ from connect_core.interval.values import (
     ConnectorType,
     Counts,
     IntervalState,
+    Plan,
     TargetState,
     TaskError,
     TaskOutcome,
@@ -138,13 +139,7 @@ def driver(world: Any, name: str) -> Running:
             run = planned.run
             if planned.plan is None:
                 break
-            world.deals[run.mine] = planned.plan.row.tasks
-            yield "K2"
-            tasks = [world.spawn(f"{name}.{plan.task}", task_attempt, plan) for plan in planned.plan.tasks]
-            yield lambda tasks=tasks: all(task.is_done or task.is_paused for task in tasks)
-            results = [task.result for task in tasks if isinstance(task.result, TaskResult)]
-            committing = commit_interval(run, planned.plan, results)
-            committed = yield from performing(history, process, committing, world.delayed)
+            committed = yield from _interval(world, process, run, planned.plan)
             if committed is Committed.FAILED:
                 break
             if committed is Committed.UNCLEAR:
@@ -155,6 +150,17 @@ def driver(world: Any, name: str) -> Running:
         if not isinstance(error, StaleEpochError):
             yield from _ended(world, process, run)
     return None
+
+
+def _interval(world: Any, process: Process, run: Run, plan: Plan) -> Running:
+    """Start the job of a planned interval, wait for its tasks, commit → what became of it."""
+    world.deals[run.mine] = plan.row.tasks
+    if (yield "K2") is not None:
+        raise RetriableError("Spark does not answer")
+    tasks = [world.spawn(f"{process.name}.{task.task}", task_attempt, task) for task in plan.tasks]
+    yield lambda: all(task.is_done or task.is_paused for task in tasks)
+    results = [task.result for task in tasks if isinstance(task.result, TaskResult)]
+    return (yield from performing(world.history, process, commit_interval(run, plan, results), world.delayed))
 
 
 def _ended(world: Any, process: Process, run: Run) -> Running:
@@ -296,9 +302,8 @@ def operator(world: Any, act: str) -> Running:
     process: Process = world.current
     yield "K10"
     if act == "pause":
-        history.sql.aim(TargetState.PAUSED)
-        yield "K10"
-        history.sql.aim(TargetState.STARTED)
+        is_paused = history.sql.state.target_state is TargetState.PAUSED
+        history.sql.aim(TargetState.STARTED if is_paused else TargetState.PAUSED)
     elif act == "restart":
         history.sql.ask_restart(0)
     elif act == "tasks":

@@ -20,7 +20,8 @@ __all__ = ["FAULTS", "OPERATIONS", "Chances", "Schedule", "Scripted", "scenario"
 FAULTS = ("overtaken", "crash", "zombie", "lost reply", "lost request", "delay", "duplicate", "revive", "around")
 """What a deviation from the plain order does; by number, for scripts."""
 
-OPERATIONS = ("pause", "restart", "tasks", "alter", "alter all", "reset", "delete", "delete all")
+OPERATIONS = ("pause", "restart", "tasks", "tasks", "alter", "alter all", "reset", "delete", "delete all")
+_ZOMBIE, _REVIVE = FAULTS.index("zombie") + 1, FAULTS.index("revive") + 1
 _AROUND = ("expire", "arrive late", "compact", "foreign", "retain", "recreate")
 _LIMIT = 1200
 
@@ -31,10 +32,21 @@ class Chances:
 
     random: random.Random
     probability: float
+    focus: str = "K0"
+    """The point that this history hits most."""
 
-    def deviates(self, step: int) -> int:
+    def deviates(self, step: int, point: str, sleeping: int) -> int:
         """Return 0 for the plain order, else the number of a fault plus one."""
-        return 0 if self.random.random() >= self.probability else self.random.randrange(1, len(FAULTS) + 1)
+        chance = self.random.random()
+        if sleeping and chance < 0.06:
+            return _REVIVE
+        if point == self.focus and chance < 0.3:
+            return self.random.choice((_ZOMBIE, _ZOMBIE, self.random.randrange(1, len(FAULTS) + 1)))
+        return 0 if chance >= self.probability else self.random.randrange(1, len(FAULTS) + 1)
+
+    def wakes(self, step: int) -> bool:
+        """Whether one who sleeps goes on, once nobody else can."""
+        return self.random.random() < 0.8
 
     def choose(self, step: int, count: int) -> int:
         """Return one of ``count`` possibilities."""
@@ -47,8 +59,11 @@ class Scripted:
 
     deviations: Mapping[int, tuple[int, int]]
 
-    def deviates(self, step: int) -> int:
+    def deviates(self, step: int, point: str, sleeping: int) -> int:
         return self.deviations.get(step, (0, 0))[0]
+
+    def wakes(self, step: int) -> bool:
+        return step % 2 == 0
 
     def choose(self, step: int, count: int) -> int:
         return self.deviations.get(step, (0, 0))[1] % count
@@ -69,6 +84,8 @@ class Schedule:
     steps: int = 0
     intervals: int = 4
     is_final: bool = False
+    overtaking: Process | None = None
+    """Who goes on in place of the one that was overtaken."""
     current: Process = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,15 +115,17 @@ class Schedule:
         while self.steps < _LIMIT:
             process = self._next(process)
             if process is None:
-                if not self._unblock():
+                if not self._wake():
                     break
                 continue
             self._step(process)
+            if self.overtaking is not None:
+                process, self.overtaking = self.overtaking, None
         self._finish()
 
     def _step(self, process: Process) -> None:
         fault: str | None = None
-        number = 0 if self.is_final else self.chances.deviates(self.steps)
+        number = 0 if self.is_final else self.chances.deviates(self.steps, process.point, len(self._sleeping()))
         if number:
             fault = FAULTS[number - 1]
             if not self._apply(process, fault):
@@ -149,8 +168,18 @@ class Schedule:
     def _is_live(self, holder: str) -> bool:
         return any(one.name == holder and not (one.is_done or one.is_paused) for one in self.processes)
 
-    def _unblock(self) -> bool:
-        """Let time pass where nobody can go on: late requests arrive, transactions time out."""
+    def _sleeping(self) -> list[Process]:
+        return [one for one in self.processes if one.is_paused and not one.is_done]
+
+    def _wake(self) -> bool:
+        """Let one go on that sleeps, where nobody else can → whether there is one."""
+        if not self._sleeping() or not self.chances.wakes(self.steps):
+            return False
+        self._revive(self.steps)
+        return True
+
+    def _unblock(self) -> None:
+        """Let time pass: late requests arrive, transactions time out."""
         history = self.history
         while self.delayed:
             self._arrive()
@@ -158,40 +187,49 @@ class Schedule:
             history.broker.arrive()
         if history.broker.open:
             history.broker.expire()
-        return False
 
     # -- deviations
 
     def _apply(self, process: Process, fault: str) -> bool:
         """Do what a fault does beside the step → whether the process still takes it."""
-        step, point = self.steps, process.point
         if fault in ("lost reply", "lost request", "delay"):
             return True
-        self.note(f"{process.name} {point}: {fault}")
-        if fault == "crash":
-            self.seen[point, fault] += 1
-            process.gen.close()
-            process.is_done, process.result = True, None
-            return False
-        if fault == "zombie":
-            self.seen[point, fault] += 1
-            process.is_paused, process.paused_at = True, point
-            return False
-        if fault == "overtaken":
-            others = [one for one in self.processes if one is not process and self._is_runnable(one)]
-            if others:
-                self.seen[point, fault] += 1
-                self._send(others[self.chances.choose(step, len(others))], None)
-        elif fault == "revive":
-            self._revive(step)
-        elif fault == "duplicate":
-            self._duplicate(process)
-        else:
-            self._around(step)
+        self.note(f"{process.name} {process.point}: {fault}")
+        acts = {
+            "crash": self._crash,
+            "zombie": self._pause,
+            "overtaken": self._overtake,
+            "revive": lambda _: self._revive(self.steps),
+            "duplicate": self._duplicate,
+            "around": lambda _: self._around(self.steps),
+        }
+        acts[fault](process)
         return not process.is_done and not process.is_paused
 
+    def _crash(self, process: Process) -> None:
+        self.seen[process.point, "crash"] += 1
+        process.gen.close()
+        process.is_done, process.result = True, None
+
+    def _pause(self, process: Process) -> None:
+        """Let a process sleep as if it were dead; revived later, it is a zombie."""
+        self.seen[process.point, "zombie"] += 1
+        process.is_paused, process.paused_at = True, process.point
+        if process.parent is not None and self.steps % 2:
+            # The whole machine sleeps, the driver with its tasks.
+            process.parent.is_paused, process.parent.paused_at = True, process.parent.point
+
+    def _overtake(self, process: Process) -> None:
+        step = self.steps
+        others = [one for one in self.processes if one is not process and self._is_runnable(one)]
+        if others:
+            self.seen[process.point, "overtaken"] += 1
+            other = others[self.chances.choose(step, len(others))]
+            self._send(other, None)
+            self.overtaking = other if step % 2 else None
+
     def _revive(self, step: int) -> None:
-        sleeping = [one for one in self.processes if one.is_paused and not one.is_done]
+        sleeping = self._sleeping()
         if sleeping:
             one = sleeping[self.chances.choose(step, len(sleeping))]
             self.seen[one.paused_at, "revived"] += 1
@@ -297,7 +335,8 @@ def _arriving(world: Any, _: str) -> Any:
 def seeded(seed: int, kind: str) -> Schedule:
     """Return the history of a seed."""
     randomness = random.Random(seed * 7919 + len(kind))
-    chances = Chances(randomness, randomness.choice((0.03, 0.07, 0.15)))
+    focus = f"K{randomness.randrange(11)}"
+    chances = Chances(randomness, randomness.choice((0.02, 0.05, 0.12)), focus)
     return scenario(kind, randomness.choice, chances)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
-from connect_core.errors import StaleEpochError
+from connect_core.errors import ConnectError, StaleEpochError
 from tests.simulator.truth import Violation
 
 Ranges = Mapping[TopicPartition, PartitionRange]
@@ -51,7 +51,10 @@ class DatabaseTarget:
 
     def commit(self, key: IntervalKey, staged: Any) -> Iterator[str]:
         yield "K6"
-        return CommitMarker({TopicPartition(one.topic, one.partition): one.end for one in staged})
+        for one in staged:
+            if self.rows.get(TopicPartition(one.topic, one.partition), 0) < one.end:
+                raise ConnectError(f"{one} is not in the target")
+        return CommitMarker(dict(self.rows))
 
     def publish(self, key: IntervalKey, marker: CommitMarker) -> Iterator[str]:
         yield "K8"

@@ -1,0 +1,337 @@
+"""Wrong protocols: production functions replaced for a while by ones with a known mistake."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import Any
+
+from connect_core.commit import interval as committing
+from connect_core.errors import UnclearOutcomeError
+from connect_core.interval import effects as fx
+from connect_core.interval.values import OffsetProjection, TaskOutcome
+from connect_core.kafka import control
+from connect_core.kafka import writer as writing
+from connect_core.plan import abandon as abandoning
+from connect_core.plan import bounds, fence, restart, settle, sink, source
+from connect_core.plan import interval as planning
+from tests.simulator import broker, processes
+from tests.simulator.schedule import Violation, seeded
+
+__all__ = ["MISSING", "WRONG", "Wrong", "caught", "patched"]
+
+Patch = tuple[Any, str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A mistake, and the kind of connector that shows it."""
+
+    kind: str
+    patches: tuple[Patch, ...]
+
+
+@contextmanager
+def patched(patches: tuple[Patch, ...]) -> Iterator[None]:
+    """Replace functions while the block runs."""
+    kept = [(place, name, getattr(place, name)) for place, name, _ in patches]
+    try:
+        for place, name, value in patches:
+            setattr(place, name, value)
+        yield
+    finally:
+        for place, name, value in kept:
+            setattr(place, name, value)
+
+
+def caught(kind: str, seeds: int) -> tuple[int, int, str] | None:
+    """Run histories of one kind until one breaks an invariant → seed, steps altogether, which one."""
+    steps = 0
+    for seed in range(seeds):
+        schedule = seeded(seed, kind)
+        try:
+            schedule.run()
+        except Violation as violation:
+            return seed, steps + schedule.steps, str(violation)
+        steps += schedule.steps
+    return None
+
+
+# -- the writer of transactions
+
+
+def _offsets_first(writer: Any, offsets: Any, states: Any = None) -> None:
+    """Commit the offsets alone, then the data."""
+    data = _taken(writer)
+    _commit(writer, offsets, states)
+    writer.produce_records(broker.DATA, [control.MarkerRecord(b"", value, []) for value in data])
+    _commit(writer, (), None)
+
+
+def _taken(writer: Any) -> list[bytes]:
+    transaction = writer._producer._broker.open.get(writer._id)
+    if transaction is None:
+        return []
+    data, transaction.data = transaction.data, []
+    return data  # type: ignore[no-any-return]
+
+
+def _offsets_later(writer: Any, offsets: Any, states: Any = None) -> None:
+    """Commit the data, then the offsets in a transaction of their own."""
+    fault, writer._producer._broker.fault = writer._producer._broker.fault, None
+    _commit(writer, (), None)
+    writer._producer._broker.fault = fault
+    _commit(writer, offsets, states)
+
+
+def _producer_kept(writer: Any, offsets: Any, states: Any = None) -> None:
+    """After an unclear commit go on with the same producer, as if nothing was committed."""
+    transaction = writer._producer._broker.open.get(writer._id)
+    data = [] if transaction is None else list(transaction.data)
+    kept = writer._producer
+    try:
+        _commit(writer, offsets, states)
+    except UnclearOutcomeError:
+        writer._producer, writer._state = kept, writing._State.READY
+        kept.abort_transaction(1.0)
+        writer.produce_records(broker.DATA, [control.MarkerRecord(b"", value, []) for value in data])
+        _commit(writer, offsets, states)
+
+
+_commit = writing.TransactionalWriter.commit
+
+
+# -- plan
+
+
+def _no_fence(run: Any, tasks: int, name: str) -> Any:
+    """Raise the epoch and fence nobody."""
+    topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    yield fx.WriteEpoch(run.connector, epoch)
+    return replace(run, epoch=epoch, deal=name)
+
+
+def _fence_this_deal(run: Any, tasks: int, name: str) -> Any:
+    """Fence only the tasks of the present deal, not those of all earlier ones."""
+    narrow = replace(run, state=replace(run.state, tasks_ever=0))
+    done = yield from _fence_source(narrow, tasks, name)
+    return replace(done, state=run.state)
+
+
+def _no_epoch_in_topic(run: Any, tasks: int, name: str) -> Any:
+    """Fence all producers, and write no epoch that a late attempt could see."""
+    topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    yield fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
+    return replace(run, epoch=epoch, deal=name)
+
+
+_fence_source = fence.fence_source
+
+
+def _start_from_sql(run: Any) -> Any:
+    """Take the start from SQL without reading the topic."""
+    offsets = yield fx.LoadOffsets(run.connector)
+    return offsets, OffsetProjection({}, run.mine, run.state.offsets_position or {})
+
+
+def _up_to_high_watermark(positions: Any, ends: Any) -> Any:
+    """Bound intervals at the high watermark."""
+    return _sink_ranges(positions, {part: replace(end, stable=end.latest) for part, end in ends.items()})
+
+
+_sink_ranges = bounds.sink_ranges
+
+
+def _blind_to_ids(positions: Any, ends: Any, topic_ids: Any) -> Any:
+    """Never compare topic ids in the plan."""
+    return _find_losses(positions, ends, {})
+
+
+_find_losses = bounds.find_losses
+
+
+def _silent_losses(run: Any, losses: Any, kept: Any) -> Any:
+    """Skip what is lost and record nothing."""
+    if losses and kept is not None:
+        yield fx.AbandonTarget(sink._following(run), {loss.partition: loss.end for loss in losses})
+
+
+def _unfenced_sink(run: Any, name: str) -> Any:
+    """Raise the epoch in SQL alone; read the target's positions without a fence."""
+    epoch = run.epoch
+    if epoch is None:
+        epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
+    kept = yield fx.LoadOffsets(run.connector)
+    return replace(run, epoch=epoch, deal=name), kept
+
+
+def _restart_at_row(part: Any, position: int) -> Any:
+    """Begin a retry where the row does, wherever the target's marker stands."""
+    return part
+
+
+def _all_stand(run: Any, row: Any) -> Any:
+    """Take every earlier result as standing, whatever deal it belongs to."""
+    results = yield fx.LoadResults(row.key)
+    return tuple(result for result in results if result.outcome is TaskOutcome.DONE)
+
+
+# -- commit, settle, abandon
+
+
+def _publish_first(run: Any, plan: Any, results: Any) -> Any:
+    """Make files visible before the manifest."""
+    staged = tuple(piece for result in (*results, *plan.kept) for piece in result.staged)
+    files = [{"topic": one.topic, "partition": one.partition, "start": one.start, "end": one.end, **one.detail}
+             for one in staged]  # fmt: skip
+    marker = committing.CommitMarker({}, detail={"files": files})
+    yield fx.PublishTarget(plan.row.key, marker)
+    return (yield from _commit_target(run, plan, results))
+
+
+_commit_target = committing._commit_target
+
+
+def _no_abort_mark(run: Any, row: Any, kept: Any, reason: str) -> Any:
+    """Abandon in SQL, without a mark in the target."""
+    yield fx.AbandonInterval(row.key, run.mine, reason)
+
+
+def _offsets_before_fence(run: Any, wish: Any) -> Any:
+    """Move offsets, and only then fence the tasks' producers."""
+    before = yield fx.ReadOffsetsTopic(run.connector, None)
+    epoch = yield fx.StoreIntent(run.connector, wish.wanted, wish.actor, before.epoch)
+    yield fx.WriteEpoch(run.connector, epoch)
+    known = {key for key, offset in before.offsets.items() if offset is not None}
+    changes = dict.fromkeys(known) if wish.wanted is None else wish.wanted
+    if changes:
+        yield fx.WriteOffsets(run.connector, epoch, changes)
+    yield fx.FenceProducers(run.connector, run.state.tasks_ever)
+    yield fx.FinishIntent(run.connector, epoch, {**before.offsets, **changes})
+
+
+def _sql_only(run: Any, wish: Any) -> Any:
+    """Move offsets in SQL alone, although the topic wins."""
+    epoch = yield fx.StoreIntent(run.connector, wish.wanted, wish.actor)
+    stored = yield fx.LoadOffsets(run.connector)
+    yield fx.FinishIntent(run.connector, epoch, dict.fromkeys(stored) if wish.wanted is None else wish.wanted)
+
+
+def _to_last_stable(topic: Any) -> dict[int, int]:
+    """Read markers up to the last stable offset."""
+    return {place: topic._broker.stable(place) for place in range(broker.PARTITIONS)}
+
+
+def _unchecked(*arguments: Any) -> None:
+    """Check nothing."""
+    return
+
+
+def _settled_by_sql(run: Any) -> Any:
+    """End what is unfinished of a paused connector in SQL alone."""
+    row = yield fx.LoadUnfinished(run.connector)
+    if row is None:
+        return run.unfenced()
+    epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=True)
+    yield fx.AbandonInterval(row.key, epoch, "paused")
+    return run.unfenced()
+
+
+def _only_reached(row: Any, reached: Any) -> Any:
+    """Give no position to partitions that nothing was read of."""
+    return reached
+
+
+def _wrong(kind: str, *patches: Patch) -> Wrong:
+    return Wrong(kind, patches)
+
+
+def without(module: Any, check: str, instead: str) -> tuple[Patch, ...]:
+    """Return patches that take a piece of a module's text for another: a check that is not made."""
+    text = inspect.getsource(module)
+    assert text.count(check) == 1, f"{check!r} is {text.count(check)} times in {module.__name__}"
+    names = dict(vars(module))
+    exec(compile(text.replace(check, instead), module.__file__, "exec"), names)
+    changed = [
+        (function, "__code__", names[name].__code__)
+        for name, function in vars(module).items()
+        if isinstance(function, FunctionType) and function.__module__ == module.__name__
+        and function.__code__.co_code + repr(function.__code__.co_consts).encode()
+        != names[name].__code__.co_code + repr(names[name].__code__.co_consts).encode()
+    ]  # fmt: skip
+    return tuple(changed)
+
+
+WRONG: Mapping[str, Wrong] = {
+    "offset before data": _wrong("source", (writing.TransactionalWriter, "commit", _offsets_first)),
+    "marker outside the transaction": _wrong("source", (writing.TransactionalWriter, "commit", _offsets_later)),
+    "producer kept after an unclear commit": _wrong("source", (writing.TransactionalWriter, "commit", _producer_kept)),
+    "no epoch read after init_transactions": _wrong("source", (processes, "check_start", _unchecked)),
+    "no epoch in the topic": _wrong("source", (source, "fence_source", _no_epoch_in_topic)),
+    "no fence of producers": _wrong("source", (source, "fence_source", _no_fence)),
+    "markers read to the last stable offset": _wrong("source", (broker.Topic, "_high_watermarks", _to_last_stable)),
+    "start from SQL": _wrong("source", (source, "committed_offsets", _start_from_sql)),
+    "offsets moved before the fence": _wrong("source", (abandoning, "_abandon_source", _offsets_before_fence)),
+    "offsets moved in SQL alone": _wrong("source", (abandoning, "_abandon_source", _sql_only)),
+    "source dealt anew, old tasks not fenced": _wrong("source", (source, "fence_source", _fence_this_deal)),
+    "bounds at the high watermark": _wrong("files", (sink, "sink_ranges", _up_to_high_watermark)),
+    "topic id checked once": _wrong("files", (sink, "find_losses", _blind_to_ids)),
+    "losses skipped in silence": _wrong("files", (sink, "_pass_over", _silent_losses)),
+    "rename before the manifest": _wrong("files", (committing, "_commit_target", _publish_first)),
+    "abandoned without an abort mark": _wrong(
+        "files", (abandoning, "end_sink_interval", _no_abort_mark), (settle, "end_sink_interval", _no_abort_mark)
+    ),
+    "database not fenced by the plan": _wrong("database", (sink, "fence_sink", _unfenced_sink)),
+    "retry starts at the row": _wrong("database", (sink, "_resumed", _restart_at_row)),
+    "paused interval ended in SQL alone": _wrong("files", (planning, "settle", _settled_by_sql)),
+    "unread partitions lose their position": _wrong(
+        "plain", (committing, "covering", _only_reached), (sink, "covering", _only_reached)
+    ),
+    "every earlier result stands": _wrong("files", (sink, "standing_results", _all_stand)),
+}
+"""Name → the mistake."""
+
+MISSING: Mapping[str, tuple[str, Any, str, str]] = {
+    "a newer epoch in the topic stops a plan": ("source", source, "if projection.epoch > run.mine:", "if False:"),
+    "another deal is fenced anew": (
+        *("source", source, "if run.epoch is None or run.deal != name:"),
+        "if run.epoch is None:",
+    ),
+    "all ids ever used are fenced": ("source", fence, "max(run.state.tasks_ever, tasks)", "tasks"),
+    "a commit mark is respected by settle": (
+        *("files", settle, "if marker is not None and not marker.aborted:"),
+        "if False:",
+    ),
+    "a target's progress is respected by settle": ("database", settle, "if reached == starts:", "if True:"),
+    "a result stands in its own deal only": (
+        *("files", restart, "if row.deal != run.deal or row.config_version"),
+        "if row.config_version",
+    ),
+    "a target's positions beat SQL's": (
+        *("database", sink, "    if kept is None:\n        return stored"),
+        "    if True:\n        return stored",
+    ),
+    "a recreated topic is another": (
+        *("files", bounds, "if topic_id and ends.topic_id and topic_id != ends.topic_id:"),
+        "if False:",
+    ),
+    "removed records are noticed": ("database", bounds, "if position < ends.earliest:", "if False:"),
+    "an overtaken wish is refused": (
+        "files",
+        abandoning,
+        "        if not has_moved:\n            raise",
+        "        pass",
+    ),
+    "a wish moves the topic": (
+        *("source", abandoning, "    if changes:\n        yield from _surely(WriteOffsets"),
+        "    if False:\n        yield from _surely(WriteOffsets",
+    ),
+    "a wish moves the target": ("database", abandoning, "if kept is not None and changes:", "if False:"),
+    "tasks that failed or were lost are not committed": ("files", committing, "if trouble is not None:", "if False:"),
+}
+"""What a check in ``plan`` or ``commit`` is for → the kind that shows its absence, where it stands, and its absence."""
