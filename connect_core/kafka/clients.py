@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,8 @@ __all__ = ["ClientErrors", "KafkaClients", "destroy", "init_transactions"]
 
 _log = logging.getLogger(__name__)
 _CONNECT_SECONDS = 0.1
+_BOOTSTRAP = "localhost:9092"
+_ADDRESSES = ("bootstrap.servers", "client.dns.lookup")
 _client_log = logging.getLogger("connect_core.kafka.librdkafka")
 
 DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
@@ -65,11 +67,13 @@ class ClientErrors:
 class KafkaClients:
     """Makes clients out of worker properties and a connector's overrides.
 
-    ``worker``: worker properties; connection settings without a prefix hold for
-    every client, those under ``producer.``, ``consumer.``, ``admin.`` for that
-    kind. ``connector``: a connector's configuration, of which the client
-    overrides (KIP-458, checked before by ``configs``) are read. Connect:
-    ``Worker.baseProducerConfigs``, ``baseConsumerConfigs``, ``adminConfigs``.
+    ``worker``: worker properties; settings without a prefix hold for the
+    worker's own clients and every admin client, those under ``producer.``,
+    ``consumer.``, ``admin.`` for that kind. ``connector``: a connector's
+    configuration, of which the client overrides (KIP-458, checked before by
+    ``configs``) are read; empty for the worker's own. A connector's producers
+    and consumers share with the worker which brokers to ask, and no login.
+    Connect: ``Worker.baseProducerConfigs``, ``baseConsumerConfigs``, ``adminConfigs``.
     """
 
     worker: Mapping[str, str]
@@ -79,22 +83,24 @@ class KafkaClients:
     @property
     def bootstrap_servers(self) -> str:
         """The brokers asked first, as configured; for messages to people."""
-        return self.settings(ClientKind.PRODUCER)["bootstrap.servers"]
+        return _last(self._layers(ClientKind.PRODUCER), "bootstrap.servers") or _BOOTSTRAP
+
+    def of_worker(self) -> KafkaClients:
+        """Return the worker's own clients, for its internal topics."""
+        return replace(self, connector={})
 
     def settings(self, kind: ClientKind) -> dict[str, str]:
         """Return the librdkafka settings of one kind of client.
 
         Raise ConfigError for a setting that is never accepted or cannot be
-        said in librdkafka's words; settings without a meaning here are logged
+        said in librdkafka's words, and where a connector's client has no login
+        though the brokers want one; settings without a meaning here are logged
         once.
         """
-        prefix = f"{kind.value}."
-        layers = (
-            {key: value for key, value in self.worker.items() if key.startswith(CONNECTION_PREFIXES)},
-            _with_prefix(self.worker, prefix),
-            _with_prefix(self.connector, f"{prefix}override."),
-        )
-        merged = {"bootstrap.servers": "localhost:9092", "client.id": self.client_id, **DEFAULTS[kind]}
+        layers = self._layers(kind)
+        if not self._is_shared(kind):
+            _check_login(f"{kind.value}.", self.worker, {**layers[1], **layers[2]})
+        merged = {"bootstrap.servers": _BOOTSTRAP, "client.id": self.client_id, **DEFAULTS[kind]}
         is_encrypted = "SSL" in _last(layers, "security.protocol").upper()
         for layer in layers:
             _refuse_denied(layer)
@@ -113,6 +119,19 @@ class KafkaClients:
     def admin(self) -> AdminClient:
         """Return an admin client. Raise ConfigError."""
         return _made(AdminClient, self.settings(ClientKind.ADMIN))
+
+    def _layers(self, kind: ClientKind) -> Sequence[Mapping[str, str]]:
+        """Return what the worker says for all, for this kind, and the connector's overrides; the last counts most."""
+        shared = CONNECTION_PREFIXES if self._is_shared(kind) else _ADDRESSES
+        return (
+            {key: value for key, value in self.worker.items() if key.startswith(shared)},
+            _with_prefix(self.worker, f"{kind.value}."),
+            _with_prefix(self.connector, f"{kind.value}.override."),
+        )
+
+    def _is_shared(self, kind: ClientKind) -> bool:
+        """Return whether the worker's own login holds for these clients."""
+        return kind is ClientKind.ADMIN or not self.connector
 
 
 def init_transactions(producer: Producer, seconds: float) -> None:
@@ -153,6 +172,24 @@ def _last(layers: Sequence[Mapping[str, str]], key: str) -> str:
 def _without_ssl(layer: Mapping[str, str]) -> dict[str, str]:
     """Drop what concerns encryption: without it, these keys are those of the worker's REST API."""
     return {key: value for key, value in layer.items() if not key.startswith("ssl.")}
+
+
+def _check_login(prefix: str, worker: Mapping[str, str], own: Mapping[str, str]) -> None:
+    """Tell which prefix is missing: the brokers themselves would only close the connection."""
+    wanted, protocol = worker.get("security.protocol", ""), own.get("security.protocol")
+    why = f"a connector's {prefix.removesuffix('.')}s take their security settings from {prefix} only, as in Connect"
+    if protocol is None and wanted.upper() not in ("", "PLAINTEXT") and "bootstrap.servers" not in own:
+        raise ConfigError(
+            f"{prefix}security.protocol is not set, though the worker's security.protocol is {wanted}: {why}."
+            f" Set {prefix}security.protocol and, beside it, what the protocol needs ({prefix}sasl.…, {prefix}ssl.…)"
+        )
+    mechanism = own.get("sasl.mechanism", "")
+    has_login = any(key in own for key in ("sasl.jaas.config", "sasl.username"))
+    if (protocol or "").upper().startswith("SASL") and mechanism in _WITH_PASSWORD and not has_login:
+        raise ConfigError(f"{prefix}sasl.jaas.config is not set, though {prefix}sasl.mechanism is {mechanism}: {why}")
+
+
+_WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 def _refuse_denied(layer: Mapping[str, str]) -> None:

@@ -31,7 +31,7 @@ _LISTEN_SECONDS = 1.0
 
 def ask_to_stop(clients: KafkaClients, topic: str, key: IntervalKey) -> None:
     """Tell the running tasks of an interval to end; heard by those that listen now. Raise ConnectError."""
-    with PlainWriter(clients, topic) as writer:
+    with PlainWriter(clients.of_worker(), topic) as writer:
         writer.produce(*StopRequest(key).encode())
         writer.flush()
 
@@ -48,11 +48,12 @@ class StatusTail:
         """Begin at the present end. Raise RetriableError if the brokers do not answer."""
         if self._consumer is not None:
             return
-        admin, servers = self.clients.admin(), self.clients.bootstrap_servers
+        clients = self.clients.of_worker()
+        admin, servers = clients.admin(), clients.bootstrap_servers
         _, count = topic_partitions(admin, [self.topic], servers).get(self.topic, ("", 0))
         ends = high_watermarks(admin, [TopicPartition(self.topic, number) for number in range(count)], servers)
         # What a trimmed topic has lost of a minute ago is of no interest.
-        self._consumer = self.clients.consumer({"auto.offset.reset": "latest"})
+        self._consumer = clients.consumer({"auto.offset.reset": "latest"})
         self._consumer.assign([KafkaPartition(*key, end) for key, end in ends.items()])
 
     def poll(self, timeout: float = 0.0) -> Iterator[TaskReport | StopRequest]:
@@ -121,7 +122,7 @@ class TaskHeartbeat:
         tail = StatusTail(self.clients, self.topic)
         try:
             tail.open()
-            with PlainWriter(self.clients, self.topic, patience_seconds=self.seconds) as writer:
+            with PlainWriter(self.clients.of_worker(), self.topic, patience_seconds=self.seconds) as writer:
                 self._talk(tail, writer)
         except ConnectError as failure:
             _log.warning("No more heartbeats of task %s-%d: %s", self.plan.key.connector, self.plan.task, failure)

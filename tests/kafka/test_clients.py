@@ -29,6 +29,52 @@ def test_connection_settings_hold_for_every_client() -> None:
         assert "group.id" not in found
 
 
+SECURED = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.username": "worker",
+    "sasl.password": "w",
+}
+
+
+@pytest.mark.parametrize("kind", [ClientKind.PRODUCER, ClientKind.CONSUMER])
+def test_connectors_clients_do_not_log_in_as_the_worker(kind: ClientKind) -> None:
+    own = {f"{kind.value}.{key}": value for key, value in SECURED.items()} | {f"{kind.value}.sasl.username": "other"}
+    found = settings(kind, {"bootstrap.servers": "b:1", **SECURED, **own}, {"name": "c"})
+    assert (found["bootstrap.servers"], found["sasl.username"]) == ("b:1", "other")
+    assert settings(kind, SECURED)["sasl.username"] == "worker"
+    assert settings(ClientKind.ADMIN, SECURED, {"name": "c"})["sasl.username"] == "worker"
+
+
+@pytest.mark.parametrize("kind", [ClientKind.PRODUCER, ClientKind.CONSUMER])
+def test_missing_login_of_a_connectors_client_names_the_prefix(kind: ClientKind) -> None:
+    prefix = kind.value
+    with pytest.raises(ConfigError, match=rf"{prefix}\.security\.protocol is not set.*SASL_SSL.*from {prefix}\. only"):
+        settings(kind, SECURED, {"name": "c"})
+    half = {f"{prefix}.security.protocol": "SASL_SSL", f"{prefix}.sasl.mechanism": "PLAIN"}
+    with pytest.raises(ConfigError, match=rf"{prefix}\.sasl\.jaas\.config is not set"):
+        settings(kind, {**SECURED, **half}, {"name": "c"})
+    plain = {f"{prefix}.override.security.protocol": "PLAINTEXT"}
+    assert settings(kind, SECURED, {"name": "c", **plain})["security.protocol"] == "PLAINTEXT"
+    elsewhere = {f"{prefix}.override.bootstrap.servers": "other:1"}
+    assert "sasl.username" not in settings(kind, SECURED, {"name": "c", **elsewhere})
+
+
+def test_login_of_one_kind_is_enough_for_its_clients() -> None:
+    consumers = {f"consumer.{key}": value for key, value in SECURED.items()}
+    clients = KafkaClients({"bootstrap.servers": "b:1", **SECURED, **consumers}, {"name": "c"})
+    assert clients.settings(ClientKind.CONSUMER)["sasl.username"] == "worker"
+    assert clients.bootstrap_servers == "b:1"
+    assert KafkaClients({}).bootstrap_servers == "localhost:9092"
+
+
+@pytest.mark.parametrize("kind", list(ClientKind))
+def test_brokers_without_login_want_no_prefix(kind: ClientKind) -> None:
+    for protocol in ({}, {"security.protocol": "PLAINTEXT"}):
+        worker = {"bootstrap.servers": "b:1", **protocol}
+        assert settings(kind, worker, {"name": "c"})["bootstrap.servers"] == "b:1"
+
+
 def test_prefix_goes_over_the_worker_and_override_over_both() -> None:
     worker = {"bootstrap.servers": "w:1", "producer.bootstrap.servers": "p:1", "producer.linger.ms": "1"}
     connector = {"producer.override.linger.ms": "9", "consumer.override.linger.ms": "3", "linger.ms": "4"}
