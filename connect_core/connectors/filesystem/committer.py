@@ -123,7 +123,7 @@ class FileSystemCommitter:
         folder = self._control.attempt_folder(interval, "")
         return {
             "staged": str(done.file.path.relative_to(folder)),
-            "name": self.layout.final_name(piece.topic, read, part.start, part.end),
+            "name": self.layout.final_name(piece.topic, part),
             "size": done.file.size,
             "sha256": done.file.sha256,
             "rows": done.rows,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
-from connect_core.api.records import TopicPartition
-from connect_core.connectors.control_folder import ControlFolder
+from connect_core.api.sink import Staged
+from connect_core.connectors.control_folder import ControlFolder, create_if_absent
 from connect_core.connectors.path_names import escaped
 from connect_core.errors import DataError
 
@@ -40,14 +41,14 @@ class Layout:
         """Return the folder of a topic's data."""
         return self.root / escaped(topic)
 
-    def final_name(self, topic: str, read: TopicPartition, start: int, end: int) -> str:
+    def final_name(self, topic: str, part: Staged) -> str:
         """Return a data file's path below the root: the same for the same range, for ever.
 
-        ``topic`` is the one transforms left; ``read`` the partition the offsets
-        belong to, so that topics routed into one folder keep apart.
+        ``topic`` is the one transforms left; ``part`` says what was read, so
+        that topics routed into one folder keep apart.
         """
-        name = f"{escaped(read.topic)}+{read.partition}+{start:020d}+{end:020d}.parquet"
-        return f"{escaped(topic)}/partition={read.partition}/{name}"
+        offsets = f"{part.start:020d}+{part.end:020d}{self._recreated(part.topic, part.detail['topic_id'])}"
+        return f"{escaped(topic)}/partition={part.partition}/{escaped(part.topic)}+{part.partition}+{offsets}.parquet"
 
     def place(self, name: str) -> Path:
         """Return the path of a final name. Raises DataError if it leaves the root."""
@@ -55,3 +56,15 @@ class Layout:
         if ".." in place.parts or not place.resolve().is_relative_to(self.root.resolve()):
             raise DataError(f"{name} lies outside {self.root}: nothing is written there")
         return place
+
+    def _recreated(self, topic: str, topic_id: str) -> str:
+        """Return what keeps files of a topic apart from those of an earlier one of its name; nothing for the first.
+
+        A topic that was deleted and created again has the same offsets with other records.
+        """
+        if not topic_id:
+            return ""
+        place = self.root / "_connect" / "+ids" / f"{escaped(topic)}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        first = create_if_absent(place, {"topic_id": topic_id})["topic_id"]
+        return "" if topic_id == first else f"+{sha256(topic_id.encode()).hexdigest()[:8]}"

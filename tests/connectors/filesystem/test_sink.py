@@ -143,6 +143,20 @@ def test_files_have_names_for_ever(export, batches):
     assert (marker.detail or {})["topic_ids"] == {"t": "id-t"}
 
 
+def test_files_of_a_recreated_topic_replace_nothing(export):
+    export.run(numbered([{"a": 1}]))
+    records = numbered([{"a": 2}])
+    for sequence, topic_id in enumerate(["id-new", "id-new", "id-t"], 2):
+        part = PartitionRange("t", 0, 0, 1, topic_id)
+        staged = export.stage(interval_of(part, sequence=sequence, columns=export.columns), records)
+        committer, key = export.committer(), interval_of(sequence=sequence).key
+        committer.publish(key, committer.commit(key, staged))
+        assert export.rows() == [{"a": 2}, {"a": 1 if topic_id == "id-new" else 2}]
+    recreated, first = export.files()
+    assert recreated == "t/partition=0/t+0+00000000000000000000+00000000000000000001+901769ed.parquet"
+    assert first == "t/partition=0/t+0+00000000000000000000+00000000000000000001.parquet"
+
+
 def test_a_listing_reader_sees_data_only(export):
     export.run(numbered([{"a": 1}]))
     unfinished = numbered([{"a": 2}])
