@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from connect_core.cli.app import application
 from connect_core.errors import ConnectError
+from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.store import Database, migrate
 from connect_core.store.requests import claim
 from tests.herder.worlds import Driver
@@ -23,6 +24,8 @@ CONFIG = {"connector.class": "FileStreamSource", "file": "lines.txt", "topic": "
 @pytest.fixture
 def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a worker file and a migrated database; levels of loggers are as before in the end."""
+    # No broker is there to be asked, and half a minute of asking tells nothing here.
+    monkeypatch.setattr("connect_core.cli.deployment.rewrite_offsets", rewrite_in_database)
     levels = {name: logging.getLogger(name).level for name in (None, "connect_core.settings", "httpx", "httpcore")}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))
