@@ -54,7 +54,9 @@ class Progress:
         """Count one attempt of unclear outcome. Raises RetriableError after ``tries`` in a row."""
         self.unclear += 1
         if self.unclear >= tries:
-            raise RetriableError(f"the outcome of {plan.job_tag} stayed unclear {self.unclear} times in a row")
+            raise RetriableError(
+                f"the outcome of {plan.job_tag} stayed unclear {self.unclear} times in a row; the log tells why"
+            )
 
     def ended(self, status: RunStatus, request: RunRequest) -> RunOutcome:
         """Return the outcome of the run."""

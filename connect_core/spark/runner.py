@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from connect_core.interval.values import Plan, TaskPlan, TaskResult
 from connect_core.run.task import run_task
 
 __all__ = ["LazyRunner", "SparkRunner", "TaskRunner", "ThreadRunner", "interrupt_tag"]
 
+_LOG = logging.getLogger(__name__)
 _RESULT = pa.schema([("task", pa.int32()), ("result", pa.binary())])
 
 
@@ -35,17 +39,28 @@ class SparkRunner:
     session: Any
 
     def run(self, plan: Plan) -> Sequence[TaskResult]:
-        """Run the job under the interval's tag; an earlier job of the tag is ended first."""
+        """Run the job under the interval's tag; an earlier job of the tag is ended first.
+
+        A job that Spark gave up, as its worker or server died, answers nothing:
+        the markers tell what it did.
+        """
         if not plan.tasks:
             return ()
-        self.interrupt(plan.job_tag)
-        self.session.addTag(plan.job_tag)
         try:
-            count = len(plan.tasks)
-            frame = self.session.range(0, count, 1, count).mapInArrow(_partition(plan.tasks), "task int, result binary")
-            return [pickle.loads(row.result) for row in frame.collect()]
-        finally:
-            self.session.removeTag(plan.job_tag)
+            self.interrupt(plan.job_tag)
+            self.session.addTag(plan.job_tag)
+            try:
+                return self._collect(plan)
+            finally:
+                self.session.removeTag(plan.job_tag)
+        except (PySparkException, Py4JError) as error:
+            _LOG.warning("Spark gave up job %s: %s", plan.job_tag, error)
+            return ()
+
+    def _collect(self, plan: Plan) -> Sequence[TaskResult]:
+        count = len(plan.tasks)
+        frame = self.session.range(0, count, 1, count).mapInArrow(_partition(plan.tasks), "task int, result binary")
+        return [pickle.loads(row.result) for row in frame.collect()]
 
     def interrupt(self, tag: str) -> None:
         """End the jobs of this tag. Spark's ``interruptAll`` would end other connectors' jobs."""
