@@ -22,7 +22,8 @@ def decode(data: bytes) -> str:
     DataError for bytes that are none of these.
     """
     for mark, name in _MARKS:
-        if data.startswith(mark):
+        # Jackson looks for marks in four bytes or more: a mark alone is an error, not an empty document.
+        if len(data) >= 4 and data.startswith(mark):
             return _decode(data[len(mark) :], name)
     return _decode(data, _guess(data[:4]))
 

@@ -79,7 +79,16 @@ def test_several_shapes_become_objects(rows):
 
 @pytest.mark.parametrize(
     "row",
-    [b'{"a":9223372036854775808}', b'{"a":1}{"a":2}', b'{"a":01}', b'{"a":1', b'{"a":"\xff"}', b'{"a":"\\ud83d"}', b""],
+    [
+        b'{"a":9223372036854775808}',
+        b'{"a":1}{"a":2}',
+        b'{"a":01}',
+        b'{"a":1',
+        b'{"a":"\xff"}',
+        b'{"a":"\\ud83d"}',
+        b"",
+        b"\xef\xbb\xbf",
+    ],
 )
 def test_what_is_not_strict_goes_by_records(row):
     assert _read([b'{"a":1}', row], schemas_enable="false") is None

@@ -59,6 +59,8 @@ def test_blank_is_missing(text):
         b'"\xff"',
         b'"\xc3"',
         b"\x00",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
         b"1" * 1001,
     ],
 )
