@@ -12,6 +12,9 @@ from connect_core.kafka.failures import to_connect_error
 __all__ = ["Delivery", "DeliveryReports", "Landed"]
 
 
+_PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
+
+
 class Landed(NamedTuple):
     """Where a record stands in Kafka. Connect: ``RecordMetadata``."""
 
@@ -30,6 +33,11 @@ class DeliveryReports:
         """Remember a failed delivery; librdkafka calls this while it is polled."""
         if error is not None:
             self.failed.append((error, message))
+
+    @property
+    def are_purged(self) -> bool:
+        """Whether the failed were only dropped with their transaction, and say nothing of why."""
+        return all(error.code() in _PURGED for error, _ in self.failed)
 
     def raise_failure(self, servers: str) -> None:
         """Raise the error of the failed record that is to blame, if any failed.

@@ -267,13 +267,25 @@ class TransactionalWriter:
 
     def _fail_delivery(self) -> None:
         """End a transaction one of whose records was refused."""
+        reason = self._abort_reason()
         try:
             called(self._producer.purge)
             called(self._producer.abort_transaction, self._options.commit_seconds)
         except KafkaException as failure:
             _log.warning("%s: a failed transaction is left to time out: %s", self._id, code_of(failure).str())
         self._discard()
+        if reason is not None and self._reports.are_purged:
+            raise to_connect_error(reason, f"A transaction of {self._id}", self._servers)
         self._reports.raise_failure(self._servers)
+
+    def _abort_reason(self) -> KafkaError | None:
+        """Return why the open transaction can only be aborted: beginning another is how the client tells."""
+        try:
+            called(self._producer.begin_transaction)
+        except KafkaException as failure:
+            error = code_of(failure)
+            return error if error.txn_requires_abort() else None
+        return None
 
     def _fail_commit(self, failure: KafkaException) -> None:
         error = code_of(failure)
