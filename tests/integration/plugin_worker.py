@@ -1,0 +1,137 @@
+"""A standalone worker with connectors of an installed distribution, and its REST API."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from connect_core.configs import load_worker
+from connect_core.registry import ENTRY_POINTS
+from connect_core.settings import WorkerMode
+from connect_core.store import Database
+from connect_core.store.record_errors import SkippedLine, history
+from tests.integration import acme_connectors
+from tests.integration.test_standalone import write_worker
+
+CLASSES = [
+    *("GuideSource", "AcknowledgingSource", "PairsSource", "HangingSource", "RaisingSource"),
+    *("FlushingSink", "OwnOffsetsSink", "PickySink"),
+]
+
+
+def install(folder: Path) -> Path:
+    """Install the connectors as a distribution → the folder to be put on the path."""
+    info = folder / "acme_connectors-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(str(acme_connectors.__file__), folder / "acme_connectors.py")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-connectors\nVersion: 1.0\n")
+    lines = [f"acme.{name}Connector = acme_connectors:{name}" for name in CLASSES]
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n" + "\n".join(lines))
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class PluginWorker:
+    """A running worker: ``folder`` is its file root."""
+
+    folder: Path
+    file: Path
+    client: httpx.Client
+
+    def put(self, name: str, config: Mapping[str, str]) -> None:
+        """Create a connector or give it another configuration."""
+        answer = self.client.put(f"/connectors/{name}/config", json={"name": name, "tasks.max": "1", **config})
+        assert answer.status_code in (200, 201), answer.text
+
+    def restart(self, name: str) -> None:
+        """Restart a connector with its failed tasks; refused while nothing has failed."""
+        self.client.post(f"/connectors/{name}/restart", params={"includeTasks": "true", "onlyFailed": "true"})
+
+    def delete(self, name: str) -> None:
+        """Delete a connector."""
+        assert self.client.delete(f"/connectors/{name}").status_code == 204
+
+    def status(self, name: str) -> dict[str, Any]:
+        """Return a connector's status."""
+        answer = self.client.get(f"/connectors/{name}/status")
+        return dict(answer.json()) if answer.status_code == 200 else {}
+
+    def offsets(self, name: str) -> list[Any]:
+        """Return the offsets of a connector as REST shows them."""
+        return list(self.client.get(f"/connectors/{name}/offsets").json()["offsets"])
+
+    def skipped(self, name: str) -> list[SkippedLine]:
+        """Return the summary of skipped records."""
+        database = Database(load_worker(self.file, {}, WorkerMode.STANDALONE).database_url)
+        try:
+            with database.read() as connection:
+                return history(connection, name)
+        finally:
+            database.close()
+
+    def await_failure(self, name: str, text: str, seconds: float = 180) -> str:
+        """Wait until the connector or its task has failed with such a text → the whole trace."""
+
+        def trace() -> str:
+            return "".join(part.get("trace", "") for part in parts_of(self.status(name)) if part["state"] == "FAILED")
+
+        return str(eventually(trace, lambda found: text in found, seconds))
+
+
+def parts_of(status: dict[str, Any]) -> list[dict[str, Any]]:
+    return [status["connector"], *status["tasks"]] if status else []
+
+
+def eventually(read: Callable[[], Any], is_good: Callable[[Any], bool], seconds: float = 180) -> Any:
+    """Read until the value is good and return it; fail with the last one."""
+    end = time.monotonic() + seconds
+    while not is_good(value := read()):
+        assert time.monotonic() < end, f"after {seconds} s still {value!r}"
+        time.sleep(0.2)
+    return value
+
+
+@contextmanager
+def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None = None) -> Iterator[PluginWorker]:
+    """Run a worker that sees the installed connectors, with ``more`` settings, until the block ends."""
+    path = install(folder / "installed")
+    file = write_worker(folder, bootstrap)
+    listener = file.read_text().partition("listeners=")[2].strip()
+    with file.open("a") as settings:
+        settings.writelines(f"{key}={value}\n" for key, value in (more or {}).items())
+    command = [sys.executable, "-m", "connect_core.cli.app", "standalone", str(file)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CONNECT_")}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))
+    log = folder / "standalone.log"
+    with log.open("w") as output:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        with httpx.Client(base_url=listener, timeout=60) as client:
+            eventually(lambda: answers(client) or process.poll() is not None, bool)
+            assert process.poll() is None, log.read_text()[-3000:]
+            yield PluginWorker(folder, file, client)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(90)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/").status_code == 200
+    except httpx.TransportError:
+        return False
