@@ -40,7 +40,7 @@ status: venv ## Show the embedded stack's services
 test: venv ## Run all suites, with real servers; list at the end what was not run
 	@$(BIN)/python -m tests.suites
 
-unit: venv ## Run the tests that need no server
+unit: venv ## Run the quick tests, which need no server
 	@$(BIN)/python -m tests.suites unit
 
 lint: venv ## Check style, types and the import direction

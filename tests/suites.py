@@ -17,9 +17,11 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 _NOTHING_COLLECTED = 5
+_SPREAD = ("unit", "slow")
 SUITES: Mapping[str, str] = MappingProxyType(
     {
-        "unit": "not servers and not browser and not faults",
+        "unit": "not slow and not servers and not browser and not faults",
+        "slow": "slow and not servers and not browser and not faults",
         "servers": "servers and not browser and not faults",
         "browser": "browser and not faults",
         "faults": "faults",
@@ -36,7 +38,7 @@ def main(names: Sequence[str]) -> int:
             report = Path(folder) / f"{name}.xml"
             started = time.monotonic()
             print(f"\n===== {name}: pytest -m '{SUITES[name]}'", flush=True)
-            spread = ["-n", "2"] if name == "unit" else []
+            spread = ["-n", "2"] if name in _SPREAD else []
             command = [sys.executable, "-m", "pytest", "-q", *spread, "-m", SUITES[name], f"--junitxml={report}"]
             status = subprocess.run(command, check=False).returncode
             print(f"===== {name}: {time.monotonic() - started:.0f} s", flush=True)

@@ -9,6 +9,9 @@ import pytest
 
 from tests.architecture.sources import ROOT, Source, imports, packages, sources
 
+pytestmark = pytest.mark.slow
+
+
 HOMES = {
     "airflow": {"dag", "dags", "plugins"},
     "airflow_client": {"dag"},

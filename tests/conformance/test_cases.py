@@ -11,6 +11,9 @@ import pytest
 from tests.conformance.case import Case, load_cases
 from tests.conformance.runner import Lane, run_cases
 
+pytestmark = pytest.mark.slow
+
+
 CASES = Path(__file__).parent / "cases"
 
 

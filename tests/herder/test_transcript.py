@@ -22,6 +22,9 @@ from connect_core.herder.connectors import NewConnector
 from connect_core.herder.lifecycle import RestartRequest
 from tests.herder.worlds import World
 
+pytestmark = pytest.mark.slow
+
+
 TRANSCRIPT = Path(__file__).parents[1] / "rest" / "transcript.json"
 SECTIONS = ("create", "read", "config", "lifecycle", "restart", "offsets", "topics", "names", "initial-state", "delete")
 CODES: Mapping[type[ConnectError], int] = {

@@ -15,6 +15,9 @@ from connect_core.rest import LoopbackAuthorizer, create_app
 from tests.herder.worlds import SINK, World
 from tests.rest.conftest import Client, app_of
 
+pytestmark = pytest.mark.slow
+
+
 SURPRISE = "see the log of the REST API"
 """What only an exception that nobody foresaw is answered with."""
 

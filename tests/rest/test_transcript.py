@@ -16,6 +16,9 @@ from tests.herder.worlds import World
 from tests.rest import replay
 from tests.rest.conftest import Client
 
+pytestmark = pytest.mark.slow
+
+
 TRANSCRIPT = Path(__file__).with_name("transcript.json")
 RESTARTED = ("restart-190-failed-now-running",)
 """Steps that wait for a task which nothing here has made fail."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 
+import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 
 from connect_core.api.records import ConnectRecord
 from connect_core.api.transform import Transformation
 from tests.transforms.lanes import by_batch, by_record, differences
 from tests.transforms.strategies import chains, records
+
+pytestmark = pytest.mark.slow
+
 
 SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 2500 if os.environ.get("CI") == "true" else 200

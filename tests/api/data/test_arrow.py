@@ -37,6 +37,8 @@ from connect_core.api.data import (
 from connect_core.errors import DataError
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
 
+pytestmark = pytest.mark.slow
+
 
 @given(schemas)
 def test_schema_survives_arrow(schema: Schema) -> None:

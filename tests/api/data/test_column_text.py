@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from connect_core.api.data import Float32, to_text
 from connect_core.api.data.column_text import column_text
+
+pytestmark = pytest.mark.slow
 
 
 @given(st.lists(st.none() | st.floats() | st.integers(-(1 << 62), 1 << 62).map(float)))

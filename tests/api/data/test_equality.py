@@ -13,6 +13,8 @@ from connect_core.api.data import Float32, Float64, Int32, Int64, hash_value, sa
 from connect_core.api.data.equality import as_key
 from tests.api.data.strategies import schemas, values_of
 
+pytestmark = pytest.mark.slow
+
 
 @given(st.data())
 def test_values_equal_themselves_with_one_hash(data: st.DataObject) -> None:

@@ -36,6 +36,7 @@ def _one(schema: Schema) -> Struct:
     return Struct(SchemaBuilder.struct().field("f", schema).build())
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_put_values_come_back(data: st.DataObject) -> None:
     schema = data.draw(struct_schemas)

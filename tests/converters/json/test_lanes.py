@@ -6,6 +6,7 @@ import os
 import secrets
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,9 @@ from connect_core.errors import DataError
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.converters.strategies import messages, similar_messages
+
+pytestmark = pytest.mark.slow
+
 
 SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
