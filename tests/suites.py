@@ -17,11 +17,12 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 _NOTHING_COLLECTED = 5
-_SPREAD = ("unit", "slow")
+_SPREAD = ("unit", "slow", "simulator")
 SUITES: Mapping[str, str] = MappingProxyType(
     {
-        "unit": "not slow and not servers and not browser and not faults",
-        "slow": "slow and not servers and not browser and not faults",
+        "unit": "not slow and not simulator and not servers and not browser and not faults",
+        "slow": "slow and not simulator and not servers and not browser and not faults",
+        "simulator": "simulator and not servers and not browser and not faults",
         "servers": "servers and not browser and not faults",
         "browser": "browser and not faults",
         "faults": "faults",
