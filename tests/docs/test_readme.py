@@ -95,6 +95,14 @@ def test_every_connector_has_its_guarantee() -> None:
     assert [name for name in known if f"`{name}`" not in table] == []
 
 
+def test_guarantees_name_tests_that_exist() -> None:
+    table = README.partition("## Guarantees")[2].partition("\n## ")[0]
+    links = re.findall(r"\[([^\]]*`test_[^\]]*)\]\(([^)]+)\)", table)
+    assert len(links) >= 10
+    named = [(path, name) for names, path in links for name in re.findall(r"`(test_\w+)`", names)]
+    assert [(path, name) for path, name in named if f"def {name}(" not in (ROOT / path).read_text("utf-8")] == []
+
+
 def test_no_machine_is_named() -> None:
     assert re.search(r"(^|[^.\w])/(work|root|home|tmp)/", README) is None
     hosts = set(re.findall(r"https?://([^/:\s)\"]+)", README))
