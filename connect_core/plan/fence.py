@@ -7,11 +7,18 @@ from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
 from connect_core.errors import StaleEpochError
-from connect_core.interval.effects import FenceProducers, FenceTarget, RaiseEpoch, ReadOffsetsTopic, WriteEpoch
-from connect_core.interval.values import OffsetProjection
+from connect_core.interval.effects import (
+    FenceProducers,
+    FenceTarget,
+    LoadConnector,
+    RaiseEpoch,
+    ReadOffsetsTopic,
+    WriteEpoch,
+)
+from connect_core.interval.values import ConnectorState, OffsetProjection
 from connect_core.plan.run import Run, Steps
 
-__all__ = ["fence_sink", "fence_source"]
+__all__ = ["fence_sink", "fence_source", "reloaded"]
 
 
 def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
@@ -22,6 +29,7 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     """
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
     epoch: int = yield RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    run = yield from reloaded(run)
     yield WriteEpoch(run.connector, epoch)
     yield FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
     return replace(run, epoch=epoch, deal=name)
@@ -42,4 +50,16 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
             raise
         epoch = yield RaiseEpoch(run.connector, run.holder, newer.epoch, run.is_settling)
         positions = yield FenceTarget(run.connector, epoch)
+    run = yield from reloaded(run)
     return replace(run, epoch=epoch, deal=name), positions
+
+
+def reloaded(run: Run) -> Steps[Run]:
+    """Return the run over the row as it is under its epoch: an operator may have moved it just before.
+
+    Raises StaleEpochError where tasks were dealt by a configuration that is replaced by now.
+    """
+    state: ConnectorState = yield LoadConnector(run.connector)
+    if state.config_version != run.state.config_version and not run.is_settling:
+        raise StaleEpochError(f"Connector {run.connector} was reconfigured while its tasks were dealt: plan again")
+    return run.refreshed(state)

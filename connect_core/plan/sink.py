@@ -12,7 +12,6 @@ from connect_core.interval.effects import (
     AbandonTarget,
     CommitInterval,
     InsertInterval,
-    LoadConnector,
     LoadOffsets,
     LoadUnfinished,
     PublishTarget,
@@ -38,7 +37,7 @@ from connect_core.interval.values import (
 )
 from connect_core.plan.bounds import cap_ranges, covering, find_losses, first_position, sink_ranges, surviving_positions
 from connect_core.plan.deal import deal_name, deal_ranges
-from connect_core.plan.fence import fence_sink
+from connect_core.plan.fence import fence_sink, reloaded
 from connect_core.plan.restart import standing_results
 from connect_core.plan.run import Run, Steps, make_plan
 
@@ -55,7 +54,7 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
         finished = yield from _finish_marked(run, unfinished)
         if not finished:
             return run, (yield from _restart(run, unfinished, deal, kept))
-        run = run.refreshed((yield LoadConnector(run.connector)))
+        run = yield from reloaded(run)
     positions = yield from _positions(run, kept)
     available, losses = yield from _available_ranges(run, positions, moves_target=kept is not None)
     ranges = cap_ranges(available, run.settings.caps.records)

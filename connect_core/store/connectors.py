@@ -104,7 +104,8 @@ def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -
     gone: dict[str, Any] = {"deleted_at": now(), "updated_at": now(), "config": {}, **_NO_TASKS}
     if forget_offsets:
         connection.execute(sql_delete(Offset).where(Offset.connector == name))
-        gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}}
+        # A successor reads the whole offsets topic: what stands there holds, also of a run that came in between.
+        gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}, "offsets_position": None}
     connection.execute(update(Connector).where(Connector.name == name).values(**gone))
     topics.reset(connection, name)
     restarts.forget(connection, name)

@@ -38,11 +38,15 @@ def store(connection: Connection, connector: str, wish: Wish, floor: int = 0) ->
             f"specified connector by issuing a 'PUT' request to the '/connectors/{connector}/stop' endpoint"
         )
     epoch: int = max(row.epoch, floor) + 1
-    connection.execute(update(Connector).where(Connector.name == connector).values(epoch=epoch))
+    values = {"epoch": epoch}
+    if wish.wanted is None:
+        # A reset counts as work done: only a first plan adopts what a consumer group says, and that may be there still.
+        values["sequence"] = max(row.sequence, 1)
+    connection.execute(update(Connector).where(Connector.name == connector).values(**values))
     connection.execute(delete(Intent).where(Intent.connector == connector))
     wanted = None if wish.wanted is None else dict(wish.wanted)
-    values = {"connector": connector, "epoch": epoch, "wanted": wanted, "actor": wish.actor, "asked_at": now()}
-    connection.execute(insert(Intent).values(**values))
+    intent = {"connector": connector, "epoch": epoch, "wanted": wanted, "actor": wish.actor, "asked_at": now()}
+    connection.execute(insert(Intent).values(**intent))
     return epoch
 
 

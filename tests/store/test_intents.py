@@ -10,6 +10,7 @@ from connect_core.errors import IllegalWorkerStateError, NotFoundError, StaleEpo
 from connect_core.interval.effects import (
     CommitInterval,
     FinishIntent,
+    LoadConnector,
     LoadOffsets,
     LoadUnfinished,
     RaiseEpoch,
@@ -68,6 +69,17 @@ def test_reset_forgets_offsets(world: World) -> None:
     assert world.do(LoadOffsets("c")) == {}
     with world.database.read() as connection:
         assert offsets.history(connection, "c")[0].cause == "reset"
+
+
+def test_reset_before_the_first_interval_counts_as_one(world: World) -> None:
+    """Else the first plan would adopt the very positions of a consumer group that were to be forgotten."""
+    world.create()
+    world.target(TargetState.STOPPED)
+    world.do(StoreIntent("c", {PARTITION: {"kafka_offset": 3}}))
+    assert world.do(LoadConnector("c")).sequence == 0
+    world.do(StoreIntent("c", None))
+    world.do(StoreIntent("c", None))
+    assert world.do(LoadConnector("c")).sequence == 1
 
 
 def test_overtaken_intent_is_stale(world: World) -> None:
