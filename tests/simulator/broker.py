@@ -117,13 +117,22 @@ class Broker:
 
     def compact(self) -> None:
         """Drop what a later committed record of the same key replaces."""
+        for entry in self._replaced():
+            entry.key, entry.record = None, None
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether compaction would drop anything."""
+        return next(self._replaced(), None) is not None
+
+    def _replaced(self) -> Iterator[Entry]:
         for log in self.log:
             seen: set[bytes] = set()
             for entry in reversed(log):
                 if entry.key is None or entry.state == "open":
                     continue
                 if entry.state == "aborted" or entry.key in seen:
-                    entry.key, entry.record = None, None
+                    yield entry
                 else:
                     seen.add(entry.key)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.api.records import TopicPartition
-from connect_core.errors import RetriableError
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval import effects as fx
 from connect_core.interval.sink_positions import sink_wishes
 from connect_core.interval.values import (
@@ -28,17 +29,14 @@ from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
 from tests.simulator.metadata import NAME, Metadata
-from tests.simulator.targets import DatabaseTarget, FileTarget
+from tests.simulator.targets import Acting, DatabaseTarget, FileTarget, answered
 from tests.simulator.truth import Truth, Violation, parsed
 
-__all__ = ["FILES", "KINDS", "PARTS", "History"]
+__all__ = ["FILES", "KINDS", "PARTS", "History", "record"]
 
 KINDS = ("source", "database", "files", "plain")
 FILES = ('{"file":"a"}', '{"file":"b"}')
 PARTS = (TopicPartition("t", 0), TopicPartition("t", 1))
-
-Acting = Iterator[str]
-"""An effect of several acts: yields the point before each further one."""
 
 
 @dataclass(slots=True)
@@ -75,6 +73,7 @@ class History:
         self.database = DatabaseTarget(self.deliver, self._moved_rows)
         self.files = FileTarget(self.deliver)
         self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
+        self.sql.on_forget = self._on_forget
         places: tuple[Any, ...] = FILES if self.kind == "source" else PARTS
         self.available = dict.fromkeys(places, 2)
         self.stable, self.earliest = dict.fromkeys(PARTS, 2), dict.fromkeys(PARTS, 0)
@@ -139,6 +138,9 @@ class History:
         """Note what a target shows; ``identity`` is that of the topic it was read from."""
         if start < end and identity == f"id-{self.topic_id}" and end > self.stable[part]:
             raise Violation(f"I1 {part} [{start}, {end}) lies behind the last stable offset {self.stable[part]}")
+        if self.kind == "plain" and epoch < self.sql.state.epoch:
+            # A zombie's put repeats records, and proves nothing.
+            return
         self.truth.deliver(part, start, end, epoch, identity)
 
     def _deliver_record(self, value: bytes) -> None:
@@ -163,6 +165,10 @@ class History:
         if self.kind in ("files", "plain"):
             self.truth.move(dict(sink_wishes(effect.offsets)), effect.epoch)
 
+    def _on_forget(self, epoch: int) -> None:
+        if self.kind in ("files", "plain"):
+            self.truth.move(dict.fromkeys(PARTS), epoch)
+
     def _check_commit(self, row: IntervalRow) -> None:
         """I6: what SQL calls committed is in the target."""
         for part in row.ranges:
@@ -185,35 +191,42 @@ class History:
     # -- Kafka
 
     def _write_epoch(self, effect: fx.WriteEpoch) -> Acting:
-        with control.ControlProducer(self.topic, "deployment", NAME) as producer:
-            producer.init()
-            yield "K0"
-            producer.check(effect.epoch)
-            yield "K0"
+        def write(producer: control.ControlProducer) -> None:
             producer.write(effect.epoch, MarkerStamp(epoch=effect.epoch), {})
 
+        return self._control(effect.epoch, write)
+
     def _write_offsets(self, effect: fx.WriteOffsets) -> Acting:
+        def write(producer: control.ControlProducer) -> None:
+            producer.write(None, MarkerStamp(epoch=effect.epoch), effect.offsets)
+
+        return self._control(effect.epoch + 1, write)
+
+    def _control(self, above: int, write: Callable[[control.ControlProducer], None]) -> Acting:
         with control.ControlProducer(self.topic, "deployment", NAME) as producer:
             producer.init()
-            yield "K0"
-            producer.check(effect.epoch + 1)
-            yield "K0"
-            producer.write(None, MarkerStamp(epoch=effect.epoch), effect.offsets)
+            answered((yield "K0"))
+            producer.check(above)
+            self.broker.fault = yield "K0"
+            try:
+                write(producer)
+            finally:
+                self.broker.fault = None
 
     def _fence_producers(self, effect: fx.FenceProducers) -> Acting:
         for task in range(effect.tasks):
             producer: Any = self.broker.producer({"transactional.id": transactional_id("deployment", NAME, task)})
             init_transactions(producer, 1.0)
             destroy(producer)
-            yield "K0"
+            answered((yield "K0"))
 
-    def _read_topic(self, effect: fx.ReadOffsetsTopic) -> Iterator[str]:
+    def _read_topic(self, effect: fx.ReadOffsetsTopic) -> Acting:
         """Wait for the last stable offset, as the reader does; in the end give up."""
         for _ in range(3):
             try:
                 view: OffsetProjection = self.topic.read(NAME, effect.position).projection()
             except RetriableError:
-                yield "K0"
+                answered((yield "K0"))
                 continue
             return view
         self.broker.expire()
@@ -240,6 +253,40 @@ class History:
     @property
     def _parts(self) -> tuple[TopicPartition, ...]:
         return () if self.kind == "source" else PARTS
+
+    def disturbances(self, delayed: Sequence[Any]) -> tuple[str, ...]:
+        """Return what could happen around and would change anything. ``delayed``: acts on their way."""
+        found = ("foreign", "retain", "recreate")
+        if self.kind == "source":
+            found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
+        return (*found, "arrive late") if delayed or self.broker.late else found
+
+    def disturb(self, what: str, delayed: list[Callable[[], Any]]) -> None:
+        """Let it happen."""
+        acts = {
+            "arrive late": lambda: self._arrive_late(delayed),
+            "expire": self.broker.expire,
+            "compact": self.broker.compact,
+            "foreign": self.open_foreign,
+            "retain": self.retain,
+            "recreate": self.recreate_topic,
+        }
+        acts[what]()
+
+    def _arrive_late(self, delayed: list[Callable[[], Any]]) -> None:
+        if delayed:
+            # Whoever sent it has given up waiting, also for a refusal.
+            with suppress(ConnectError):
+                delayed.pop(0)()
+        elif self.broker.late:
+            self.broker.arrive()
+
+    def calm(self, delayed: list[Callable[[], Any]]) -> None:
+        """Let all that is on its way arrive, and open transactions end."""
+        while delayed or self.broker.late:
+            self._arrive_late(delayed)
+        self.broker.expire()
+        self.close_foreign()
 
     def arrive(self) -> None:
         for place in self.available:
@@ -274,8 +321,3 @@ class History:
 def record(place: str, start: int, end: int, epoch: int) -> bytes:
     """Return a data record of a simulated source."""
     return json.dumps([place, start, end, epoch]).encode()
-
-
-def fresh(state: ConnectorState, **changes: Any) -> ConnectorState:
-    """Return the row changed."""
-    return replace(state, **changes)

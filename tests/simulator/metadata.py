@@ -43,6 +43,7 @@ class Metadata:
     restarts: set[int] = field(default_factory=set)
     on_commit: Callable[[IntervalRow], None] = lambda row: None
     on_finish: Callable[[fx.FinishIntent], None] = lambda effect: None
+    on_forget: Callable[[int], None] = lambda epoch: None
 
     def __post_init__(self) -> None:
         self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {})
@@ -74,12 +75,16 @@ class Metadata:
     def aim(self, target: TargetState) -> None:
         self.state = replace(self.state, target_state=target)
 
+    def configure(self) -> None:
+        self.state = replace(self.state, config_version=self.state.config_version + 1)
+
     def delete(self, forget: bool) -> None:
         self.deleted = True
         if forget:
             self.offsets.clear()
             self.states.clear()
-            self.state = replace(self.state, epoch=self.state.epoch + 1, topic_ids={})
+            self.state = replace(self.state, epoch=self.state.epoch + 1, topic_ids={}, offsets_position=None)
+            self.on_forget(self.state.epoch)
 
     def create(self) -> None:
         self.deleted, self.holder = False, None
@@ -274,6 +279,8 @@ class Metadata:
         if self.state.target_state is not TargetState.STOPPED:
             raise IllegalWorkerStateError("must be STOPPED")
         self.state = replace(self.state, epoch=max(self.state.epoch, effect.floor) + 1)
+        if effect.wanted is None:
+            self.state = replace(self.state, sequence=max(self.state.sequence, 1))
         self.intent = effect
         return self.state.epoch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from connect_core.api.sink import PartitionRange, Staged
@@ -31,9 +31,10 @@ from connect_core.plan.run import Run, Steps, begin_run, end_run
 from tests.simulator.broker import DATA
 from tests.simulator.history import FILES, PARTS, History, record
 from tests.simulator.metadata import NAME
+from tests.simulator.targets import answered
 from tests.simulator.truth import Violation
 
-__all__ = ["Fault", "Process", "driver", "operator", "sweeper", "task_attempt"]
+__all__ = ["Fault", "Process", "arriving", "check_end", "driver", "has_drained", "operator", "sweeper", "task_attempt"]
 
 Fault = str | None
 Running = Generator[Any, Fault, Any]
@@ -59,7 +60,12 @@ POINTS: dict[type[fx.Effect], str] = {
 
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds)  # fmt: skip
-WRITES = tuple(kind for kind in POINTS if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets))
+_COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
+_WRITES = (
+    *(kind for kind in POINTS if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
+    *(fx.RaiseEpoch, fx.RecordDeal, fx.RecordLosses, fx.RepairOffsets),
+)
+"""What may be carried out long after whoever asked has given up."""
 
 
 class Process:
@@ -98,9 +104,11 @@ def performing(history: History, process: Process, steps: Steps[Any], delayed: l
 
 def _act(history: History, process: Process, effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> Running:
     handler = history.table[type(effect)]
+    if isinstance(effect, _COMFORTS):
+        return _comfort(handler, effect, fault, delayed)
     if fault == "lost request" or (fault is not None and isinstance(effect, _READS)):
         raise RetriableError(f"{type(effect).__name__} was never asked")
-    if fault == "delay" and isinstance(effect, WRITES):
+    if fault == "delay" and isinstance(effect, _WRITES):
         delayed.append(lambda: handler(effect))
         raise UnclearOutcomeError(f"{type(effect).__name__} is late")
     answer = handler(effect)
@@ -110,6 +118,14 @@ def _act(history: History, process: Process, effect: Any, fault: Fault, delayed:
     if fault is not None:
         raise UnclearOutcomeError(f"the answer of {type(effect).__name__} was lost")
     return answer
+
+
+def _comfort(handler: Callable[[Any], Any], effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> None:
+    """Act on a consumer group: trouble with it is logged, never raised."""
+    if fault == "delay":
+        delayed.append(lambda: handler(effect))
+    elif fault != "lost request":
+        handler(effect)
 
 
 def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
@@ -140,7 +156,7 @@ def driver(world: Any, name: str) -> Running:
             if planned.plan is None:
                 break
             committed = yield from _interval(world, process, run, planned.plan)
-            if committed is Committed.FAILED:
+            if committed is Committed.FAILED or world.is_through():
                 break
             if committed is Committed.UNCLEAR:
                 run = run.unfenced()
@@ -193,10 +209,10 @@ def source_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
     broker: Any = history.broker
     files = [file for at, file in enumerate(FILES) if at % world.dealt(plan) == plan.task]
     with TransactionalWriter(broker, plan.transactional_id, target) as writer:
-        yield "K3"
+        answered((yield "K3"))
         writer.init()
         for _ in range(4):
-            yield "K3"
+            answered((yield "K3"))
             try:
                 view = history.topic.read(NAME, plan.source.position)
                 break
@@ -211,11 +227,9 @@ def source_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
             moved = {file: min(position[file] + 1, ends[file]) for file in files if position[file] < ends[file]}
             if not moved:
                 break
-            fault = yield "K4"
-            if fault == "lost request":
-                raise RetriableError("the source does not answer")
+            answered((yield "K4"))
             produce(writer, plan, position, moved)
-            yield "K5"
+            answered((yield "K5"))
             broker.fault = yield "K6"
             offsets = [(json.loads(file), {"at": at}) for file, at in moved.items()]
             try:
@@ -234,7 +248,7 @@ def produce(writer: TransactionalWriter, plan: TaskPlan, position: dict[str, int
 
 def sink_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
     """Read the ranges, then write, stage, or put, as the kind of target does."""
-    yield "K3"
+    answered((yield "K3"))
     for part in plan.ranges:
         yield from _read(history, part)
     staged: tuple[Staged, ...] = ()
@@ -249,7 +263,7 @@ def sink_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
         staged = _write_rows(world, history, plan, fault)
     elif history.kind == "plain":
         for part in plan.ranges:
-            history.deliver(part.topic_partition, part.start, part.end, 0, part.topic_id)
+            history.deliver(part.topic_partition, part.start, part.end, plan.key.epoch, part.topic_id)
     if fault is not None:
         raise UnclearOutcomeError("the answer was lost")
     count = Counts(sum(part.end - part.start for part in plan.ranges))
@@ -261,8 +275,7 @@ def _read(history: History, part: PartitionRange) -> Running:
     place = part.topic_partition
     if part.start < part.end and part.start < history.earliest[place]:
         raise DataLossError(f"{place} begins at {history.earliest[place]}")
-    if (yield "K4") == "lost request":
-        raise RetriableError("the brokers do not answer")
+    answered((yield "K4"))
 
 
 def _write_rows(world: Any, history: History, plan: TaskPlan, fault: Fault) -> tuple[Staged, ...]:
@@ -281,7 +294,7 @@ def _stage(history: History, plan: TaskPlan) -> Running:
         path = f"{plan.attempt_id}-{history.attempts}/{part.partition}"
         key = plan.key
         history.files.staged[path] = key.incarnation, key.sequence, "torn"
-        yield "K4"
+        answered((yield "K4"))
         history.files.staged[path] = key.incarnation, key.sequence, "whole"
         staged.append(
             Staged(part.topic, part.partition, part.start, part.end, {"path": path, "topic_id": part.topic_id})
@@ -300,38 +313,51 @@ def operator(world: Any, act: str) -> Running:
     """Do through the herder what a person may ask for."""
     history: History = world.history
     process: Process = world.current
-    yield "K10"
+    if act not in ("pause", "restart", "tasks", "configure"):
+        yield from _rewriting(world, history, process, act)
+        return None
+    fault = yield "K10"
+    if fault == "delay":
+        world.delayed.append(lambda: _ask(history, act))
+    elif fault != "lost request":
+        _ask(history, act)
+    return None
+
+
+def _ask(history: History, act: str) -> None:
     if act == "pause":
         is_paused = history.sql.state.target_state is TargetState.PAUSED
         history.sql.aim(TargetState.STARTED if is_paused else TargetState.PAUSED)
     elif act == "restart":
         history.sql.ask_restart(0)
-    elif act == "tasks":
-        history.tasks_max = 3 - history.tasks_max
+    elif act == "configure":
+        history.sql.configure()
     else:
-        yield from _rewriting(world, history, process, act)
-    return None
+        history.tasks_max = 3 - history.tasks_max
 
 
 def _rewriting(world: Any, history: History, process: Process, act: str) -> Running:
     wanted = _wish(history, act)
-    history.sql.aim(TargetState.STOPPED)
-    yield "K10"
+    fault = yield "K10"
+    if fault == "delay":
+        world.delayed.append(lambda: history.sql.aim(TargetState.STOPPED))
+    elif fault != "lost request":
+        history.sql.aim(TargetState.STOPPED)
+    if fault is not None:
+        return
     try:
-        for _ in range(2):
-            run = history.run("operator")
-            yield from performing(history, process, abandon(run, OffsetWish(wanted)), world.delayed)
-            if wanted or process.has_moved:
-                history.truth.acknowledge(process.epoch)
-            break
+        run = history.run("operator")
+        yield from performing(history, process, abandon(run, OffsetWish(wanted)), world.delayed)
+        if wanted or process.has_moved:
+            history.truth.acknowledge(process.epoch)
     except ConnectError as error:
         world.note(f"{process.name}: {type(error).__name__}: {error}")
-        wanted = None
         history.sql.aim(TargetState.STARTED)
         return
     if act.startswith("delete") and history.sql.state.target_state is TargetState.STOPPED and not history.sql.deleted:
         history.sql.delete(forget=act == "delete all")
-        yield "K10"
+        if (yield "K10") is not None:
+            return
         history.sql.create()
     history.sql.aim(TargetState.STARTED)
 
@@ -351,31 +377,45 @@ def sweeper(world: Any, _: str) -> Running:
     """Housekeeping: staged files of finished intervals."""
     history: History = world.history
     for _ in range(2):
-        yield "K8"
+        if (yield "K8") is not None:
+            continue
         open_ = {(row.key.incarnation, row.key.sequence) for row in history.sql.rows if not row.state.is_final}
-        yield "K8"
+        if (yield "K8") is not None:
+            continue
         history.files.sweep(lambda incarnation, sequence: (incarnation, sequence) in open_)  # noqa: B023
     return None
 
 
-def check_end(history: History) -> None:
-    """I1, I8, I10 in full, after all faults have ended and drivers have drained."""
+def arriving(world: Any, _: str) -> Running:
+    """Let more records arrive."""
+    yield "K10"
+    world.history.arrive()
+
+
+def lagging(history: History) -> Iterator[str]:
+    """Name the partitions that are not read to their end."""
     places: Any = FILES if history.kind == "source" else PARTS
     for place in places:
         reached, end = history.truth.position.get(place), history.available[place]
         begins = max(history.truth.first[place]) if history.kind != "source" else 0
         if (reached if reached is not None else begins) < end and history.earliest.get(place, 0) < end:
-            raise Violation(f"I8 {place} is at {reached} of {end} after all faults have ended")
+            yield f"{place} is at {reached} of {end}"
+
+
+def has_drained(history: History) -> bool:
+    """Whether everything is read and no interval is open."""
+    row = history.sql.unfinished()
+    return (row is None or row.state is IntervalState.FAILED) and not any(lagging(history))
+
+
+def check_end(history: History) -> None:
+    """I1 to I8 and I10 in full, after all faults have ended and drivers have drained."""
+    for lag in lagging(history):
+        raise Violation(f"I8 {lag} after all faults have ended")
     row = history.sql.unfinished()
     if row is not None and row.state is not IntervalState.FAILED:
         raise Violation(f"I10 interval {row.key.sequence} is left unfinished")
     if history.broker.open:
         raise Violation(f"I10 a transaction is left open: {list(history.broker.open)}")
-    named = {path for marker in history.files.manifests.values() for path in _paths(marker)}
-    if any(path not in named for path in history.files.final.values()):
-        raise Violation("I7 a file is visible that no manifest names")
-    history.files.sweep(lambda incarnation, sequence: False)
-
-
-def _paths(marker: Any) -> list[str]:
-    return [file["path"] for file in (marker.detail or {}).get("files", ())]
+    history.files.check_end()
+    history.truth.verify()

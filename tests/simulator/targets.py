@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
-from connect_core.errors import ConnectError, StaleEpochError
+from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from tests.simulator.truth import Violation
 
 Ranges = Mapping[TopicPartition, PartitionRange]
+
+
+Acting = Generator[str, str | None, Any]
+"""An effect of several acts: yields the point before each further one, and is sent its fault."""
+
+
+def answered(fault: str | None) -> None:
+    """Give up where a request or its answer is lost. Raises RetriableError."""
+    if fault is not None:
+        raise RetriableError(f"no answer: {fault}")
 
 
 def stale(newer: int) -> StaleEpochError:
@@ -49,15 +59,15 @@ class DatabaseTarget:
     def read_marker(self, key: IntervalKey) -> CommitMarker | None:
         return None
 
-    def commit(self, key: IntervalKey, staged: Any) -> Iterator[str]:
-        yield "K6"
+    def commit(self, key: IntervalKey, staged: Any) -> Acting:
+        answered((yield "K6"))
         for one in staged:
             if self.rows.get(TopicPartition(one.topic, one.partition), 0) < one.end:
                 raise ConnectError(f"{one} is not in the target")
         return CommitMarker(dict(self.rows))
 
-    def publish(self, key: IntervalKey, marker: CommitMarker) -> Iterator[str]:
-        yield "K8"
+    def publish(self, key: IntervalKey, marker: CommitMarker) -> Acting:
+        answered((yield "K8"))
 
     def abandon(self, key: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
         if self.epoch > key.epoch:
@@ -102,11 +112,11 @@ class FileTarget:
                 self.deliver(place, file["start"], file["end"], 0, file["topic_id"])
         return self.manifests[name]
 
-    def commit(self, key: IntervalKey, staged: tuple[Staged, ...]) -> Iterator[str]:
+    def commit(self, key: IntervalKey, staged: tuple[Staged, ...]) -> Acting:
         """Look at the epoch, then make the manifest: between the two a driver may sleep."""
         if self.epoch > key.epoch:
             raise stale(self.epoch)
-        yield "K6"
+        answered((yield "K6"))
         positions = {TopicPartition(one.topic, one.partition): one.end for one in staged}
         files = [
             {"topic": one.topic, "partition": one.partition, "start": one.start, "end": one.end, **one.detail}
@@ -114,7 +124,7 @@ class FileTarget:
         ]
         return self.create(key, CommitMarker(positions, detail={"files": files}))
 
-    def publish(self, key: IntervalKey, marker: CommitMarker) -> Iterator[str]:
+    def publish(self, key: IntervalKey, marker: CommitMarker) -> Acting:
         """Move the files the manifest names; again, by anyone, it changes nothing."""
         place = key.incarnation, key.sequence
         if marker.aborted or place in self.published:
@@ -128,8 +138,8 @@ class FileTarget:
                 self.final[name] = path
                 del self.staged[path]
             elif self.final.get(name) != path:
-                raise Violation(f"I1 {path} is neither staged nor published")
-            yield "K8"
+                raise ConnectError(f"{path} is neither staged nor published")
+            answered((yield "K8"))
         self.published.add(place)
 
     def abandon(self, key: IntervalKey, positions: Any) -> CommitMarker:
@@ -142,3 +152,12 @@ class FileTarget:
             done = marker is not None and (marker.aborted or (incarnation, sequence) in self.published)
             if done and not is_open(incarnation, sequence):
                 del self.staged[path]
+
+    def check_end(self) -> None:
+        """I7: readers see exactly the files the manifests name, the last one of each name."""
+        named = {}
+        for key in sorted(self.manifests):
+            for file in (self.manifests[key].detail or {}).get("files", ()):
+                named[TopicPartition(file["topic"], file["partition"]), file["start"], file["end"]] = file["path"]
+        if named != self.final:
+            raise Violation(f"I7 the manifests name {named}, readers see {self.final}")

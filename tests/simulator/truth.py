@@ -16,6 +16,9 @@ Place = str | TopicPartition
 """A source partition as canonical JSON, or a topic partition."""
 
 
+_RECREATED = "was deleted and created again"
+
+
 class Violation(AssertionError):
     """An invariant is broken; the text begins with its name."""
 
@@ -29,12 +32,16 @@ class Truth:
     """Whether the connector is at-least-once: then only losses count."""
     position: dict[Place, int] = field(default_factory=dict)
     identity: dict[Place, str] = field(default_factory=dict)
+    heard: dict[Place, int] = field(default_factory=dict)
+    """How many losses were recorded when the identity was last seen."""
     first: dict[Place, set[int]] = field(default_factory=dict)
     """Where a partition without a position may begin."""
     fenced: int = 0
     moves: set[int] = field(default_factory=set)
     """Epochs under which an operator's wish was carried out."""
     delivered: int = 0
+    events: list[tuple[Place, int, int | None, str]] = field(default_factory=list)
+    """All that became visible, in order: place, start, end, topic; an operator's move ends at ``None``."""
 
     def deliver(self, place: Place, start: int, end: int, epoch: int, identity: str = "") -> None:
         """Note that records [start, end) became visible."""
@@ -42,12 +49,14 @@ class Truth:
             return
         if epoch and epoch < self.fenced:
             raise Violation(f"I5 epoch {epoch} commits {place} [{start}, {end}) after the fence of {self.fenced}")
+        self.events.append((place, start, end, identity))
+        self.delivered += end - start
         known = self.position.get(place)
         if self.repeats:
             self._repeat(place, known, start, end)
             return
         is_other = bool(identity) and self.identity.get(place, identity) != identity
-        if is_other and not self._is_recorded(place, start):
+        if is_other and not self._is_entered(place, identity, start):
             raise Violation(f"I14 {place} goes on silently in a recreated topic")
         if known is None:
             if start not in self.first.get(place, {0}):
@@ -55,11 +64,10 @@ class Truth:
         elif not is_other:
             self._check_order(place, known, start, end)
         self.position[place] = end
-        self.identity[place] = identity
-        self.delivered += end - start
+        self.identity[place], self.heard[place] = identity, len(self.losses)
 
     def _repeat(self, place: Place, known: int | None, start: int, end: int) -> None:
-        """Note a put that may be a zombie's: it proves nothing beyond what it joins on to."""
+        """Note a put that may repeat: it proves nothing beyond what it joins on to."""
         joins = start in self.first[place] if known is None else start <= known or self._is_recorded(place, start)
         if joins:
             self.position[place] = max(known or 0, end)
@@ -71,11 +79,20 @@ class Truth:
             raise Violation(f"I1 {place} [{known}, {start}) is lost, and not recorded (I14)")
 
     def _is_skipped(self, place: Place, known: int, start: int) -> bool:
-        reached, before = {known}, 0
+        return start in self._passed(place, {known})
+
+    def _is_entered(self, place: Place, identity: str, start: int) -> bool:
+        """Whether it is recorded that reading goes on in this topic, and here."""
+        entries = {loss.end for loss in self.losses if loss.partition == place and _names(loss, identity)}
+        return start in self._passed(place, entries)
+
+    def _passed(self, place: Place, reached: set[int]) -> set[int]:
+        """Return where one comes from these positions by recorded losses alone."""
+        before = 0
         while len(reached) > before:
             before = len(reached)
             reached |= {loss.end for loss in self.losses if loss.partition == place and loss.start in reached}
-        return start in reached
+        return reached
 
     def is_recorded(self, place: Place, start: int) -> bool:
         """Whether the loss of what lies before ``start`` is kept for good."""
@@ -92,20 +109,55 @@ class Truth:
             if len(wanted) == len(self.first):
                 # The topic as it is now: also where it was recreated.
                 self.identity.pop(place, None)
+            elif place in self.identity:
+                self._follow_topic(place)
+            self.events.append((place, 0, None, ""))
             if position is None:
                 self.position.pop(place, None)
             else:
                 self.position[place] = position
         self.moves.add(epoch)
 
+    def _follow_topic(self, place: Place) -> None:
+        """A wish for some partitions is one for the topic as it was last recorded to be."""
+        for loss in self.losses[self.heard.get(place, 0) :]:
+            if loss.partition == place and _RECREATED in loss.reason:
+                self.identity[place] = loss.reason.rpartition(" ")[2]
+
     def fence(self, epoch: int) -> None:
         """Note that nothing older than ``epoch`` may become visible any more."""
         self.fenced = max(self.fenced, epoch)
+
+    def verify(self) -> None:
+        """Go through the whole history once more, offset by offset: I1 and I2 without trust in positions."""
+        seen: dict[tuple[Place, str], set[int]] = {}
+        for place, start, end, identity in self.events:
+            if end is None:
+                for other in [key for key in seen if key[0] == place]:
+                    self._check_whole(place, seen.pop(other))
+                continue
+            offsets = seen.setdefault((place, identity), set())
+            again = offsets.intersection(range(start, end))
+            if again and not self.repeats:
+                raise Violation(f"I2 offsets {sorted(again)} of {place} are in the target twice")
+            offsets.update(range(start, end))
+        for (place, _), offsets in seen.items():
+            self._check_whole(place, offsets)
+
+    def _check_whole(self, place: Place, offsets: set[int]) -> None:
+        lost = set(range(min(offsets), max(offsets))) - offsets
+        recorded = {offset for loss in self.losses if loss.partition == place for offset in range(loss.start, loss.end)}
+        if lost - recorded and not self.repeats:
+            raise Violation(f"I1 offsets {sorted(lost - recorded)} of {place} are not in the target")
 
     def acknowledge(self, epoch: int) -> None:
         """Note that an operator was told that a wish is carried out."""
         if epoch not in self.moves:
             raise Violation(f"I11 the wish of epoch {epoch} was acknowledged and never carried out")
+
+
+def _names(loss: LostRecords, identity: str) -> bool:
+    return _RECREATED in loss.reason and loss.reason.endswith(f" is {identity}")
 
 
 def parsed(value: bytes) -> tuple[str, int, int, int]:

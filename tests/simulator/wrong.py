@@ -19,7 +19,8 @@ from connect_core.plan import abandon as abandoning
 from connect_core.plan import bounds, fence, restart, settle, sink, source
 from connect_core.plan import interval as planning
 from tests.simulator import broker, processes
-from tests.simulator.schedule import Violation, seeded
+from tests.simulator.scenario import seeded
+from tests.simulator.truth import Violation
 
 __all__ = ["MISSING", "WRONG", "Wrong", "caught", "patched"]
 

@@ -1,0 +1,127 @@
+"""Many histories, and what they came to: steps, coverage of kill points and faults, violations."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from tests.simulator.chances import FAULTS, POINTS
+from tests.simulator.history import KINDS
+from tests.simulator.scenario import seeded
+from tests.simulator.truth import Violation
+
+__all__ = ["UNREACHABLE", "Tally", "report", "run_all", "run_share"]
+
+UNREACHABLE: Mapping[tuple[str, str], str] = MappingProxyType(
+    dict.fromkeys(
+        [(point, "duplicate") for point in POINTS if point not in ("K3", "K4", "K5", "K6")],
+        "Spark runs a task twice, and tasks are between K3 and K6; a driver run twice is 'overtaken'",
+    )
+)
+"""Pairs of a kill point and a fault that cannot be, and why."""
+
+_LEAST, _LEAST_REVIVED = 100, 1000
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a share of the histories came to."""
+
+    steps: int = 0
+    histories: int = 0
+    delivered: int = 0
+    seen: Counter[tuple[str, str]] = field(default_factory=Counter)
+    violations: list[str] = field(default_factory=list)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.steps + other.steps,
+            self.histories + other.histories,
+            self.delivered + other.delivered,
+            self.seen + other.seen,
+            self.violations + other.violations,
+        )
+
+    @property
+    def rare(self) -> tuple[str, ...]:
+        """Pairs hit less often than promised, of a million steps: each 100 times, revived zombies 1,000 times."""
+        share = min(1.0, self.steps / 1_000_000)
+        return tuple(
+            f"{point} and {fault}: {self.seen[point, fault]}"
+            for point in POINTS
+            for fault in FAULTS
+            if (point, fault) not in UNREACHABLE
+            and self.seen[point, fault] < share * (_LEAST_REVIVED if fault == "revived" else _LEAST)
+        )
+
+
+def run_share(share: int, shares: int, first_seed: int, steps: int, kinds: Sequence[str] = KINDS) -> Tally:
+    """Run every ``shares``-th seed from the first on, all kinds of connectors in turn, for so many steps."""
+    logging.disable(logging.WARNING)
+    tally, seed = Tally(), first_seed + share
+    try:
+        while tally.steps < steps:
+            for kind in kinds:
+                _run(tally, seed, kind)
+            seed += shares
+    finally:
+        logging.disable(logging.NOTSET)
+    return tally
+
+
+def _run(tally: Tally, seed: int, kind: str) -> None:
+    schedule = seeded(seed, kind)
+    try:
+        schedule.run()
+    except Violation as violation:
+        tally.violations.append(f"{kind} seed {seed}, step {schedule.steps}: {violation}")
+    tally.steps += schedule.steps
+    tally.histories += 1
+    tally.delivered += schedule.history.truth.delivered
+    tally.seen += schedule.seen
+
+
+def run_all(steps: int, first_seed: int, processes: int, kinds: Sequence[str] = KINDS) -> Tally:
+    """Run so many steps, dealt out to processes."""
+    with ProcessPoolExecutor(processes) as pool:
+        shares = [
+            pool.submit(run_share, share, processes, first_seed, -(-steps // processes), kinds)
+            for share in range(processes)
+        ]
+        return sum((share.result() for share in shares), Tally())
+
+
+def report(tally: Tally, first_seed: int, seconds: float) -> str:
+    """Return what was run, the coverage table, what cannot be, and what broke."""
+    head = (
+        f"{tally.steps:,} steps in {tally.histories:,} histories from seed {first_seed} on, {tally.delivered:,} "
+        f"records delivered, {seconds:.0f} s, {len(tally.violations)} violations"
+    )
+    return "\n".join((head, "", *_table(tally), "", *_cannot_be(), *_too_rare(tally), *tally.violations[:20]))
+
+
+def _table(tally: Tally) -> Iterator[str]:
+    yield f"{'':<14}" + "".join(f"{point:>8}" for point in POINTS)
+    for fault in FAULTS:
+        cells = (
+            "-" if (point, fault) in UNREACHABLE else f"{tally.seen[point, fault]:,}"
+            for point in POINTS
+        )  # fmt: skip
+        yield f"{fault:<14}" + "".join(f"{cell:>8}" for cell in cells)
+
+
+def _cannot_be() -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for (point, fault), why in UNREACHABLE.items():
+        reasons.setdefault(why, []).append(f"{point} and {fault}")
+    for why, pairs in reasons.items():
+        yield f"Cannot be: {', '.join(pairs)}: {why}."
+
+
+def _too_rare(tally: Tally) -> Iterator[str]:
+    if tally.rare:
+        yield f"Too rare: {'; '.join(tally.rare)}."

@@ -1,0 +1,46 @@
+"""Histories: which processes they have, by chance; each is told by its seed, or by a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from tests.simulator.chances import Chances, Decisions, Tape
+from tests.simulator.history import History
+from tests.simulator.processes import arriving, driver, operator, sweeper
+from tests.simulator.schedule import Schedule
+
+__all__ = ["OPERATIONS", "scenario", "seeded", "taped"]
+
+OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter all", "reset", "delete", "delete all")
+Choice = TypeVar("Choice")
+
+
+def scenario(kind: str, decisions: Decisions) -> Schedule:
+    """Return a history of one kind, with drivers, operators and arriving data in some order."""
+
+    def choose(choices: Sequence[Choice]) -> Choice:
+        return choices[decisions.choose(len(choices))]
+
+    history = History(kind, policy=choose(("skip", "skip", "skip", "fail")), tasks_max=choose((2, 1)))
+    history.has_bound = choose((True, True, False))
+    schedule = Schedule(history, decisions)
+    schedule.add("one", driver)
+    schedule.add("arrive", arriving)
+    for number in range(choose((3, 4, 5))):
+        schedule.add(f"op-{number}", operator, choose(OPERATIONS))
+        schedule.add(f"next-{number}", driver)
+        schedule.add(f"arrive-{number}", arriving)
+    if kind == "files":
+        schedule.add("sweeper", sweeper)
+    return schedule
+
+
+def seeded(seed: int, kind: str) -> Schedule:
+    """Return the history of a seed."""
+    return scenario(kind, Chances.seeded(seed, kind))
+
+
+def taped(values: Mapping[Any, int], kind: str) -> Schedule:
+    """Return the history of a tape; its keys may be text, as JSON has them."""
+    return scenario(kind, Tape({int(at): value for at, value in values.items()}))
