@@ -1,4 +1,7 @@
-"""The herder as a route gets it: only together with the right to what the route does."""
+"""The herder as a route gets it: only together with the right to what the route does.
+
+A route names it before its body, so that rights are judged before a body is read.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def get_config(connector: Name, herder: Reader) -> Response:
     response_model=ConnectorInfo,
     openapi_extra=takes(Config),
 )
-def put_config(request: Request, connector: Name, config: ConfigBody, herder: Editor) -> Response:
+def put_config(request: Request, connector: Name, herder: Editor, config: ConfigBody) -> Response:
     """Replace the configuration; a hidden value keeps the stored one."""
     is_new, info = connectors.put_config(herder, connector, config)
     return created(request, info) if is_new else answer(info.to_json())
@@ -45,6 +45,6 @@ def put_config(request: Request, connector: Name, config: ConfigBody, herder: Ed
     response_model=ConnectorInfo,
     openapi_extra=takes(Config),
 )
-def patch_config(connector: Name, patch: ConfigBody, herder: Editor) -> Response:
+def patch_config(connector: Name, herder: Editor, patch: ConfigBody) -> Response:
     """Change some settings."""
     return answer(connectors.patch_config(herder, connector, patch).to_json())

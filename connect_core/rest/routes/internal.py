@@ -17,7 +17,7 @@ router = APIRouter(prefix="/connectors/{connector}", route_class=ConnectRoute, i
 
 
 @router.post("/tasks")
-def put_task_configs(connector: Name, body: Body, herder: Editor) -> Response:
+def put_task_configs(connector: Name, herder: Editor, body: Body) -> Response:
     """Refuse: task configurations are made by plans."""
     if not body:
         raise DataError("The request body is empty")

@@ -42,7 +42,7 @@ def get_logger(logger: str, herder: Reader) -> Response:
     response_model=list[str],
     openapi_extra={**takes(SetLevel), "parameters": asks(scope="worker or cluster")},
 )
-def set_level(request: Request, logger: str, levels: ConfigBody, herder: Editor) -> Response:
+def set_level(request: Request, logger: str, herder: Editor, levels: ConfigBody) -> Response:
     """Set a level; with ``scope=cluster`` the answer is empty."""
     level: Any = levels.get("level")
     if level is None:

@@ -28,7 +28,7 @@ def get_offsets(connector: Name, herder: Reader) -> Response:
 @router.patch(
     "", summary="Alter offsets of a stopped connector", response_model=Message, openapi_extra=takes(ConnectorOffsets)
 )
-def alter_offsets(connector: Name, entries: OffsetsBody, herder: Editor) -> Response:
+def alter_offsets(connector: Name, herder: Editor, entries: OffsetsBody) -> Response:
     """Move offsets; null forgets one."""
     return answer({"message": offsets.alter(herder, connector, entries)})
 

@@ -48,6 +48,6 @@ def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response
     response_model=ConfigInfos,
     openapi_extra=takes(Config),
 )
-def validate_config(plugin: str, config: ConfigBody, herder: Editor) -> Response:
+def validate_config(plugin: str, herder: Editor, config: ConfigBody) -> Response:
     """Return Connect's ``ConfigInfos``; a faultless configuration is also tried on the systems it names."""
     return answer(plugins.validate_config(herder, plugin, config).to_json())

@@ -47,7 +47,7 @@ def _target(body: Body) -> RewindRequest:
     response_model=OffsetsPreview,
     openapi_extra=takes(OffsetsPreviewRequest),
 )
-def preview(connector: Name, wanted: Annotated[OffsetsPreviewRequest, Depends(_wanted)], herder: Reader) -> Response:
+def preview(connector: Name, herder: Reader, wanted: Annotated[OffsetsPreviewRequest, Depends(_wanted)]) -> Response:
     """Change nothing: say which intervals and how many records would be read again."""
     return answer(_shown(_previewed(herder, connector, wanted)))
 
@@ -75,7 +75,7 @@ def _shown(found: rewind.Preview) -> dict[str, Any]:
     response_model=Rewound,
     openapi_extra=takes(RewindRequest),
 )
-def rewind_to(connector: Name, target: Annotated[RewindRequest, Depends(_target)], herder: Editor) -> Response:
+def rewind_to(connector: Name, herder: Editor, target: Annotated[RewindRequest, Depends(_target)]) -> Response:
     """Move a stopped connector's offsets to where they stood before an interval."""
     message, found = rewind.rewind(herder, connector, target.to)
     return answer({"message": message, "preview": _shown(found)})
