@@ -10,8 +10,10 @@ from connect_core.connectors.file.config import SINK_CONFIG, SOURCE_CONFIG
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.connectors.filesystem.config import CONFIG
-from connect_core.connectors.jdbc.source_config import SOURCE_CONFIG as JDBC_SOURCE_CONFIG
 from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.jdbc.sink import JdbcSinkConnector
+from connect_core.connectors.jdbc.sink_config import SINK_CONFIG as JDBC_SINK_CONFIG
+from connect_core.connectors.jdbc.source_config import SOURCE_CONFIG as JDBC_SOURCE_CONFIG
 
 FOLDER = Path(connectors.__file__).parent
 HEAD = "<!-- keys -->\n| Key | Type | Default | Values | Meaning |\n|---|---|---|---|---|\n"
@@ -37,6 +39,7 @@ def key_table(definition: ConfigDef) -> str:
         ("file", FileStreamSourceConnector, {"file": "x", "topic": "t"}),
         ("file", FileStreamSinkConnector, {"file": "x"}),
         ("filesystem", FileSystemSinkConnector, {"path": "x"}),
+        ("jdbc", JdbcSinkConnector, {"connection.url": "jdbc:postgresql://h/d"}),
     ],
 )
 def test_readme_states_the_declared_guarantee(folder, connector, config):
@@ -46,7 +49,13 @@ def test_readme_states_the_declared_guarantee(folder, connector, config):
 
 @pytest.mark.parametrize(
     ("folder", "definition"),
-    [("file", SOURCE_CONFIG), ("file", SINK_CONFIG), ("filesystem", CONFIG), ("jdbc", JDBC_SOURCE_CONFIG)],
+    [
+        ("file", SOURCE_CONFIG),
+        ("file", SINK_CONFIG),
+        ("filesystem", CONFIG),
+        ("jdbc", JDBC_SOURCE_CONFIG),
+        ("jdbc", JDBC_SINK_CONFIG),
+    ],
 )
 def test_readme_has_the_keys_of_the_definition(folder, definition):
     assert key_table(definition) in (FOLDER / folder / "README.md").read_text()

@@ -8,11 +8,22 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
+from sqlalchemy.dialects import mysql
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import DBAPIError, NoSuchTableError, UnsupportedCompilationError
 from sqlalchemy.types import NullType, TypeEngine
 
-__all__ = ["Column", "Table", "TableName", "has_reflection", "look_up", "look_up_by_standard"]
+__all__ = ["BINARY_TYPES", "Column", "Table", "TableName", "has_reflection", "look_up", "look_up_by_standard"]
+
+BINARY_TYPES: tuple[type[TypeEngine[Any]], ...] = (
+    sa.LargeBinary,
+    sa.BINARY,
+    sa.VARBINARY,
+    mysql.TINYBLOB,
+    mysql.MEDIUMBLOB,
+    mysql.LONGBLOB,
+)
+"""The types of bytes; SQLAlchemy has no public one they all are."""
 
 
 class TableName(NamedTuple):

@@ -16,7 +16,7 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Instant, Schema, SchemaType, Struct, to_python
-from connect_core.connectors.jdbc.catalog import Column
+from connect_core.connectors.jdbc.catalog import BINARY_TYPES, Column
 from connect_core.errors import DataError
 
 __all__ = ["Misfit", "family_of", "fitted"]
@@ -36,7 +36,7 @@ _FAMILIES: tuple[tuple[tuple[type[TypeEngine[Any]], ...], str], ...] = (
     ((sa.DateTime,), "timestamp"),
     ((sa.Date,), "date"),
     ((sa.Time,), "time"),
-    ((sa.LargeBinary, sa.BINARY, sa.VARBINARY), "bytes"),
+    (BINARY_TYPES, "bytes"),
     ((sa.ARRAY,), "array"),
     ((sa.JSON,), "json"),
     ((sa.String,), "text"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from connect_core.api.config import ConfigDef, ConfigValue
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
 from connect_core.connectors.jdbc.connection import open_database
@@ -54,6 +55,10 @@ class JdbcSinkConnector(SinkConnector):
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
         """Try the database: reachable, tables there and fit, rights."""
         return live_errors(config, limits)
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Return exactly-once, in every mode: positions are in the transaction of the rows."""
+        return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION)
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
         """Return what fences the target and reads where it stands."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from connect_core.connectors.jdbc.connection import JdbcDatabase
 from connect_core.connectors.jdbc.fitting import Misfit, fitted
 from connect_core.connectors.jdbc.sink_config import SinkSettings
 from connect_core.connectors.jdbc.sink_rows import Rows
-from connect_core.connectors.jdbc.sink_schemas import load_newest, projected, store_newest
+from connect_core.connectors.jdbc.sink_schemas import load_newest, projected
 from connect_core.connectors.jdbc.sink_tables import SinkTables
 from connect_core.connectors.jdbc.sink_writes import FittedRows
 from connect_core.errors import DataError
@@ -42,23 +42,32 @@ class Preparation:
         self.tables.forget()
         self.newest.clear()
 
-    def learn(self, pieces: Iterable[Rows]) -> None:
-        """Make the newest version among these rows the table's, if it is newer: first its columns, then its record."""
-        for rows in pieces:
-            version = None if rows.schema is None else rows.schema.version
-            if rows.schema is None or version is None:
-                continue
-            name = self.settings.table_of(rows.topic)
-            known = self._known(name)
-            if known is None or (known.version or 0) < version:
-                self._table(rows)
-                with self.database.begin() as connection:
-                    store_newest(connection, self.schemas, self.connector, name, rows.schema)
-                self.newest.pop(name)
+    def fit(self, pieces: Sequence[Rows], raised: dict[TableName, Schema]) -> list[FittedRows]:
+        """Return rows in their tables' form, each brought up to the newest version that comes before it.
 
-    def fitted(self, rows: Rows) -> FittedRows:
-        """Return rows in their table's form. Raises DataError naming place, table and key."""
-        current = self._current(rows)
+        ``raised`` has, and gets, the versions that are newer than those kept:
+        they are to be kept in the transaction of these rows, for then a
+        transaction done over finds what it found before. DDL is done here.
+        Raises DataError naming place, table and key.
+        """
+        before = dict(raised)
+        for rows in pieces:
+            if self._raise(rows, raised):
+                self._table(rows)
+        return [self._fitted(rows, self._current(rows, before)) for rows in pieces]
+
+    def _raise(self, rows: Rows, raised: dict[TableName, Schema]) -> bool:
+        """Note the version of these rows, if it is the newest of their table."""
+        if rows.schema is None or rows.schema.version is None:
+            return False
+        name = self.settings.table_of(rows.topic)
+        newest = raised.get(name) or self._known(name)
+        if newest is not None and (newest.version or 0) >= rows.schema.version:
+            return False
+        raised[name] = rows.schema
+        return True
+
+    def _fitted(self, rows: Rows, current: Rows) -> FittedRows:
         table = self._table(current)
         arrays, names, row = [], [], 0
         others = [column.name for column in current.columns]
@@ -90,12 +99,13 @@ class Preparation:
                 self.newest[name] = load_newest(connection, self.schemas, self.connector, name)
         return self.newest[name]
 
-    def _current(self, rows: Rows) -> Rows:
+    def _current(self, rows: Rows, raised: dict[TableName, Schema]) -> Rows:
         version = None if rows.schema is None else rows.schema.version
-        if rows.schema is None or version is None:
+        if rows.schema is None or version is None or self._raise(rows, raised):
             return rows
-        newest = self._known(self.settings.table_of(rows.topic))
-        if newest is None or (newest.version or 0) <= version:
+        name = self.settings.table_of(rows.topic)
+        newest = raised.get(name) or self._known(name)
+        if newest is None or newest.version == version:
             return rows
         try:
             return projected(rows, newest, self.settings.included)

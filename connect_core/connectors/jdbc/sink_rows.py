@@ -184,8 +184,17 @@ def _fields(schema: Schema | None, array: pa.StructArray) -> tuple[FieldColumn, 
             FieldColumn(field.name, _guessed(field), child) for field, child in zip(array.type, children, strict=True)
         )
     return tuple(
-        FieldColumn(field.name, field.schema, child) for field, child in zip(schema.fields, children, strict=True)
+        FieldColumn(field.name, field.schema, _with_default(field.schema, child, array))
+        for field, child in zip(schema.fields, children, strict=True)
     )
+
+
+def _with_default(schema: Schema, child: pa.Array, parent: pa.Array) -> pa.Array:
+    """Return a field's values as ``Struct.get`` does: a null is the default, if there is one."""
+    if schema.default is None or child.null_count == parent.null_count:
+        return child
+    default = to_arrow_array(schema, [schema.default])
+    return child if default is None else pc.if_else(pc.and_(child.is_null(), parent.is_valid()), default[0], child)
 
 
 def _guessed(field: pa.Field) -> Schema:

@@ -25,7 +25,7 @@ from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.sink_rows import FieldColumn, Rows
 from connect_core.errors import DataError, SchemaProjectorError
 
-__all__ = ["load_newest", "projected", "store_newest"]
+__all__ = ["load_newest", "prepare_newest", "projected", "store_newest"]
 
 _NUMBERS = (
     SchemaType.INT8,
@@ -40,17 +40,20 @@ _NUMBERS = (
 def load_newest(connection: Connection, schemas: sa.Table, connector: str, name: TableName) -> Schema | None:
     """Return the newest schema that any task has written this table with, or ``None``."""
     found = connection.execute(sa.select(schemas.c.arrow_schema).where(_is(schemas, connector, name))).scalar()
-    return None if found is None else _schema(found)
+    return _schema(found) if found else None
+
+
+def prepare_newest(connection: Connection, schemas: sa.Table, connector: str, name: TableName) -> None:
+    """Make a place for a table's newest schema, so that keeping one is a mere update, which waits for other tasks'."""
+    if connection.execute(sa.select(schemas.c.version).where(_is(schemas, connector, name))).first() is None:
+        names = {"connector": connector, "table_name": str(name)}
+        connection.execute(schemas.insert(), [{**names, "version": 0, "arrow_schema": ""}])
 
 
 def store_newest(connection: Connection, schemas: sa.Table, connector: str, name: TableName, schema: Schema) -> None:
     """Keep a schema, unless one of its version or a newer one is kept."""
-    row = _is(schemas, connector, name)
-    values = {"version": schema.version, "arrow_schema": _text(schema)}
-    if connection.execute(sa.select(schemas.c.version).where(row)).first() is None:
-        names = {"connector": connector, "table_name": str(name)}
-        connection.execute(schemas.insert(), [{**names, **values}])
-    connection.execute(schemas.update().where(row & (schemas.c.version < schema.version)).values(values))
+    is_older = _is(schemas, connector, name) & (schemas.c.version < schema.version)
+    connection.execute(schemas.update().where(is_older).values(version=schema.version, arrow_schema=_text(schema)))
 
 
 def projected(rows: Rows, target: Schema, included: frozenset[str]) -> Rows:

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch
+from connect_core.api.data import Schema
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
+from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.connection import open_database
 from connect_core.connectors.jdbc.sink_config import sink_settings
 from connect_core.connectors.jdbc.sink_offsets import Owner, offsets_table
@@ -50,6 +52,7 @@ class JdbcSinkTask(SinkTask):
         self._committed = {part.topic_partition: part.start for part in interval.ranges}
         self._reached = dict(self._committed)
         self._gathered: list[_Gathered] = []
+        self._raised: dict[TableName, Schema] = {}
         self._began = time.monotonic()
 
     def put(self, records: Sequence[SinkRecord]) -> None:
@@ -90,9 +93,9 @@ class JdbcSinkTask(SinkTask):
     def _take(self, batch: Batch) -> None:
         """Gather a batch; changes nothing if a row does not fit. Raises DataError."""
         pieces = list(rows_of_batch(batch, self._settings))
-        self._preparation.learn(pieces)
-        for rows in pieces:
-            self._preparation.fitted(rows)
+        raised = dict(self._raised)
+        self._preparation.fit(pieces, raised)
+        self._raised = raised
         if not self._gathered:
             self._began = time.monotonic()
         self._gathered += [_Gathered(batch, rows) for rows in pieces]
@@ -128,6 +131,7 @@ class JdbcSinkTask(SinkTask):
             else:
                 self._committed.update(self._reached)
                 self._gathered.clear()
+                self._raised.clear()
                 return
 
     def _leave_out(self, error: BadRowError) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from connect_core.api.data import Schema
 from connect_core.api.records import TopicPartition
@@ -16,7 +17,7 @@ from connect_core.connectors.jdbc.sink_config import SinkSettings
 from connect_core.connectors.jdbc.sink_offsets import OffsetsTable, Owner, is_at, move
 from connect_core.connectors.jdbc.sink_preparing import Preparation
 from connect_core.connectors.jdbc.sink_rows import Rows
-from connect_core.connectors.jdbc.sink_schemas import load_newest
+from connect_core.connectors.jdbc.sink_schemas import load_newest, prepare_newest, store_newest
 from connect_core.connectors.jdbc.sink_writes import FittedRows, writes_of
 from connect_core.errors import ConnectError, DataError, RetriableError
 
@@ -24,6 +25,9 @@ __all__ = ["BadRowError", "Moves", "TargetWriter"]
 
 Moves = Mapping[TopicPartition, tuple[int, int]]
 """Positions by partition: from where they must stand to where they go."""
+
+Versions = Mapping[TableName, Schema]
+"""The schemas to be kept as their tables' newest."""
 
 _TRIES = 5
 
@@ -57,10 +61,11 @@ class TargetWriter:
         same call is right), or ConnectError.
         """
         for _ in range(_TRIES):
-            self.preparation.learn(pieces)
-            fitted = [self.preparation.fitted(rows) for rows in pieces]
+            raised: dict[TableName, Schema] = {}
+            fitted = self.preparation.fit(pieces, raised)
+            self._prepare_newest(raised)
             try:
-                self._commit(pieces, fitted, moves)
+                self._commit(pieces, fitted, moves, raised)
             except _NewerSchemaError:
                 self.preparation.forget()
             else:
@@ -73,16 +78,19 @@ class TargetWriter:
         if connection is not None:
             self.database.close(connection)
 
-    def _commit(self, pieces: Sequence[Rows], fitted: Sequence[FittedRows], moves: Moves) -> None:
+    def _commit(self, pieces: Sequence[Rows], fitted: Sequence[FittedRows], moves: Moves, raised: Versions) -> None:
         is_done = False
         try:
             connection = self._opened()
             with connection.begin() as transaction:
                 move(connection, self.own.offsets, self.owner, moves)
-                self._check_versions(connection, pieces)
+                for name in sorted(raised, key=str):
+                    store_newest(connection, self.own.schemas, self.owner.connector, name, raised[name])
+                self._check_versions(connection, pieces, raised)
                 self._write_all(connection, fitted)
                 self._end(transaction.commit, moves)
                 is_done = True
+            self.preparation.newest.update(raised)
         except DBAPIError as error:
             self.preparation.forget()
             ours = self.database.translated(error)
@@ -109,11 +117,17 @@ class TargetWriter:
             self._connection = self.database.open()
         return self._connection
 
-    def _check_versions(self, connection: Connection, pieces: Sequence[Rows]) -> None:
+    def _prepare_newest(self, raised: Versions) -> None:
+        for name in raised:
+            # An IntegrityError means that another task was as fast.
+            with self.database.connect() as connection, suppress(IntegrityError), connection.begin():
+                prepare_newest(connection, self.own.schemas, self.owner.connector, name)
+
+    def _check_versions(self, connection: Connection, pieces: Sequence[Rows], raised: Versions) -> None:
         """Refuse to go on with a version that is no longer the newest."""
         versioned = {self.settings.table_of(rows.topic) for rows in pieces if rows.schema and rows.schema.version}
         for name in versioned:
-            known: Schema | None = self.preparation.newest.get(name)
+            known = raised.get(name) or self.preparation.newest.get(name)
             found = load_newest(connection, self.own.schemas, self.owner.connector, name)
             if found is not None and (known is None or (found.version or 0) > (known.version or 0)):
                 raise _NewerSchemaError

@@ -66,15 +66,17 @@ def _describe_schema(
     for (_, name), reflected in columns.items():
         constraint = keys.get((schema, name))
         key = tuple(constraint["constrained_columns"] or ()) if constraint else ()
-        table = Table(TableName(schema, name), tuple(map(_column, reflected)), key)
+        table = Table(TableName(schema, name), tuple(_column(one, key) for one in reflected), key)
         if reflected:
             found[table.name] = SourceTable(table, _numbered(connection, reflected, key), name in stored)
     return found
 
 
-def _column(found: ReflectedColumn) -> Column:
+def _column(found: ReflectedColumn, key: Sequence[str]) -> Column:
     has_default = found.get("default") is not None or bool(found.get("identity") or found.get("computed"))
-    return Column(str(found["name"]), found["type"], bool(found["nullable"]), has_default)
+    # SQLite calls its keys nullable.
+    nullable = bool(found["nullable"]) and found["name"] not in key
+    return Column(str(found["name"]), found["type"], nullable, has_default)
 
 
 def _numbered(connection: Connection, columns: Iterable[ReflectedColumn], key: Sequence[str]) -> tuple[str, ...]:

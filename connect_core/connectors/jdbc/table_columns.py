@@ -10,7 +10,7 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Decimal, Schema, SchemaBuilder, SchemaType, Timestamp
-from connect_core.connectors.jdbc.catalog import Column
+from connect_core.connectors.jdbc.catalog import BINARY_TYPES, Column
 from connect_core.connectors.jdbc.dialects import Dialect
 from connect_core.connectors.jdbc.source_config import NumericMapping
 
@@ -78,6 +78,8 @@ def _schema(kind: TypeEngine[Any], dialect: Dialect, mapping: NumericMapping) ->
         return _numeric(kind, mapping)
     if getattr(kind, "unsigned", False):
         return _unsigned(kind)
+    if isinstance(kind, BINARY_TYPES):
+        return Schema(SchemaType.BYTES)
     return dialect.schema_of(kind)
 
 

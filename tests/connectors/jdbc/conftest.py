@@ -14,6 +14,7 @@ from tests.connectors.jdbc.servers import (
     Server,
     file_server,
     mariadb_running,
+    of_servers,
     postgresql_server,
     postgresql_stack,
 )
@@ -58,8 +59,6 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "server" in metafunc.fixturenames and "kind" not in metafunc.fixturenames:
-        servers = [
-            pytest.param(kind, marks=pytest.mark.servers if kind in ("postgresql", "mariadb") else ()) for kind in KINDS
-        ]
-        metafunc.parametrize("server", servers, indirect=True)
+    chosen = any(mark.name == "parametrize" and mark.args[0] == "server" for mark in metafunc.definition.iter_markers())
+    if "server" in metafunc.fixturenames and "kind" not in metafunc.fixturenames and not chosen:
+        metafunc.parametrize("server", of_servers(KINDS), indirect=True)

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import psycopg
 import pymysql
 import pytest
 import sqlalchemy as sa
+from _pytest.mark import ParameterSet
 
 from connect_core.api import WorkerLimits
 from connect_core.api.config import AbstractConfig, ConfigDef
@@ -28,6 +29,16 @@ from connect_core.dev.stack import Stack
 from tests.integration.ports import free_port
 
 KINDS = ("postgresql", "mariadb", "sqlite", "duckdb")
+
+
+def of_servers(kinds: Iterable[str]) -> list[ParameterSet]:
+    """Return the parameters of fixture ``server``; all but SQLite go with the servers, as DuckDB is slow to open."""
+    return [pytest.param(kind, marks=() if kind == "sqlite" else pytest.mark.servers) for kind in kinds]
+
+
+def strict_servers() -> list[ParameterSet]:
+    """Return those whose columns refuse values of another type; SQLite's take anything."""
+    return of_servers(kind for kind in KINDS if kind != "sqlite")
 
 
 @dataclass(frozen=True)

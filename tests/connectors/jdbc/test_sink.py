@@ -9,7 +9,7 @@ import pytest
 from connect_core.api import SchemaBuilder, TopicPartition
 from connect_core.errors import ConfigError, ConnectError, DataError
 from tests.connectors.contexts import Reporter
-from tests.connectors.jdbc.servers import Server
+from tests.connectors.jdbc.servers import Server, strict_servers
 from tests.connectors.jdbc.sink_runs import ORDER, SinkRun, order, record, struct, tombstone
 
 UPSERT = {
@@ -223,9 +223,8 @@ def test_schemaless_records_need_a_table_they_fit(server: Server) -> None:
 
 
 @LANES
+@pytest.mark.parametrize("server", strict_servers(), indirect=True)
 def test_a_value_that_does_not_fit_is_named(server: Server, in_batches: bool) -> None:
-    if server.kind == "sqlite":
-        pytest.skip("SQLite's columns take anything")
     server.execute("CREATE TABLE orders (id SMALLINT NOT NULL PRIMARY KEY, label VARCHAR(3) NOT NULL)")
     run = SinkRun(server, {**UPSERT, "pk.mode": "record_value", "auto.evolve": "false"})
     with pytest.raises(DataError, match=r"offset 1: value 70000 does not fit column id .*table orders, key id=70000"):
