@@ -66,7 +66,7 @@ faults: venv ## Kill and pause processes while data moves; ends with a table of 
 	@$(BIN)/python -m tests.faults
 
 faults-smoke: venv ## The rows of the fault matrix that find most, in some minutes
-	@$(BIN)/python -m tests.faults --rows 1,2,6,9,12,15,16,27,32,33
+	@$(BIN)/python -m tests.faults --smoke
 
 bench: venv ## Measure Kafka to Parquet beside a bare consumer and Apache Kafka Connect
 	@$(BIN)/python -m tests.benchmarks.kafka_to_parquet

@@ -1,4 +1,10 @@
-"""``python -m tests.faults [--rows 1,6,9] [--seed N] [--minutes M]``: injects faults, prints the table; 1 on a loss."""
+"""``python -m tests.faults``: injects faults, prints a table; 1 when anything was lost or repeated.
+
+``[--rows 1,6,9] [--smoke] [--seed N] [--minutes M] [--table FILE]``
+
+Rows that need Airflow come last, on a stack of their own, one such stack at a
+time on a machine. ``--minutes`` takes the other rows at random for so long.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +14,18 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
+from tests.faults import table
+from tests.faults.airflow_world import AirflowWorld
 from tests.faults.history import Findings
-from tests.faults.rows import ROWS, Row
+from tests.faults.rows import ROWS, SMOKE, Row
+from tests.faults.table import Result
 from tests.faults.world import World
+
+_LOG_CHARACTERS = 20_000
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -22,30 +33,47 @@ def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
     seed = options.seed if options.seed is not None else secrets.randbelow(2**32)
     wanted = {int(number) for number in options.rows.split(",")} if options.rows else None
-    rows = [row for row in ROWS if wanted is None or row.number in wanted]
-    print(f"seed {seed}; rows {', '.join(str(row.number) for row in rows)}", flush=True)
-    print("| row | fault | injected | records | lost | repeated | violations | seconds to recover |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
-    bad = 0
-    with tempfile.TemporaryDirectory(prefix="connect-faults-") as folder, World(Path(folder), Random(seed)) as world:
-        for row in _until(rows, options.minutes, world.random):
-            found = _run(row, world)
-            bad += not found.is_good
-            print(_line(row, found), flush=True)
-            for violation in found.violations:
-                print(f"  {violation}", flush=True)
-        if bad:
-            sys.stderr.write((Path(folder) / "drivers.log").read_text(errors="replace")[-20_000:])
-    print(f"{bad} rows failed, seed {seed}" if bad else f"nothing lost, nothing repeated, seed {seed}")
+    rows = [row for row in (SMOKE if options.smoke else ROWS) if wanted is None or row.number in wanted]
+    print(f"seed {seed}; rows {', '.join(str(row.number) for row in rows)}\n{table.head()}", flush=True)
+    results = []
+    for result in _results(rows, seed, options.minutes):
+        results.append(result)
+        print("\n".join([result.line(), *(f"  {violation}" for violation in result.found.violations)]), flush=True)
+        if options.table:
+            table.write(options.table, [result.line()])
+    bad = [result for result in results if not result.found.is_good]
+    faults, records = (sum(getattr(one.found, what) for one in results) for what in ("faults", "records"))
+    verdict = f"{len(bad)} failed" if bad else "nothing lost, nothing repeated"
+    print(f"{len(results)} runs, {faults} faults, {records} records: {verdict}; seed {seed}")
     return 1 if bad else 0
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--rows", help="numbers of the fault matrix, with commas; all when left out")
+    parser.add_argument("--smoke", action="store_true", help="only the rows that find most")
     parser.add_argument("--seed", type=int, help="what chance is seeded with; printed")
     parser.add_argument("--minutes", type=float, help="go on with rows taken at random for so long")
+    parser.add_argument("--table", type=Path, help="a Markdown file whose table gets the results")
     return parser.parse_args(arguments)
+
+
+def _results(rows: Sequence[Row], seed: int, minutes: float | None) -> Iterator[Result]:
+    plain = [row for row in rows if not row.needs_airflow]
+    others = [row for row in rows if row.needs_airflow] if minutes is None else []
+    for kind, some in ((World, plain), (AirflowWorld, others)):
+        if some:
+            with tempfile.TemporaryDirectory(prefix="connect-faults-") as folder:
+                yield from _in_world(kind(Path(folder), Random(seed)), some, seed, minutes)
+
+
+def _in_world(world: World, rows: Sequence[Row], seed: int, minutes: float | None) -> Iterator[Result]:
+    with world:
+        for row in _until(rows, minutes, world.random):
+            found = _run(row, world)
+            if not found.is_good:
+                sys.stderr.write((world.folder / "drivers.log").read_text(errors="replace")[-_LOG_CHARACTERS:])
+            yield Result(row, found, seed)
 
 
 def _until(rows: Sequence[Row], minutes: float | None, chance: Random) -> Iterator[Row]:
@@ -65,20 +93,6 @@ def _run(row: Row, world: World) -> Findings:
         return Findings(0, 0, 0, 0, (f"{type(error).__name__}: {error}",), 0.0)
     finally:
         world.end_drivers()
-
-
-def _line(row: Row, found: Findings) -> str:
-    cells: Iterable[object] = (
-        row.number,
-        row.name,
-        found.faults,
-        found.records,
-        found.lost,
-        found.repeated,
-        len(found.violations),
-        f"{found.recovery_seconds:.1f}",
-    )
-    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
+import traceback
 
 from connect_core.errors import ConnectError
-from connect_core.interval.runs import RunRequest
+from connect_core.interval.runs import RunRequest, RunStatus
 from connect_core.spark.run import run_connector
 
 _PAUSE_SECONDS = 0.3
@@ -20,12 +22,21 @@ def drive(connector: str) -> None:
         number += 1
         try:
             outcome = run_connector(RunRequest(connector, f"run-{os.getpid()}-{number}", asked=True))
-            if outcome.intervals:
-                print(f"{connector} {outcome.status.value}: {outcome.records} records", flush=True)
+            if outcome.status is not RunStatus.IDLE:
+                _say(connector, f"{outcome.status.value}: {outcome.records} records {outcome.reason}")
         except ConnectError as error:
-            print(f"{connector} {type(error).__name__}: {error}", flush=True)
+            _say(connector, f"{type(error).__name__}: {error}")
+        except Exception:
+            # Whatever ends a task, Airflow tries it again.
+            _say(connector, traceback.format_exc())
         time.sleep(_PAUSE_SECONDS)
 
 
+def _say(connector: str, what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {os.getpid()} {connector} {what}", flush=True)
+
+
 if __name__ == "__main__":
+    logging.getLogger("connect_core.settings").setLevel(logging.ERROR)
+    logging.getLogger("connect_core.configs").setLevel(logging.ERROR)
     drive(sys.argv[1])

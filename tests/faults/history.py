@@ -9,12 +9,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow.dataset as ds
 
+from connect_core.errors import RetriableError
+from connect_core.herder.status import get_status
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState
 from connect_core.store import connectors
 from connect_core.store.connectors import NewConfig
@@ -24,9 +27,9 @@ from tests.faults.world import World
 Found = TypeVar("Found")
 """What is waited for."""
 
-BATCH, BATCHES, PAUSE_SECONDS = 1000, 40, 0.25
+_BATCH = 1000
 _LEAST = 1000
-_DRAIN_SECONDS = 180.0
+_DRAIN_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,10 @@ class Findings:
     repeated: int
     violations: tuple[str, ...]
     recovery_seconds: float
+
+    def with_violations(self, *violations: str) -> Findings:
+        """Return the same with more violations."""
+        return replace(self, violations=(*self.violations, *violations))
 
     @property
     def is_good(self) -> bool:
@@ -56,7 +63,9 @@ class History:
     partitions: int = 4
     topic: str = ""
     written: int = 0
-    healed_at: float = field(default_factory=time.monotonic)
+    recovery_seconds: float = 0.0
+    recreated: set[str] = field(default_factory=set)
+    """Connectors whose intervals are not all known, as they were deleted."""
 
     @property
     def source(self) -> str:
@@ -78,11 +87,11 @@ class History:
         """Where the sink writes."""
         return self.world.folder / f"{self.name}-parquet"
 
-    def begin(self) -> None:
-        """Create topic, connectors and drivers."""
+    def begin(self, **source: str) -> None:
+        """Create topic, connectors and drivers; ``source`` are more settings of the source."""
         self.file.touch()
         self.topic = self.world.topics.create(self.partitions)
-        self._create(self.source, ConnectorType.SOURCE, self.source_config())
+        self._create(self.source, ConnectorType.SOURCE, {**self.source_config(), **source})
         self._create(self.sink, ConnectorType.SINK, self.sink_config())
         for name in (self.source, self.sink):
             self.world.drive(name)
@@ -120,16 +129,28 @@ class History:
         writer.join()
 
     def _write(self) -> None:
-        for _ in range(BATCHES):
+        for _ in range(self.world.batches):
             with self.file.open("a") as target:
-                target.writelines(f"line {number}\n" for number in range(self.written, self.written + BATCH))
-            self.written += BATCH
-            time.sleep(PAUSE_SECONDS)
+                target.writelines(f"line {number}\n" for number in range(self.written, self.written + _BATCH))
+            self.written += _BATCH
+            time.sleep(self.world.pause_seconds)
 
     def heal(self) -> None:
-        """End the fault: every connector has a driver again."""
+        """End the fault: every connector has a driver again. Wait until each moves, or has nothing left to move."""
+        began, before = time.monotonic(), {name: self._moved(name) for name in (self.source, self.sink)}
         self.world.heal(self.source, self.sink)
-        self.healed_at = time.monotonic()
+        for name, moved in before.items():
+            _await(partial(self._moves, name, moved), _DRAIN_SECONDS, f"{name} moves no more")
+        self.recovery_seconds = time.monotonic() - began
+
+    def _moved(self, connector: str) -> int:
+        return _await(lambda: self.committed(connector), _DRAIN_SECONDS, "the metadata database does not answer")
+
+    def _moves(self, connector: str, before: int) -> bool | None:
+        """Return true if more is committed than before, or all of what was there before it."""
+        moved = self.committed(connector)
+        left = self.written if connector == self.source else self.committed(self.source)
+        return moved > before or moved >= left or None
 
     def intervals(self, connector: str) -> list[PastInterval]:
         """Return the connector's intervals, the oldest first."""
@@ -138,17 +159,29 @@ class History:
 
     def committed(self, connector: str) -> int:
         """Return how many records its committed intervals have moved."""
+        if connector in self.recreated:
+            return len(self.in_topic() if connector == self.source else self.in_parquet())
         done = (one for one in self.intervals(connector) if one.row.state is IntervalState.COMMITTED)
         return sum(one.counts.records for one in done)
 
-    def await_running(self, connector: str, seconds: float = 60.0) -> PastInterval:
+    def await_running(self, connector: str, seconds: float = 120.0) -> PastInterval:
         """Wait until the connector's job runs, and return its interval."""
         return _await(lambda: next(iter(self._running(connector)), None), seconds, f"no job of {connector} runs")
 
-    def await_committed(self, connector: str, records: int, seconds: float = 90.0) -> None:
+    def await_committed(self, connector: str, records: int, seconds: float = 180.0) -> None:
         """Wait until the connector has moved so many records."""
         what = f"{connector} has not moved {records} records"
         _await(lambda: self.committed(connector) >= records or None, seconds, what)
+
+    def await_failure(self, connector: str, text: str, seconds: float = 120.0) -> str:
+        """Wait until the connector or a task of it has failed with this in its trace → the trace."""
+
+        def trace() -> str | None:
+            status = get_status(self.world.herder, connector).to_json()
+            told = " ".join(part.get("trace", "") for part in (status["connector"], *status["tasks"]))
+            return told if text in told else None
+
+        return _await(trace, seconds, f"{connector} has not failed with {text!r}")
 
     def change(self, connector: str, target: TargetState) -> None:
         """Pause, stop or resume a connector."""
@@ -161,18 +194,26 @@ class History:
         with self.world.database.write() as connection:
             connectors.replace_config(connection, connector, NewConfig(kind, config))
 
+    def forget(self, connector: str) -> None:
+        """Take note that the connector was deleted, and its intervals with it."""
+        self.recreated.add(connector)
+
     def end(self, faults: int) -> Findings:
         """Wait until all is moved, end the drivers and check everything."""
         for connector in (self.source, self.sink):
             self.await_committed(connector, self.written, _DRAIN_SECONDS)
-        seconds = time.monotonic() - self.healed_at
         self.world.end_drivers()
         expected = range(self.written)
         lost_there, repeated_there = _compare(self.in_topic(), expected)
         lost_here, repeated_here = _compare(self.in_parquet(), expected)
         violations = tuple(self._violations())
         return Findings(
-            faults, self.written, lost_there + lost_here, repeated_there + repeated_here, violations, seconds
+            faults,
+            self.written,
+            lost_there + lost_here,
+            repeated_there + repeated_here,
+            violations,
+            self.recovery_seconds,
         )
 
     def in_topic(self) -> list[int]:
@@ -182,11 +223,14 @@ class History:
 
     def in_parquet(self) -> list[int]:
         """Return the numbers of the lines that a reader of the files sees."""
-        table = ds.dataset(str(self.exported / self.topic), format="parquet").to_table()
+        folder = self.exported / self.topic
+        if not folder.exists():
+            return []
+        table = ds.dataset(str(folder), format="parquet").to_table()
         return [int(line.split()[1]) for line in table["line"].to_pylist()]
 
     def _violations(self) -> Iterator[str]:
-        for connector in (self.source, self.sink):
+        for connector in {self.source, self.sink} - self.recreated:
             intervals = self.intervals(connector)
             committed = [one for one in intervals if one.row.state is IntervalState.COMMITTED]
             moved = sum(one.counts.records for one in committed)
@@ -217,8 +261,16 @@ def _compare(found: list[int], expected: range) -> tuple[int, int]:
 
 def _await(look: Callable[[], Found | None], seconds: float, what: str) -> Found:
     end = time.monotonic() + seconds
-    while (found := look()) is None:
+    while (found := _seen(look)) is None:
         if time.monotonic() > end:
             raise TimeoutError(f"After {seconds:.0f} s: {what}")
         time.sleep(0.05)
     return found
+
+
+def _seen(look: Callable[[], Found | None]) -> Found | None:
+    try:
+        return look()
+    except RetriableError:
+        # The database is what is harmed.
+        return None

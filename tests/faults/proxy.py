@@ -1,4 +1,4 @@
-"""TCP proxies that lose the reply to a commit: the request arrives, its answer never does."""
+"""TCP proxies before the servers: they lose the reply to a commit, hold bytes back, slow them down, or cut."""
 
 from __future__ import annotations
 
@@ -6,20 +6,41 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
 
 _END_TXN = 26
 """Kafka's API key of EndTxn, by which a transaction is committed or aborted."""
 
 
+_SLOW_SECONDS = 0.05
+
+
+class Network(Enum):
+    """What the network does to bytes on their way."""
+
+    WHOLE = "passes them on"
+    SLOW = "passes them on late"
+    DEAF = "passes requests on, and no answer"
+    CUT = "passes nothing on"
+
+
 class Proxy:
-    """Forwards connections to ``127.0.0.1:target``; armed, it cuts one at the reply to a commit."""
+    """Forwards connections to ``127.0.0.1:target``; armed, it cuts one at the reply to a commit.
+
+    Bytes held back by a network that is not whole arrive when it is again, as
+    TCP would send them anew.
+    """
 
     def __init__(self, target: Callable[[], int], watch: Callable[[], Watch]) -> None:
         self._target = target
         self._watch = watch
         self._server = socket.create_server(("127.0.0.1", 0))
         self._armed = 0
+        self._network = Network.WHOLE
+        self._open: list[socket.socket] = []
         self._lock = threading.Lock()
         self.lost = 0
         threading.Thread(target=self._accept, daemon=True).start()
@@ -28,6 +49,21 @@ class Proxy:
     def port(self) -> int:
         """Where clients connect to."""
         return int(self._server.getsockname()[1])
+
+    @contextmanager
+    def network(self, state: Network) -> Iterator[None]:
+        """Let the network be so while the block runs."""
+        self._network = state
+        try:
+            yield
+        finally:
+            self._network = Network.WHOLE
+
+    def reset(self) -> int:
+        """End every connection by RST → how many there were."""
+        with self._lock:
+            ends, self._open = self._open, []
+        return sum(_reset(end) for end in ends)
 
     def lose_replies(self, count: int) -> None:
         """Lose the replies to the next ``count`` commits."""
@@ -53,6 +89,8 @@ class Proxy:
             with contextlib.suppress(OSError):
                 server = socket.create_connection(("127.0.0.1", self._target()), 5)
                 server.settimeout(None)
+                with self._lock:
+                    self._open.append(client)
                 watch = self._watch()
                 pair = (client, server)
                 threading.Thread(target=self._pass, args=(pair, watch.sent, False), daemon=True).start()
@@ -66,24 +104,40 @@ class Proxy:
             while data := source.recv(1 << 16):
                 if look(data) and is_answer and self.take():
                     break
+                self._hold(is_answer)
                 sink.sendall(data)
         for end in pair:
-            with contextlib.suppress(OSError):
-                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                end.shutdown(socket.SHUT_RDWR)
-            end.close()
+            _reset(end)
+        with self._lock:
+            self._open = [end for end in self._open if end not in pair]
+
+    def _hold(self, is_answer: bool) -> None:
+        if self._network is Network.SLOW:
+            time.sleep(_SLOW_SECONDS)
+        while self._network is Network.CUT or (self._network is Network.DEAF and is_answer):
+            time.sleep(0.02)
+
+
+def _reset(end: socket.socket) -> bool:
+    """End a connection by RST → whether it was open."""
+    was_open = end.fileno() != -1
+    with contextlib.suppress(OSError):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+    return was_open
 
 
 class Watch:
-    """Looks at one connection's bytes in both directions."""
+    """Looks at one connection's bytes in both directions; this one knows no commit."""
 
     def sent(self, data: bytes) -> bool:
         """Look at what the client sent; the answer does not matter."""
-        raise NotImplementedError
+        return False
 
     def answered(self, data: bytes) -> bool:
         """Return whether this is the answer to a commit."""
-        raise NotImplementedError
+        return False
 
 
 class KafkaWatch(Watch):

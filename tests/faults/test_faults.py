@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.faults import table
 from tests.faults.history import Findings
 from tests.faults.proxy import KafkaWatch
-from tests.faults.rows import ROWS, Row
+from tests.faults.rows import QUICK, ROWS, Row
+from tests.faults.table import Result
 from tests.faults.world import World
 
+GOOD = Findings(1, 1000, 0, 0, (), 0.0)
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(420)]
-
-SMOKE = (1, 6, 9, 15)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield world
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.number in SMOKE], ids=lambda row: row.name)
+@pytest.mark.parametrize("row", QUICK, ids=lambda row: row.name)
 def test_nothing_is_lost_or_repeated(world: World, row: Row) -> None:
     try:
         found = row.run(world)
@@ -38,8 +41,26 @@ def test_nothing_is_lost_or_repeated(world: World, row: Row) -> None:
     assert found.is_good
 
 
+def test_rows_have_names_of_their_own() -> None:
+    assert len({(row.number, row.name) for row in ROWS}) == len(ROWS)
+
+
+def test_table_keeps_the_newest_result_of_each_row(tmp_path: Path) -> None:
+    file = tmp_path / "table.md"
+    file.write_text("# Faults\n\n<!-- results -->\n<!-- end of results -->\nThe end.\n")
+    row, other = Row(15, "a", lambda world: GOOD), Row(2, "b", lambda world: GOOD)
+    for one, lost in ((row, 3), (other, 0), (row, 0)):
+        table.write(file, [Result(one, replace(GOOD, lost=lost), 7).line()])
+    lines = [line for line in file.read_text().splitlines() if line.startswith("|")]
+    assert [line.split("|")[1:6] for line in lines[2:]] == [
+        ["  2 ", " b ", " 1 ", " 1000 ", " 0 "],
+        [" 15 ", " a ", " 1 ", " 1000 ", " 0 "],
+    ]
+    assert file.read_text().endswith("<!-- end of results -->\nThe end.\n")
+
+
 def test_findings_that_moved_little_or_lost_one_are_not_good() -> None:
-    assert Findings(1, 1000, 0, 0, (), 0.0).is_good
+    assert GOOD.is_good
     for bad in (
         Findings(1, 999, 0, 0, (), 0.0),
         Findings(1, 1000, 1, 0, (), 0.0),

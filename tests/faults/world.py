@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +15,19 @@ from random import Random
 from types import TracebackType
 from urllib.parse import urlsplit, urlunsplit
 
-from connect_core.configs import load_worker
+import psutil
+import psycopg
+
+from connect_core.configs import load_worker, providers_of
+from connect_core.dev.secrets import secret
 from connect_core.dev.stack import Stack
+from connect_core.herder.context import Herder
+from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.registry import ENTRY_POINTS
 from connect_core.settings import WorkerMode
 from connect_core.store import Database, migrate
-from tests.faults.proxy import KafkaWatch, PostgresWatch, Proxy
+from tests.faults.proxy import KafkaWatch, PostgresWatch, Proxy, Watch
 from tests.integration.topics import Topics
 
 CHECKOUT = Path(__file__).parents[2]
@@ -42,30 +50,55 @@ class DriverProcess:
         self.process.send_signal(number)
 
 
+class Drivers:
+    """The scheduler of connectors whose runs are started by driver processes: there is nothing to tell it."""
+
+    def deploy(self, connector: str) -> None:
+        """Leave it to the connector's driver."""
+
+    remove = pause = resume = retry = deploy
+
+    def trigger(self, connector: str) -> str:
+        """Leave it to the connector's driver."""
+        return ""
+
+
 @dataclass(slots=True)
 class World:
-    """Kafka, PostgreSQL and Spark with proxies before the first two, and a seeded source of chance."""
+    """Kafka, PostgreSQL and Spark with a proxy before each, and a seeded source of chance."""
 
     folder: Path
     random: Random
+    settings: Mapping[str, str] = field(default_factory=dict)
+    services: tuple[str, ...] = ("postgres", "kafka", "spark")
+    batches: int = 40
+    """How many thousand lines a history writes."""
+    pause_seconds: float = 0.25
+    """How long it waits between two thousand."""
     stack: Stack = field(init=False)
     kafka_proxy: Proxy = field(init=False)
     database_proxy: Proxy = field(init=False)
+    spark_proxy: Proxy = field(init=False)
     environment: dict[str, str] = field(init=False)
     database: Database = field(init=False)
     topics: Topics = field(init=False)
+    herder: Herder = field(init=False)
     drivers: list[DriverProcess] = field(default_factory=list)
     _open: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> World:
         """Start the servers."""
+        (self.folder / "drivers.log").touch()
         self.kafka_proxy = Proxy(lambda: self.stack.service("kafka").port, KafkaWatch)
         self.database_proxy = Proxy(lambda: self.stack.service("postgres").port, PostgresWatch)
+        self.spark_proxy = Proxy(lambda: self.stack.service("spark").port, Watch)
         settings = {
+            "PYTHONPATH": str(_install_plugin(self.folder / "plugins")),
+            **self.settings,
             "CONNECT_FILE_ROOTS": str(self.folder),
             "CONNECT_KAFKA_ADVERTISED_PORT": str(self.kafka_proxy.port),
         }
-        self.stack = Stack(self.folder / "stack", services=("postgres", "kafka", "spark"), settings=settings)
+        self.stack = Stack(self.folder / "stack", services=self.services, settings=settings)
         self._open.callback(self.stack.down)
         self._open.callback(self.end_drivers)
         self.stack.up()
@@ -75,6 +108,8 @@ class World:
         create_internal_topics(worker)
         self.database = Database(worker.database_url)
         self.topics = Topics(self.environment["CONNECT_BOOTSTRAP_SERVERS"])
+        providers = providers_of(worker, self.environment)
+        self.herder = Herder(self.database, worker, Drivers(), rewrite_offsets, providers, "faults")
         return self
 
     def __exit__(
@@ -83,20 +118,18 @@ class World:
         """End all of it."""
         self._open.close()
 
-    def drive(self, connector: str, more: Mapping[str, str] | None = None) -> DriverProcess:
-        """Start a process that drives the connector; several for one connector compete."""
+    def drive(self, connector: str, more: Mapping[str, str] | None = None, within: Sequence[str] = ()) -> None:
+        """Start a process that drives the connector, started ``within`` a command; several compete."""
         log = self.folder / "drivers.log"
         with log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.faults.drive", connector],
+                [*within, sys.executable, "-m", "tests.faults.drive", connector],
                 cwd=CHECKOUT,
-                env={**os.environ, **self.environment, **self._proxied(), **(more or {})},
+                env={**self.whole(), **self.proxied(), **(more or {})},
                 stdout=output,
                 stderr=output,
             )
-        driver = DriverProcess(connector, process)
-        self.drivers.append(driver)
-        return driver
+        self.drivers.append(DriverProcess(connector, process))
 
     def heal(self, *connectors: str) -> None:
         """See to it that each connector has a driver that runs, as a scheduler does."""
@@ -114,7 +147,46 @@ class World:
             driver.process.wait()
         self.drivers = []
 
-    def _proxied(self) -> dict[str, str]:
+    def superuser(self, database: str = "connect") -> psycopg.Connection:
+        """Return a connection of PostgreSQL's superuser, past the proxy."""
+        password, port = secret(self.stack.home, "postgres"), self.stack.service("postgres").port
+        place = f"host=127.0.0.1 port={port} dbname={database} user=postgres"
+        return psycopg.connect(f"{place} password={password}", autocommit=True)
+
+    def python_workers(self) -> list[psutil.Process]:
+        """Return Spark's Python daemons with the workers that run tasks."""
+        spark = psutil.Process(self.stack.service("spark").pid)
+        return [one for one in spark.children(recursive=True) if _is_daemon(one)]
+
+    def whole(self) -> dict[str, str]:
+        """Return the variables of a process of the stack."""
+        return {**os.environ, **self.environment}
+
+    def proxied(self) -> dict[str, str]:
+        """Return the variables by which drivers find the servers through the proxies."""
         parts = urlsplit(self.environment["CONNECT_DATABASE_URL"])
         place = f"{parts.username}:{parts.password}@127.0.0.1:{self.database_proxy.port}"
-        return {"CONNECT_DATABASE_URL": urlunsplit(parts._replace(netloc=place))}
+        spark = self.environment["CONNECT_SPARK_REMOTE"]
+        port = self.stack.service("spark").port
+        return {
+            "CONNECT_DATABASE_URL": urlunsplit(parts._replace(netloc=place)),
+            "CONNECT_SPARK_REMOTE": spark.replace(f":{port}/", f":{self.spark_proxy.port}/"),
+        }
+
+
+def _is_daemon(process: psutil.Process) -> bool:
+    try:
+        return any("daemon" in argument for argument in process.cmdline())
+    except psutil.Error:
+        # It has ended meanwhile.
+        return False
+
+
+def _install_plugin(folder: Path) -> Path:
+    """Install the connectors of the tests as a distribution → the folder to be put on the path."""
+    info = folder / "moody-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(Path(__file__).with_name("moody_connectors.py"), folder)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: moody\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nmoody.MoodySource = moody_connectors:MoodySource\n")
+    return folder

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
+from connect_core.errors import ConnectError, RetriableError
+from connect_core.herder import connectors, lifecycle, offsets
 from connect_core.interval.values import TargetState
-from tests.faults.history import History
+from tests.faults.exports import TableExport
+from tests.faults.history import Findings, History
 from tests.faults.rows.row import Row, moving
+from tests.faults.world import World
 
 
 def lose_replies(history: History) -> int:
@@ -20,7 +27,7 @@ def lose_replies(history: History) -> int:
             end = time.monotonic() + 30
             while proxy.is_armed and time.monotonic() < end:
                 time.sleep(0.05)
-            history.heal()
+            history.world.heal(history.source, history.sink)
     while any(proxy.is_armed and proxy.take() for proxy in proxies):
         before += 1
     return sum(proxy.lost for proxy in proxies) - before
@@ -51,13 +58,79 @@ def change_tasks(history: History) -> int:
             if driver.connector == history.sink:
                 driver.signal(signal.SIGKILL)
                 driver.process.wait()
-        history.heal()
+        history.world.heal(history.source, history.sink)
         time.sleep(1.5)
     return 6
+
+
+def delete_and_create(history: History) -> int:
+    """Connectors are deleted in their runs and created again with the same names: their positions stay."""
+    for _ in range(2):
+        for name, config in ((history.source, history.source_config()), (history.sink, history.sink_config())):
+            time.sleep(history.world.random.uniform(0.3, 1.5))
+            _until_done(partial(connectors.delete, history.world.herder, name))
+            _until_done(partial(connectors.put_config, history.world.herder, name, config))
+            history.forget(name)
+    return 4
+
+
+def _until_done(act: Callable[[], object]) -> None:
+    """Act as a client does: again, while the run holds the connector or a system does not answer."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            act()
+            return
+        except RetriableError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
+def reset_offsets(world: World) -> Findings:
+    """A sink is stopped in its run, its offsets reset, and it begins anew: upserted rows are each there once."""
+    export = TableExport(world, f"row-36-{world.random.getrandbits(24):06x}")
+    export.begin(2, insert__mode="upsert", pk__mode="record_value", pk__fields="n")
+    export.write(0, 4000)
+    world.drive(export.name)
+    refused = 0
+    for _ in range(3):
+        time.sleep(world.random.uniform(0.5, 3.0))
+        try:
+            offsets.reset(world.herder, export.name)
+        except ConnectError:
+            refused += 1
+        lifecycle.stop(world.herder, export.name)
+        _until_done(partial(offsets.reset, world.herder, export.name))
+        lifecycle.resume(world.herder, export.name)
+    wrong = [] if refused == 3 else ["I4: offsets of a running connector were reset"]
+    return export.found(set(range(4000)), 6, *wrong)
+
+
+def moods(world: World) -> Findings:
+    """``task_configs`` raises, hangs, returns no task: failed by name, and on when it is well again."""
+    history = History(world, f"row-38-{world.random.getrandbits(24):06x}")
+    mood = Path(f"{history.file}.mood")
+    history.begin(**{"connector.class": "MoodySource", "hook.timeout.ms": "2000"})
+    with history.writing():
+        history.await_committed(history.source, 1000)
+        for wish, text in (("raise", "in a bad mood"), ("hang", "task_configs did not return within 2 s")):
+            mood.write_text(wish)
+            history.await_failure(history.source, text)
+            mood.unlink()
+            time.sleep(2)
+        mood.write_text("none")
+        time.sleep(4)
+        mood.unlink()
+    history.heal()
+    return history.end(3)
 
 
 ROWS: tuple[Row, ...] = (
     moving(15, "reply to a commit lost", lose_replies),
     moving(36, "paused, resumed, configured in a run", change_at_will),
+    moving(36, "deleted and created again in a run", delete_and_create),
+    Row(36, "offsets reset in a run", reset_offsets),
+    Row(38, "task_configs raises, hangs, returns nothing", moods),
     moving(37, "tasks.max 1 → 8 → 3", change_tasks),
 )

@@ -6,11 +6,8 @@ import os
 import signal
 import time
 
-import psutil
-
 from tests.faults.history import History
 from tests.faults.rows.row import Row, moving
-from tests.faults.world import DriverProcess
 
 _LEASE_SECONDS = 20.0
 
@@ -23,7 +20,7 @@ def kill_drivers(history: History) -> int:
         victim = chance.choice([driver for driver in history.world.drivers if driver.is_alive])
         victim.signal(signal.SIGKILL)
         victim.process.wait()
-        history.heal()
+        history.world.heal(history.source, history.sink)
     return 6
 
 
@@ -31,21 +28,14 @@ def kill_workers(history: History) -> int:
     """SIGKILL the Python processes of Spark that run tasks."""
     killed = 0
     for _ in range(200):
-        found = _python_workers(history)
+        found = [one for one in history.world.python_workers() if one.parent() in history.world.python_workers()]
         if found:
-            victim = history.world.random.choice(found)
-            victim.kill()
+            history.world.random.choice(found).kill()
             killed += 1
         if killed == 4:
             break
-        time.sleep(0.3)
+        time.sleep(history.world.random.uniform(0.3, 1.5))
     return killed
-
-
-def _python_workers(history: History) -> list[psutil.Process]:
-    spark = psutil.Process(history.world.stack.service("spark").pid)
-    daemons = [child for child in spark.children() if "pyspark" in " ".join(child.cmdline())]
-    return [worker for daemon in daemons for worker in daemon.children()]
 
 
 def pause_driver(history: History) -> int:
@@ -68,10 +58,9 @@ def _is_overtaken(history: History, epoch: int) -> bool:
 
 def double_drivers(history: History) -> int:
     """Three drivers a connector compete for it, as when scheduled, manual and backfill runs meet."""
-    more: list[DriverProcess] = []
     for name in (history.source, history.sink) * 2:
-        more.append(history.world.drive(name))
-    return len(more)
+        history.world.drive(name)
+    return 4
 
 
 def kill_broker(history: History) -> int:

@@ -19,18 +19,19 @@ class Row:
     number: int
     name: str
     run: Callable[[World], Findings]
+    needs_airflow: bool = False
 
 
-def moving(number: int, name: str, inject: Inject, first: int = 1000) -> Row:
-    """Return the row that injects while lines move, once the source has moved ``first`` of them."""
+def moving(number: int, name: str, inject: Inject, first: int = 1000, *, of_sink: bool = False) -> Row:
+    """Return the row that injects while lines move, once the source, or the sink, has moved ``first`` of them."""
 
     def run(world: World) -> Findings:
         history = History(world, f"row-{number}-{world.random.getrandbits(24):06x}")
         history.begin()
         with history.writing():
-            history.await_committed(history.source, first)
+            history.await_committed(history.sink if of_sink else history.source, first)
             faults = inject(history)
-        history.heal()
+            history.heal()
         return history.end(faults)
 
     return Row(number, name, run)

@@ -5,109 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 
-import pyarrow.dataset as ds
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from connect_core.interval.values import ConnectorType, IntervalState, TargetState
-from connect_core.store import connectors
-from connect_core.store.connectors import NewConfig
-from connect_core.store.interval_history import list_intervals
+from tests.faults.exports import Export
 from tests.faults.history import Findings
 from tests.faults.rows.row import Row
 from tests.faults.world import World
-
-_SECONDS = 120.0
-
-
-@dataclass(slots=True)
-class Export:
-    """A Parquet sink over a topic that the test itself writes."""
-
-    world: World
-    name: str
-    topic: str = ""
-
-    @property
-    def path(self) -> Path:
-        """Where the sink writes."""
-        return self.world.folder / self.name
-
-    def begin(self, partitions: int = 2, **config: str) -> None:
-        """Create topic and connector; nothing drives it yet."""
-        self.topic = self.world.topics.create(partitions)
-        new = NewConfig(ConnectorType.SINK, self._config(**config))
-        with self.world.database.write() as connection:
-            connectors.create(connection, self.name, new, TargetState.STARTED)
-
-    def reconfigure(self, **config: str) -> None:
-        """Store another configuration."""
-        with self.world.database.write() as connection:
-            connectors.replace_config(connection, self.name, NewConfig(ConnectorType.SINK, self._config(**config)))
-
-    def write(self, first: int, count: int, partitions: int = 2) -> None:
-        """Write numbered values round the partitions."""
-        values = [json.dumps({"n": number}).encode() for number in range(first, first + count)]
-        self.world.topics.write(self.topic, values, partitions)
-
-    def await_files(self, rows: int, seconds: float = _SECONDS) -> list[int]:
-        """Wait until the files hold so many rows → their numbers, when nothing runs any more."""
-        end = time.monotonic() + seconds
-        while len(self.rows()) < rows and time.monotonic() < end:
-            time.sleep(0.3)
-        while self._is_busy() and time.monotonic() < end:
-            time.sleep(0.3)
-        return self.rows()
-
-    def await_failure(self, text: str) -> str:
-        """Wait until the connector has failed with this in its trace."""
-        end = time.monotonic() + _SECONDS
-        while time.monotonic() < end:
-            with self.world.database.read() as connection:
-                failure = connectors.get(connection, self.name).failure or ""
-            if text in failure:
-                return failure
-            time.sleep(0.3)
-        raise TimeoutError(f"{self.name} has not failed with {text!r}")
-
-    def rows(self) -> list[int]:
-        """Return the numbers a reader of the files sees."""
-        folder = self.path / self.topic
-        if not folder.exists():
-            return []
-        return list(ds.dataset(str(folder), format="parquet").to_table()["n"].to_pylist())
-
-    def found(self, expected: set[int], faults: int, *violations: str) -> Findings:
-        """Compare what the files hold with what they must hold."""
-        began = time.monotonic()
-        rows = self.await_files(len(expected))
-        seconds = time.monotonic() - began
-        self.world.end_drivers()
-        counts = Counter(rows)
-        strange = counts.keys() - expected
-        told = (*violations, *([f"{len(strange)} rows that must not be there"] if strange else []))
-        repeated = sum(counts.values()) - len(counts)
-        return Findings(faults, len(expected), len(expected - counts.keys()), repeated, told, seconds)
-
-    def _is_busy(self) -> bool:
-        with self.world.database.read() as connection:
-            states = {one.row.state for one in list_intervals(connection, self.name, 5)}
-        return bool(states - {IntervalState.COMMITTED, IntervalState.ABANDONED})
-
-    def _config(self, **config: str) -> dict[str, str]:
-        return {
-            "name": self.name,
-            "connector.class": "FileSystemSink",
-            "tasks.max": "2",
-            "topics": self.topic,
-            "path": str(self.path),
-            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-            "value.converter.schemas.enable": "false",
-            **{key.replace("__", "."): value for key, value in config.items()},
-        }
 
 
 def _export(world: World, row: int) -> Export:
@@ -123,7 +28,7 @@ def poison(world: World) -> Findings:
         errors__deadletterqueue__topic__name=letters,
         errors__deadletterqueue__topic__replication__factor="1",
     )
-    poisoned = [b"\xff\xfe", b"{", b"nonsense", b'{"n": '] * 10
+    poisoned = [b"\x80\x00", b"{", b"nonsense", b'{"n": '] * 10
     export.write(0, 1000)
     world.topics.write(export.topic, poisoned, 2)
     export.write(1000, 1000)
