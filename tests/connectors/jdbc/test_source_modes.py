@@ -24,7 +24,7 @@ WAYS = pytest.mark.parametrize(
         pytest.param("postgresql", Lane.BATCHES, marks=_SERVERS),
         pytest.param("mariadb", Lane.RECORDS, marks=_SERVERS),
         ("sqlite", Lane.RECORDS),
-        ("duckdb", Lane.RECORDS),
+        pytest.param("duckdb", Lane.RECORDS, marks=_SERVERS),
     ],
     ids=lambda one: one.value if isinstance(one, Lane) else one,
 )

@@ -1,0 +1,78 @@
+"""A JDBC connector run through the very loop that production runs: lease, plan, Spark job, commit."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from types import TracebackType
+
+import sqlalchemy as sa
+
+from connect_core.configs import load_worker
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.interval.runs import RunRequest
+from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.settings import WorkerMode
+from connect_core.spark.driver import Driver
+from connect_core.spark.job import main
+from connect_core.spark.run import remote_runner
+from connect_core.store import Database, connectors, migrate
+from connect_core.store.connectors import NewConfig
+from tests.benchmarks.exporting import Exported
+
+
+class JdbcExport:
+    """One connector in the environment's stack; each ``run`` moves what is there."""
+
+    def __init__(self, name: str, config: Mapping[str, str], kind: ConnectorType = ConnectorType.SINK) -> None:
+        settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
+        migrate(settings.database_url)
+        create_internal_topics(settings)
+        self._name = name
+        self._database = Database(settings.database_url)
+        with self._database.write() as connection:
+            wanted = NewConfig(kind, dict(config))
+            connectors.create(connection, name, wanted, TargetState.STARTED)
+        self._settings = settings
+        self._runner = remote_runner(settings)
+
+    def __enter__(self) -> JdbcExport:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+
+    def run(self) -> Exported:
+        """Run once, as an Airflow task does."""
+        worker = ConnectorWorker(self._settings, self._database, self._name)
+        began = time.monotonic()
+        try:
+            outcome = main(RunRequest(self._name, f"run-{time.monotonic_ns()}"), Driver(worker), self._runner)
+        finally:
+            worker.close()
+        return Exported(outcome.records, time.monotonic() - began)
+
+
+def sink_config(name: str, topic: str, address: sa.URL, with_schema: bool, extra: Mapping[str, str]) -> dict[str, str]:
+    """Return a sink that upserts a topic by ``id`` into the schema ``jdbc_it`` of a PostgreSQL database."""
+    place = f"{address.host}:{address.port}/{address.database}?currentSchema=jdbc_it"
+    return {
+        "name": name,
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": topic,
+        "connection.url": f"jdbc:postgresql://{place}",
+        "connection.user": str(address.username),
+        "connection.password": str(address.password),
+        "insert.mode": "upsert",
+        "pk.mode": "record_value",
+        "pk.fields": "id",
+        "auto.create": "true",
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": str(with_schema).lower(),
+        **extra,
+    } | ({} if with_schema else {"auto.create": "false"})
