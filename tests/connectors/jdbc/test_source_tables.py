@@ -194,12 +194,12 @@ def test_rows_deleted_after_the_plan_end_the_interval(postgresql):
 def test_large_tables_are_split_by_key(postgresql, lane):
     postgresql.execute(
         "CREATE TABLE large (id BIGINT PRIMARY KEY)",
-        "INSERT INTO large SELECT n * 1000 - 3000 FROM generate_series(1, 400) n",
+        "INSERT INTO large SELECT n * 2500 - 3000 FROM generate_series(1, 400) n",
     )
-    source = follower(postgresql, lane, tasks=3, mode="bulk", poll_interval_ms="3600000")
+    source = follower(postgresql, lane, tasks=4, mode="bulk", poll_interval_ms="3600000")
     numbers = source.rows("id")
-    assert len(source.position.offsets) == 3
-    assert sorted(numbers) == [n * 1000 - 3000 for n in range(1, 401)]
+    assert len(source.position.offsets) == 4
+    assert sorted(numbers) == [n * 2500 - 3000 for n in range(1, 401)]
     assert source.is_idle()
 
 
