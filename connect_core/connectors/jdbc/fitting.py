@@ -17,6 +17,7 @@ from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Instant, Schema, SchemaType, Struct, to_python
 from connect_core.connectors.jdbc.catalog import BINARY_TYPES, Column
+from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock
 from connect_core.errors import DataError
 
 __all__ = ["Misfit", "family_of", "fitted"]
@@ -144,7 +145,8 @@ def _timestamp(array: pa.Array, schema: Schema, column: Column, timezone: ZoneIn
         return array
     if timezone.key == "UTC":
         return array.cast(pa.timestamp(array.type.unit))
-    return pc.local_timestamp(array.cast(pa.timestamp(array.type.unit, timezone.key)))
+    shown = to_wall_clock(array.cast(pa.timestamp("us", "UTC")).view(pa.int64()), timezone)
+    return shown.view(pa.timestamp("us")).cast(pa.timestamp(array.type.unit))
 
 
 def _day_start(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
@@ -214,7 +216,9 @@ def _parsed_timestamp(array: pa.Array, schema: Schema, column: Column, timezone:
     if pc.any(pc.match_substring_regex(array, r"(Z|[+-]\d\d:?\d\d)$")).as_py():
         return _timestamp(array.cast(pa.timestamp("us", "UTC")), schema, column, timezone)
     naive = array.cast(pa.timestamp("us"))
-    return pc.assume_timezone(naive, timezone.key) if getattr(column.type, "timezone", False) else naive
+    if not getattr(column.type, "timezone", False):
+        return naive
+    return from_wall_clock(naive.view(pa.int64()), timezone).view(pa.timestamp("us", "UTC"))
 
 
 _KINDS: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (

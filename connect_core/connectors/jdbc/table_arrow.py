@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -11,15 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.data import Date, Schema, SchemaType, Time, Timestamp, to_arrow_type
+from connect_core.connectors.jdbc import wall_clock
 from connect_core.connectors.jdbc.table_columns import ReadColumn
-from connect_core.connectors.jdbc.table_values import in_zone
+from connect_core.connectors.jdbc.wall_clock import from_wall_clock
 from connect_core.errors import DataError
 
 __all__ = ["CannotSay", "connect_array", "has_skipped_hours", "plain", "to_utc"]
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _DAY_MICROS = 86_400_000_000
-_EPOCH = datetime(1970, 1, 1)
 
 
 class CannotSay(Exception):
@@ -57,36 +56,14 @@ def to_utc(array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
     _check_range(naive, _FIRST_DAY * _DAY_MICROS, (_LAST_DAY + 1) * _DAY_MICROS - 1)
     if array.type.tz is not None or zone is None or zone.key == "UTC":
         return naive
-    utc, skipped = _located(array, zone)
-    return _with_skipped_hours(utc.view(pa.int64()), naive, pc.indices_nonzero(skipped).to_pylist(), zone)
+    return from_wall_clock(naive, zone)
 
 
 def has_skipped_hours(array: pa.Array, zone: ZoneInfo) -> bool:
     """Return whether timestamps without a zone hold a time that a change of the clock leaves out."""
     if array.type.tz is not None or zone.key == "UTC":
         return False
-    return bool(pc.any(_located(array, zone)[1]).as_py())
-
-
-def _located(array: pa.Array, zone: ZoneInfo) -> tuple[pa.Array, pa.Array]:
-    """Return local times in UTC, and which of them there never were."""
-    local = array.cast(pa.timestamp("us"))
-    first, last = (
-        pc.assume_timezone(local, zone.key, ambiguous="earliest", nonexistent=choice)
-        for choice in ("earliest", "latest")
-    )
-    return last, pc.fill_null(pc.not_equal(first, last), False)
-
-
-def _with_skipped_hours(utc: pa.Array, naive: pa.Array, rows: Sequence[int], zone: ZoneInfo) -> pa.Array:
-    """Return the array with the times that a change of the clock leaves out read as ``in_zone`` does."""
-    if not rows:
-        return utc
-    values = utc.to_pylist()
-    for row in rows:
-        moment = in_zone(_EPOCH + timedelta(microseconds=naive[row].as_py()), zone)
-        values[row] = (moment - _EPOCH.replace(tzinfo=UTC)) // timedelta(microseconds=1)
-    return pa.array(values, pa.int64())
+    return wall_clock.has_skipped_hours(array.cast(pa.timestamp("us")).view(pa.int64()), zone)
 
 
 def _converted(schema: Schema, array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
