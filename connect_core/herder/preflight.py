@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from connect_core.api.connector import Connector
+from connect_core.api.sink import SinkConnector
 from connect_core.configs import ConfigInfos, validate
+from connect_core.errors import RetriableError
 from connect_core.herder.context import Herder
+from connect_core.herder.lag import topics_of
 from connect_core.herder.live import with_live_check
 from connect_core.herder.raw import RawConfig
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.rights import unreadable_topics
 from connect_core.registry import PluginKind, registry
+from connect_core.settings import WorkerSettings
 
 __all__ = ["preflight"]
+
+_TOPICS = "topics"
+_BROKER_SECONDS = 3.0
 
 
 def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
@@ -29,4 +39,23 @@ def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
         return infos
     resolved = herder.providers.resolve(given, given.get("name", ""))
     connector: Connector = registry().load(PluginKind.CONNECTOR, infos.name.strip())()
-    return with_live_check(infos, partial(connector.validate_live, resolved, herder.worker.limits()))
+    return with_live_check(infos, partial(_tried, connector, resolved, herder.worker))
+
+
+def _tried(connector: Connector, config: Mapping[str, str], worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
+    """Try the connector's own systems, and a sink's brokers and rights to topics."""
+    found = {key: list(messages) for key, messages in connector.validate_live(config, worker.limits()).items()}
+    topics = topics_of(config) if isinstance(connector, SinkConnector) else []
+    if topics:
+        found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, KafkaClients(worker.resolved, config))]
+    return found
+
+
+def _unreadable(topics: Sequence[str], clients: KafkaClients) -> Iterator[str]:
+    try:
+        refused = unreadable_topics(clients, topics, _BROKER_SECONDS)
+    except RetriableError as error:
+        yield f"Topics cannot be read now, start the brokers or correct their address: {error}"
+        return
+    for topic in refused:
+        yield f"The consumer's user may not read topic {topic}: give it the right Read, or log in as another"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,8 @@ from connect_core.api.config import ConfigValue
 from connect_core.configs import ConfigInfo, ConfigInfos
 from connect_core.errors import RetriableError
 from connect_core.herder.live import LiveCheck, with_live_check
+from connect_core.herder.preflight import preflight
+from tests.herder.worlds import SINK, SOURCE, World, worker
 
 INFOS = ConfigInfos("Some", 0, (), (ConfigInfo(None, ConfigValue("file", "x")), ConfigInfo(None, None)))
 
@@ -52,3 +55,12 @@ def test_hanging_check_is_given_up() -> None:
     finally:
         released.set()
     assert infos.errors() == {"connector.class": ["The systems Some needs did not answer within 0.1 s: are they up?"]}
+
+
+def test_sink_whose_brokers_are_silent_is_told_at_its_topics(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.5)
+    herder = replace(world.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
+    found = preflight(herder, {**SINK, "name": "a"}).errors()
+    assert list(found) == ["topics"]
+    assert "start the brokers or correct their address" in found["topics"][0]
+    assert preflight(herder, {**SOURCE, "name": "a"}).errors() == {}

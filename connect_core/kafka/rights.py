@@ -1,0 +1,44 @@
+"""What a connector's own login may do, asked before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AclOperation, AdminClient
+
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.failures import code_of, to_connect_error
+from connect_core.kafka.properties import ClientKind
+
+__all__ = ["unreadable_topics"]
+
+_CONNECTION = ("bootstrap.servers", "client.id", "sasl.", "security.protocol", "ssl.")
+
+
+def unreadable_topics(clients: KafkaClients, names: Iterable[str], seconds: float) -> list[str]:
+    """Return those topics that the connector's consumers may not read; one that does not exist yet is none.
+
+    Raise ConfigError for a login that is left out, RetriableError if the
+    brokers do not answer in time.
+    """
+    wanted = sorted(set(names))
+    settings = clients.settings(ClientKind.CONSUMER)
+    login = {key: value for key, value in settings.items() if key.startswith(_CONNECTION)}
+    # What the client has to say comes back as an error.
+    admin = AdminClient({**login, "log_level": "0"})
+    asked = admin.describe_topics(TopicCollection(wanted), include_authorized_operations=True, request_timeout=seconds)
+    refused = []
+    for name, future in asked.items():
+        try:
+            operations = future.result().authorized_operations or ()
+        except KafkaException as failure:
+            error = code_of(failure)
+            if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                continue
+            if error.code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                raise to_connect_error(error, f"Describing topic {name}", clients.bootstrap_servers) from failure
+            operations = ()
+        if AclOperation.READ not in operations:
+            refused.append(name)
+    return refused
