@@ -108,6 +108,9 @@ def rows_of_batch(batch: Batch, settings: SinkSettings) -> Iterator[Rows]:
 
 def _uniform(batch: Batch) -> Iterator[Batch]:
     """Return the batch cut wherever a schema changes, or the keys of schemaless maps."""
+    if isinstance(batch.key, Columns) and isinstance(batch.value, Columns):
+        yield batch
+        return
     count = len(batch)
     shapes = zip(_shapes(batch.key, count), _shapes(batch.value, count), strict=True)
     begin = 0
