@@ -61,7 +61,7 @@ def _trouble(plan: Plan, results: Sequence[TaskResult]) -> Committed | None:
 
 
 def _commit_source(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
-    offsets, projection = yield from committed_offsets(run)
+    offsets, projection = yield from committed_offsets(run, plan.row.source)
     yield CommitInterval(
         plan.row.key, run.mine, tuple(results), source_offsets=offsets, offsets_position=projection.position
     )

@@ -61,12 +61,15 @@ def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     return run, replace(make_plan(run, row, deal, shares, kept), is_last=unfinished is None)
 
 
-def committed_offsets(run: Run) -> Steps[tuple[SourceOffsets, OffsetProjection]]:
+def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tuple[SourceOffsets, OffsetProjection]]:
     """Let SQL follow the offsets topic and return what it then says; the topic wins.
 
-    Raises StaleEpochError if a newer epoch stands in the topic.
+    Read is what came after ``bounds`` were fixed, else what SQL does not know:
+    a marker read twice would be counted twice. Raises StaleEpochError if a
+    newer epoch stands in the topic.
     """
-    projection: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    known = run.state.offsets_position if bounds is None else bounds.position
+    projection: OffsetProjection = yield ReadOffsetsTopic(run.connector, known)
     if projection.epoch > run.mine:
         raise StaleEpochError(f"epoch {projection.epoch} of {run.connector} replaced epoch {run.mine}")
     yield RepairOffsets(run.connector, run.mine, projection)

@@ -95,6 +95,24 @@ def test_commit_says_what_the_topic_says(world: World) -> None:
     assert world.rows[0].state is IntervalState.COMMITTED
 
 
+def test_commit_reads_no_marker_its_plan_has_read(world: World) -> None:
+    plan(world)
+    world.topic.append(("offset", (FILE, {"position": 4})))
+    again = plan(world, world.run("other"))
+    assert again.plan is not None
+    assert again.plan.row.source is not None
+    handlers, read = world.handlers(), []
+
+    def read_topic(effect: fx.ReadOffsetsTopic) -> object:
+        read.append(effect.position)
+        return handlers[fx.ReadOffsetsTopic](effect)
+
+    noting = {**handlers, fx.ReadOffsetsTopic: read_topic}
+    perform(commit_interval(again.run, again.plan, world.done(again.plan)), noting)
+    assert read == [again.plan.row.source.position]
+    assert read != [again.run.state.offsets_position]
+
+
 def test_newer_epoch_in_the_topic_stops_the_run(world: World) -> None:
     planned = plan(world)
     world.topic.append(("epoch", 9))
