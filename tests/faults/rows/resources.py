@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
@@ -135,44 +134,50 @@ def outlive_transaction(world: World) -> Findings:
     """A task stands still in its transaction until the broker has aborted it, and then wants to commit."""
     history = History(world, f"row-14-{world.random.getrandbits(24):06x}")
     history.begin(**{"transaction.boundary": "interval", "transaction.boundary.interval.ms": "1000"})
-    with history.writing():
-        history.await_committed(history.source, 1000)
-        stopped = []
-        for driver in world.drivers:
-            if driver.connector == history.sink:
-                driver.signal(signal.SIGSTOP)
-        for _ in range(4):
-            history.await_running(history.source)
-            time.sleep(world.random.uniform(0.05, 0.4))
-            stopped += [process for process in world.python_workers() if process not in stopped]
-            for process in stopped:
-                with suppress(psutil.NoSuchProcess):
-                    process.send_signal(signal.SIGSTOP)
-        time.sleep(_TRANSACTION_SECONDS + _ABORTING_SECONDS)
-        for process in stopped:
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGCONT)
-    history.heal()
+    patience, world.pause_seconds = world.pause_seconds, 2.5
+    try:
+        with history.writing():
+            history.await_committed(history.source, 1000)
+            stopped = _stop_tasks(history)
+            time.sleep(_TRANSACTION_SECONDS + _ABORTING_SECONDS)
+            _signal(stopped, signal.SIGCONT)
+            history.heal()
+    finally:
+        world.pause_seconds = patience
     return history.end(len(stopped))
+
+
+def _stop_tasks(history: History) -> list[psutil.Process]:
+    """Stop Spark's Python processes at a moment when a job of the source runs on."""
+    for _ in range(100):
+        interval = history.await_running(history.source)
+        time.sleep(history.world.random.uniform(0.0, 0.3))
+        stopped = history.world.python_workers()
+        _signal(stopped, signal.SIGSTOP)
+        time.sleep(2)
+        if history.await_running(history.source).row.key == interval.row.key:
+            return stopped
+        _signal(stopped, signal.SIGCONT)
+    raise AssertionError("no task could be stopped")
+
+
+def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
 
 
 def jump(history: History) -> int:
     """The wall clock of drivers is an hour behind, an hour ahead, ten years ahead; the next jump comes by a restart."""
-    spec = find_spec("libfaketime")
-    assert spec is not None
-    assert spec.origin is not None
-    library = next((Path(spec.origin).parent / "vendor" / "libfaketime" / "src").glob("libfaketime.so*"))
-    chance = history.world.random
-    for offset in ("-1h", "+1h", "+10y", "-1h"):
+    hour = 3600
+    for seconds in (-hour, hour, 10 * 365 * 24 * hour, -hour):
+        for driver in history.world.drivers:
+            driver.signal(signal.SIGKILL)
+            driver.process.wait()
+        history.world.heal()
         for name in (history.source, history.sink):
-            clock = {"LD_PRELOAD": str(library), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-            for driver in history.world.drivers:
-                if driver.connector == name:
-                    driver.signal(signal.SIGKILL)
-                    driver.process.wait()
-            history.world.heal()
-            history.world.drive(name, clock)
-        time.sleep(chance.uniform(4, 7))
+            history.world.drive(name, {"FAULTS_CLOCK_SECONDS": str(seconds)})
+        time.sleep(history.world.random.uniform(8, 12))
     return 8
 
 
