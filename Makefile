@@ -52,7 +52,7 @@ lint: venv ## Check style, types and the import direction
 format: venv ## Format the code and correct what can be corrected
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-matrix: venv ## Run the unit tests on every supported Python that is installed
+matrix: venv ## Run the unit tests on every supported Python that is installed, and JDBC in all combinations
 	@for version in 3.11 3.12 3.13; do \
 		if ! python=$$($(BIN)/uv python find --no-python-downloads --no-project --system $$version 2>/dev/null); then \
 			echo "Python $$version is not installed: left out"; continue; fi; \
@@ -61,6 +61,7 @@ matrix: venv ## Run the unit tests on every supported Python that is installed
 		echo "Python $$version"; \
 		.cache/matrix/$$version/bin/python -m pytest -q -m "not servers and not browser and not faults"; \
 	done
+	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q tests/integration/test_jdbc_round_trip.py
 
 faults: venv ## Kill and pause processes while data moves; ends with a table of what was lost
 	@$(BIN)/python -m tests.faults
@@ -68,5 +69,7 @@ faults: venv ## Kill and pause processes while data moves; ends with a table of 
 faults-smoke: venv ## The rows of the fault matrix that find most, in some minutes
 	@$(BIN)/python -m tests.faults --smoke
 
-bench: venv ## Measure Kafka to Parquet beside a bare consumer and Apache Kafka Connect
+bench: venv ## Measure Kafka to Parquet and PostgreSQL both ways, beside the same work by Apache Kafka Connect
 	@$(BIN)/python -m tests.benchmarks.kafka_to_parquet
+	@$(BIN)/python -m tests.benchmarks.jdbc_sink
+	@$(BIN)/python -m tests.benchmarks.jdbc_source

@@ -1,0 +1,197 @@
+"""1,000,000 rows of PostgreSQL to Kafka as JSON, exactly-once, beside the snapshot of Debezium's PostgreSQL connector.
+
+    python -m tests.benchmarks.jdbc_source [--records N] [--jars DIR]
+
+``--jars``: where ``tests/peer/fetch.sh DIR`` put the peers; without them only
+connect-core is measured. Every figure is taken in this run, on private servers;
+only the ratio means anything on another machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg
+import sqlalchemy as sa
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from rich.console import Console
+
+from connect_core.dev.secrets import secret
+from connect_core.dev.stack import Stack
+from connect_core.interval.values import ConnectorType
+from connect_core.registry import ENTRY_POINTS
+from tests.benchmarks import jdbc_by_records
+from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.jdbc_peer import peer, report
+from tests.benchmarks.kafka_to_parquet import Figure
+from tests.benchmarks.memory import Memory
+
+COLUMNS_GOAL, RECORDS_GOAL = 7.0, 1.0
+"""How many times as fast as the peer."""
+_ROWS = """
+CREATE TABLE orders (id bigint PRIMARY KEY, customer text NOT NULL, amount double precision, qty integer NOT NULL,
+    status text NOT NULL, ssn text, ts timestamptz NOT NULL);
+INSERT INTO orders SELECT i, 'customer-' || i % 10007, round((random() * 1000)::numeric, 2), i % 17,
+    (ARRAY['NEW', 'PAID', 'SHIPPED'])[i % 3 + 1], '123-45-' || lpad((i % 10000)::text, 4, '0'),
+    to_timestamp(1700000000 + i) FROM generate_series(0, {last}) AS i;
+"""
+_PATIENCE_SECONDS = 900.0
+
+
+def install(folder: Path) -> Path:
+    """Make the record lane's connector a distribution → the folder to put on the path."""
+    info = folder / "jdbc_by_records-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(str(jdbc_by_records.__file__), folder / "jdbc_by_records.py")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jdbc-by-records\nVersion: 1.0\n")
+    # What is recorded travels to Spark's workers.
+    recorded = ["jdbc_by_records.py", *(f"{info.name}/{name}" for name in ("METADATA", "RECORD", "entry_points.txt"))]
+    (info / "RECORD").write_text("".join(f"{name},,\n" for name in recorded))
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nbench.RecordsSource = jdbc_by_records:RecordsSource\n")
+    return folder
+
+
+def fill(stack: Stack, rows: int) -> None:
+    """Let the server keep what Debezium needs, and make the table."""
+    with superuser(stack) as client:
+        client.execute("ALTER SYSTEM SET wal_level = 'logical'")
+    stack.service("postgres").restart()
+    with superuser(stack) as client:
+        client.execute(_ROWS.format(last=rows - 1))
+        client.execute("GRANT SELECT ON orders TO connect")
+        client.execute("VACUUM ANALYZE orders")
+
+
+def superuser(stack: Stack) -> psycopg.Connection:
+    """Return a connection that may do anything."""
+    place = f"host=127.0.0.1 port={stack.service('postgres').port} dbname=connect user=postgres"
+    return psycopg.connect(f"{place} password={secret(stack.home, 'postgres')}", autocommit=True)
+
+
+def ours(kind: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> tuple[Figure, int]:
+    """Run the source three times under new names; the first warms the session, the last counts."""
+    figure, memory = Figure("", 0, 1.0), Memory(spark)
+    way = "columns" if kind == "JdbcSource" else "records"
+    for number in range(3):
+        name = f"{way}-{number}"
+        create_topic(bootstrap, f"{name}-orders")
+        config = source_config(name, kind, address)
+        moved, seconds = 0, 0.0
+        with JdbcExport(name, config, ConnectorType.SOURCE) as export, memory.watched():
+            while moved < rows:
+                done = export.run()
+                if not done.records:
+                    sys.exit(f"{name} moved {moved} of {rows} rows")
+                moved, seconds = moved + done.records, seconds + done.seconds
+        figure = Figure(f"connect-core, {way}", moved, seconds)
+        if committed(bootstrap, f"{name}-orders") < rows:
+            sys.exit(f"{name}-orders has fewer than {rows} records")
+    return figure, memory.peak
+
+
+def source_config(name: str, kind: str, address: sa.URL) -> dict[str, str]:
+    """Return a source of the table, by its number."""
+    return {
+        "name": name,
+        "connector.class": kind,
+        "connection.url": f"jdbc:postgresql://{address.host}:{address.port}/{address.database}?currentSchema=public",
+        "connection.user": str(address.username),
+        "connection.password": str(address.password),
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "table.include.list": "orders",
+        "topic.prefix": f"{name}-",
+        "batch.max.rows": "5000",
+        "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "key.converter.schemas.enable": "false",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        "producer.override.compression.type": "lz4",
+    }
+
+
+def debezium(bootstrap: str, stack: Stack, rows: int, jars: Path, work: Path) -> tuple[Figure, int]:
+    """Debezium's snapshot of the same table, at-least-once, from the POST on."""
+    create_topic(bootstrap, "peer.public.orders")
+    values = {
+        "BOOTSTRAP": bootstrap,
+        "NAME": "debezium",
+        "PREFIX": "peer",
+        "PGPORT": str(stack.service("postgres").port),
+        "PGUSER": "postgres",
+        "PGPASSWORD": secret(stack.home, "postgres"),
+        "PGDB": "connect",
+    }
+    with peer("source.json", values, jars, work) as running:
+        began = time.monotonic()
+        headers = {"Content-Type": "application/json"}
+        body = running.connector.read_bytes()
+        urllib.request.urlopen(urllib.request.Request(f"{running.url}/connectors", body, headers)).close()
+        while committed(bootstrap, "peer.public.orders") < rows:
+            if time.monotonic() - began > _PATIENCE_SECONDS:
+                sys.exit(f"Debezium has not read the table after {_PATIENCE_SECONDS:.0f} s")
+            time.sleep(0.1)
+        seconds = time.monotonic() - began
+    return Figure("Debezium PostgreSQL snapshot", rows, seconds), running.memory.peak
+
+
+def create_topic(bootstrap: str, name: str) -> None:
+    """Create a topic of four partitions."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(name, 4, 1)])[name].result()
+
+
+def committed(bootstrap: str, topic: str) -> int:
+    """Return where the topic's partitions end together; transactions add a record each."""
+    settings: Mapping[str, str] = {"bootstrap.servers": bootstrap, "group.id": "bench"}
+    consumer = Consumer(dict(settings))
+    try:
+        ends = [consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)[1] for number in range(4)]
+    finally:
+        consumer.close()
+    return sum(ends)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--jars", type=Path, default=Path.home() / ".cache" / "connect-core" / "peers")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="connect-bench-") as folder:
+        work = Path(folder)
+        sys.path.insert(0, str(install(work / "plugin")))
+        stack = Stack(work / "stack", services=("postgres", "kafka", "spark"))
+        stack.up()
+        try:
+            os.environ.update(stack.environment())
+            fill(stack, arguments.records)
+            figures = measured(stack, arguments.records, arguments.jars, work)
+            title = f"{arguments.records:,} rows of PostgreSQL → Kafka, JSON (connect-core: exactly-once)"
+            Console(width=120).print(report(title, figures, {0: COLUMNS_GOAL, 1: RECORDS_GOAL}))
+        finally:
+            stack.down()
+
+
+def measured(stack: Stack, rows: int, jars: Path, work: Path) -> list[tuple[Figure, int]]:
+    """Return our figures, and the peer's where its jars are."""
+    address = sa.make_url(os.environ["CONNECT_DATABASE_URL"])
+    bootstrap = os.environ["CONNECT_BOOTSTRAP_SERVERS"]
+    spark = stack.service("spark").pid or 0
+    figures = [ours(kind, bootstrap, address, rows, spark) for kind in ("JdbcSource", "bench.RecordsSource")]
+    if (jars / "plugins" / "debezium").exists():
+        figures.append(debezium(bootstrap, stack, rows, jars, work))
+    return figures
+
+
+if __name__ == "__main__":
+    main()
