@@ -35,7 +35,7 @@ class AirflowWorld(World):
         self.services = (*self.services, *AIRFLOW_NAMES, "rest")
         self.settings = {**_TIMES, **self.settings}
         # A run takes seconds to start.
-        self.batches, self.pause_seconds = 60, 1.5
+        self.batches, self.pause_seconds = 40, 1.5
         World.__enter__(self)
         settings = self.herder.worker
         found = self.environment
