@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from connect_core.interval.effects import Effect
+from connect_core.interval.failpoints import pass_effect
 from connect_core.plan.run import Steps
 
 __all__ = ["Handlers", "perform"]
@@ -27,6 +28,7 @@ def perform(steps: Steps[Result], handlers: Handlers) -> Result:
         effect = next(steps)
         while True:
             try:
+                pass_effect(effect)
                 answer = handlers[type(effect)](effect)
             except Exception as error:
                 effect = steps.throw(error)

@@ -18,6 +18,7 @@ from confluent_kafka import KafkaError, KafkaException
 from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
 from connect_core.errors import ConnectError, DataError, IllegalStateError, RetriableError, UnclearOutcomeError
+from connect_core.interval.failpoints import reach
 from connect_core.interval.values import OffsetStates, SourceOffsets
 from connect_core.kafka.clients import ClientErrors, KafkaClients, destroy, init_transactions
 from connect_core.kafka.delivery import Delivery, DeliveryReports
@@ -158,6 +159,7 @@ class TransactionalWriter:
         self.produce_records(self._offsets.topic, [marker.encode() for marker in markers])
         deadline = time.monotonic() + self._options.commit_seconds
         self._flush(deadline)
+        reach("K6", self._offsets.connector)
         try:
             called(self._producer.commit_transaction, max(1.0, deadline - time.monotonic()))
         except KafkaException as failure:

@@ -29,6 +29,7 @@ class TaskControl:
     """Stop flag and caps of one attempt; times by the monotonic clock."""
 
     caps: IntervalCaps
+    connector: str = ""
     stopping: Event = field(default_factory=Event)
     heartbeat: Heartbeat | None = None
     began: float = field(default_factory=time.monotonic)

@@ -12,6 +12,7 @@ from connect_core.api.batch import Batch
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.errors import ConnectError, RetriableError
+from connect_core.interval.failpoints import reach
 from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.raw_batch import RawBatch
 from connect_core.kafka.reader import BoundedReader
@@ -136,6 +137,7 @@ class SinkRun:
             self._retried("put", lambda: self._put(batch))
         self.records += len(raw.value)
         self.bytes += sum(map(len, filter(None, raw.value)))
+        reach("K4", self.control.connector)
 
     def _put(self, batch: Batch) -> None:
         if not self.work.task.put_batch(batch):
@@ -149,6 +151,7 @@ class SinkRun:
 
     def _finish(self) -> None:
         self.work.pipeline.tolerance.check_share(self.records)
+        reach("K5", self.control.connector)
         if self.work.is_staged:
             self._flush_letters()
             self.staged = tuple(self._retried("stage", lambda: self.work.task.stage(self.positions)))

@@ -14,6 +14,7 @@ from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
+from connect_core.interval.failpoints import reach
 from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.delivery import Delivery
 from connect_core.kafka.topic_creation import SourceTopics
@@ -191,6 +192,7 @@ class SourceRun:
         self._open.bytes += sum(map(len, filter(None, produced.values)))
         self.topics.update(topics)
         self._advance(answer, batch)
+        reach("K4", self.control.connector)
 
     def _advance(self, answer: Polled, batch: Batch) -> None:
         assert batch.positions is not None
@@ -219,6 +221,7 @@ class SourceRun:
             return
         tolerance = self.work.pipeline.tolerance
         tolerance.check_share(self._read)
+        reach("K5", self.control.connector)
         self.work.writer.commit(list(done.offsets.values()), done.states, done.records)
         self.moved += Counts(done.records, done.bytes, tolerance.skipped - self.moved.skipped, done.dropped)
         self.skipped = self.work.summary.lines()

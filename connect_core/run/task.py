@@ -16,6 +16,7 @@ from connect_core.api.sink import IntervalContext, SinkTask
 from connect_core.api.source import SourceTask
 from connect_core.configs import ConnectorConfig, ErrorSettings, providers_of, task_worker
 from connect_core.errors import RetriableError, StaleEpochError, UnclearOutcomeError
+from connect_core.interval.failpoints import reach
 from connect_core.interval.values import ConnectorType, TaskError, TaskOutcome, TaskPlan, TaskResult
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
@@ -67,6 +68,7 @@ def run_task(plan: TaskPlan) -> TaskResult:
     base = TaskResult(plan.task, TaskOutcome.DONE, host=socket.gethostname(), pid=os.getpid(), started=started)
     run = _run_source if plan.type is ConnectorType.SOURCE else _run_sink
     try:
+        reach("K3", plan.key.connector)
         result = run(plan, base)
     except Exception as error:
         result = _failed(base, error)
@@ -95,7 +97,7 @@ def _equip(plan: TaskPlan, environment: dict[str, str]) -> _Equipment:
         plan.connector_config, settings, lambda raw: providers.resolve(raw, plan.key.connector)
     )
     clients = KafkaClients(settings.resolved, config.resolved, f"connect-{plan.key.connector}-{plan.task}")
-    control = TaskControl(plan.caps)
+    control = TaskControl(plan.caps, plan.key.connector)
     errors, summary = config.errors(), SkippedSummary()
     tolerance = Tolerance(
         _tolerance_settings(errors),

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from connect_core.effects.perform import perform
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
+from connect_core.interval.failpoints import reach
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.plan.interval import Planned, plan_interval
@@ -113,6 +114,7 @@ class Driver:
     @contextmanager
     def watching(self, run: Run, plan: Plan) -> Iterator[None]:
         """While the job runs: mark it alive, and pass a stop or pause on to its tasks."""
+        reach("K2", run.connector)
         self.worker.beat(plan, run.mine)
 
         def watch() -> None:

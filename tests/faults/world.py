@@ -23,6 +23,7 @@ from connect_core.dev.secrets import secret
 from connect_core.dev.stack import Stack
 from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_offsets
+from connect_core.interval import failpoints
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.registry import ENTRY_POINTS
 from connect_core.settings import WorkerMode
@@ -97,6 +98,8 @@ class World:
             **self.settings,
             "CONNECT_FILE_ROOTS": str(self.folder),
             "CONNECT_KAFKA_ADVERTISED_PORT": str(self.kafka_proxy.port),
+            failpoints.TESTING: "1",
+            failpoints.FILE: str(self.armed),
         }
         self.stack = Stack(self.folder / "stack", services=self.services, settings=settings)
         self._open.callback(self.stack.down)
@@ -111,6 +114,11 @@ class World:
         providers = providers_of(worker, self.environment)
         self.herder = Herder(self.database, worker, Drivers(), rewrite_offsets, providers, "faults")
         return self
+
+    @property
+    def armed(self) -> Path:
+        """What arms a fail point in all processes, Spark's among them."""
+        return self.folder / "armed"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -10,10 +10,12 @@ from connect_core.api.sink import PartitionRange, Staged
 from connect_core.commit.interval import Committed, commit_interval
 from connect_core.errors import ConnectError, DataLossError, RetriableError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval import effects as fx
+from connect_core.interval.failpoints import POINT_OF
 from connect_core.interval.sink_positions import sink_offsets
 from connect_core.interval.values import (
     ConnectorType,
     Counts,
+    IntervalRow,
     IntervalState,
     Plan,
     TargetState,
@@ -40,29 +42,11 @@ Fault = str | None
 Running = Generator[Any, Fault, Any]
 """Yields the point before its next act, or what it waits for; is sent the fault of that act."""
 
-POINTS: dict[type[fx.Effect], str] = {
-    fx.TakeLease: "K10",
-    fx.InsertInterval: "K1",
-    fx.RestartInterval: "K1",
-    fx.RecordAttempt: "K5",
-    fx.CommitTarget: "K6",
-    fx.AbandonTarget: "K6",
-    fx.WriteOffsets: "K6",
-    fx.CommitInterval: "K7",
-    fx.AbandonInterval: "K7",
-    fx.FinishIntent: "K7",
-    fx.PublishTarget: "K8",
-    fx.CommitGroupOffsets: "K8",
-    fx.ForgetGroup: "K8",
-    fx.ReleaseLease: "K9",
-}
-"""The kill point before each effect; K0, planning, for all others. K2 is the start of a job, K3 and K4 are in tasks."""
-
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds)  # fmt: skip
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
-    *(kind for kind in POINTS if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
+    *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
     *(fx.RaiseEpoch, fx.RecordDeal, fx.RecordLosses, fx.RepairOffsets),
 )
 """What may be carried out long after whoever asked has given up."""
@@ -72,7 +56,7 @@ class Process:
     """One process: alive, paused and later revived as a zombie, or dead."""
 
     __slots__ = (
-        *("epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
+        *("aim", "dealt", "epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
         *("paused_at", "plan", "point", "result", "wait"),
     )
 
@@ -84,6 +68,9 @@ class Process:
         self.result: Any = None
         self.epoch = 0
         self.has_moved = False
+        self.aim: TargetState | None = None
+        """What a plan saw the connector was to be, when it began."""
+        self.dealt = 0
 
 
 def performing(history: History, process: Process, steps: Steps[Any], delayed: list[Callable[[], Any]]) -> Running:
@@ -91,7 +78,7 @@ def performing(history: History, process: Process, steps: Steps[Any], delayed: l
     try:
         effect = next(steps)
         while True:
-            fault = yield POINTS.get(type(effect), "K0")
+            fault = yield POINT_OF.get(type(effect), "K0")
             try:
                 answer = yield from _act(history, process, effect, fault, delayed)
             except ConnectError as error:
@@ -138,6 +125,19 @@ def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
         process.has_moved = True
     elif isinstance(effect, fx.FenceProducers):
         history.truth.fence(process.epoch)
+    elif isinstance(effect, fx.LoadConnector) and process.aim is None:
+        process.aim = answer.target_state
+    elif isinstance(effect, fx.RecordDeal):
+        process.dealt = effect.config_version
+    elif isinstance(effect, fx.InsertInterval):
+        _check_begin(process, effect.row)
+
+
+def _check_begin(process: Process, row: IntervalRow) -> None:
+    if process.aim is not TargetState.STARTED:
+        raise Violation(f"I9 interval {row.key.sequence} begins, though the connector was {process.aim}")
+    if row.config_version != process.dealt:
+        raise Violation(f"I6 interval {row.key.sequence} says configuration {row.config_version}, not {process.dealt}")
 
 
 def driver(world: Any, name: str) -> Running:
@@ -151,6 +151,7 @@ def driver(world: Any, name: str) -> Running:
             return None
         run = run.refreshed(state)
         for _ in range(world.intervals):
+            process.aim = None
             planned = yield from performing(history, process, plan_interval(run), world.delayed)
             run = planned.run
             if planned.plan is None:
@@ -176,7 +177,11 @@ def _interval(world: Any, process: Process, run: Run, plan: Plan) -> Running:
     tasks = [world.spawn(f"{process.name}.{task.task}", task_attempt, task) for task in plan.tasks]
     yield lambda: all(task.is_done or task.is_paused for task in tasks)
     results = [task.result for task in tasks if isinstance(task.result, TaskResult)]
-    return (yield from performing(world.history, process, commit_interval(run, plan, results), world.delayed))
+    committed = yield from performing(world.history, process, commit_interval(run, plan, results), world.delayed)
+    failed = {task.task for task in plan.tasks} - {one.task for one in results if one.outcome is TaskOutcome.DONE}
+    if committed is Committed.COMMITTED and failed:
+        raise Violation(f"I9 interval {plan.row.key.sequence} is committed, and tasks {failed} are not done")
+    return committed
 
 
 def _ended(world: Any, process: Process, run: Run) -> Running:
@@ -316,11 +321,12 @@ def operator(world: Any, act: str) -> Running:
     if act not in ("pause", "restart", "tasks", "configure"):
         yield from _rewriting(world, history, process, act)
         return None
-    fault = yield "K10"
-    if fault == "delay":
-        world.delayed.append(lambda: _ask(history, act))
-    elif fault != "lost request":
-        _ask(history, act)
+    for _ in range(3 if act == "tasks" else 1):
+        fault = yield "K10"
+        if fault == "delay":
+            world.delayed.append(lambda: _ask(history, act))
+        elif fault != "lost request":
+            _ask(history, act)
     return None
 
 
@@ -348,8 +354,7 @@ def _rewriting(world: Any, history: History, process: Process, act: str) -> Runn
     try:
         run = history.run("operator")
         yield from performing(history, process, abandon(run, OffsetWish(wanted)), world.delayed)
-        if wanted or process.has_moved:
-            history.truth.acknowledge(process.epoch)
+        _acknowledge(history, process, wanted)
     except ConnectError as error:
         world.note(f"{process.name}: {type(error).__name__}: {error}")
         history.sql.aim(TargetState.STARTED)
@@ -360,6 +365,14 @@ def _rewriting(world: Any, history: History, process: Process, act: str) -> Runn
             return
         history.sql.create()
     history.sql.aim(TargetState.STARTED)
+
+
+def _acknowledge(history: History, process: Process, wanted: Any) -> None:
+    """Check what an operator is told: the wish is carried out, all of it."""
+    if wanted or process.has_moved:
+        history.truth.acknowledge(process.epoch)
+    if wanted is None and history.sql.state.epoch == process.epoch and history.truth.position:
+        raise Violation(f"I11 a reset was acknowledged, and {dict(history.truth.position)} stand")
 
 
 def _wish(history: History, act: str) -> dict[str, Any] | None:

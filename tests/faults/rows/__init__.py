@@ -1,11 +1,11 @@
 """The rows of the fault matrix that are injected into real processes."""
 
-from tests.faults.rows import airflow, changes, databases, network, processes, records, resources, topics
+from tests.faults.rows import airflow, changes, databases, failpoints, network, processes, records, resources, topics
 from tests.faults.rows.row import Row
 
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
-_GROUPS = (airflow, changes, databases, network, processes, records, resources, topics)
+_GROUPS = (airflow, changes, databases, failpoints, network, processes, records, resources, topics)
 ROWS: tuple[Row, ...] = tuple(
     sorted((row for group in _GROUPS for row in group.ROWS), key=lambda row: (row.number, row.name))
 )
