@@ -94,7 +94,7 @@ def test_three_hundred_tables_and_new_ones(postgresql):
     creating = [f"CREATE TABLE t{number:03} (id INTEGER PRIMARY KEY)" for number in range(300)]
     filling = [f"INSERT INTO t{number:03} VALUES (1), (2)" for number in range(300)]
     postgresql.execute(*creating, *filling)
-    source = follower(postgresql, Lane.BATCHES, tasks=4, **BY_ID)
+    source = follower(postgresql, Lane.RECORDS, tasks=4, **BY_ID)
     connector = source.engine.start()
     dealt = [names_from_json(config["task.streams"]) for config in connector.task_configs(4)]
     assert sorted(map(len, dealt)) == [75] * 4
