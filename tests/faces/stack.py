@@ -1,0 +1,84 @@
+"""The whole embedded stack: Airflow with the mounted API and the page, `connect rest`, Kafka, Spark, PostgreSQL."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from connect_core.dag.naming import dag_id_of
+from connect_core.dev.stack import Stack
+
+__all__ = ["CHECKOUT", "Faces", "running_faces", "token_of"]
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """Where the faces are, and somebody's token for Airflow.
+
+    ``folder``: where connectors may read and write, and the worker finds secrets.
+    """
+
+    stack: Stack
+    airflow: str
+    rest: str
+    token: str
+    folder: Path
+
+    @property
+    def mounted(self) -> str:
+        """Return the address of the API in Airflow's server."""
+        return f"{self.airflow}/connect"
+
+    @property
+    def header(self) -> dict[str, str]:
+        """Return the login."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def set_paused(self, connector: str, *, is_paused: bool) -> None:
+        """Do what the switch in Airflow's own page does."""
+        address = f"{self.airflow}/api/v2/dags/{dag_id_of(connector)}"
+        answer = httpx.patch(address, json={"is_paused": is_paused}, headers=self.header, timeout=60)
+        assert answer.is_success, answer.text
+
+
+def token_of(airflow: str, user: str, password: str) -> str:
+    """Log in to Airflow → a token for its API."""
+    answer = httpx.post(f"{airflow}/auth/token", json={"username": user, "password": password}, timeout=60)
+    assert answer.is_success, answer.text
+    return str(answer.json()["access_token"])
+
+
+@contextmanager
+def running_faces(folder: Path) -> Iterator[Faces]:
+    """Run an empty stack until the block ends; Spark keeps its event log as text."""
+    project, data = folder / "project", folder / "data"
+    for path in (project / "config", data, folder / "events"):
+        path.mkdir(parents=True)
+    for name in ("dags", "plugins"):
+        (project / name).symlink_to(CHECKOUT / name)
+    shutil.copytree(CHECKOUT / "config", project / "config", dirs_exist_ok=True)
+    with (project / "config" / "spark-defaults.conf").open("a") as conf:
+        conf.write(
+            f"\nspark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {folder}/events\n"
+        )
+    settings = {
+        "CONNECT_FILE_ROOTS": f"{data},/tmp",
+        "CONNECT_CONFIG_PROVIDERS": "file",
+        "CONNECT_CONFIG_PROVIDERS_FILE_PARAM_ALLOWED_PATHS": str(data),
+    }
+    stack = Stack(folder / "stack", project=project, settings=settings)
+    try:
+        stack.up()
+        found = stack.environment()
+        url, password = found["CONNECT_AIRFLOW_URL"], Path(found["CONNECT_AIRFLOW_PASSWORD_FILE"]).read_text().strip()
+        token = token_of(url, found["CONNECT_AIRFLOW_USER"], password)
+        yield Faces(stack, url, found["CONNECT_REST_URL"], token, data)
+    finally:
+        stack.down()

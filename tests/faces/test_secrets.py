@@ -1,0 +1,191 @@
+"""Secrets are found nowhere, and user text is never a template: REST, page, logs, databases, XCom, argv, Spark."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import psycopg
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from psycopg import sql
+
+from connect_core.dev.postgres import database_url
+from connect_core.dev.secrets import secret
+from tests.faces.stack import Faces
+from tests.integration.deployment import eventually
+
+pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600)]
+
+SECRETS = tuple(f"canary-{word}-{uuid.uuid4().hex}" for word in ("literal", "file"))
+USERS = ("shop", "reader")
+TEMPLATE, RENDERED = "{{7919*7907}}", "62615533"
+"""What nobody but a template engine makes of the text."""
+NAME = f"{TEMPLATE}<script>alert(1)<b>"
+BROKEN = f"broken {NAME}"
+TABS = ("overview", "intervals", "tasks", "offsets", "config", "errors")
+NOT_SEARCHED = {"secrets", "settings.env"}
+"""Folders whose purpose is to keep secrets, and the test's own settings."""
+
+
+@dataclass(slots=True)
+class Commands:
+    """Every command line seen on the machine."""
+
+    seen: set[bytes] = field(default_factory=set)
+
+    def look(self) -> None:
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                self.seen.add(file.read_bytes())
+            except OSError:  # it has ended
+                continue
+
+
+@contextmanager
+def watched_commands() -> Iterator[Commands]:
+    commands, ended = Commands(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.1):
+            commands.look()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    yield commands
+    ended.set()
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def shop(faces: Faces) -> str:
+    """A database whose users' passwords are the secrets."""
+    home = faces.stack.home
+    where = f"127.0.0.1:{faces.stack.service('postgres').port}"
+    with psycopg.connect(
+        f"postgresql://postgres:{secret(home, 'postgres')}@{where}/postgres", autocommit=True
+    ) as admin:
+        for user, password in zip(USERS, SECRETS, strict=True):
+            create = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
+            admin.execute(create.format(sql.Identifier(user), sql.Literal(password)))
+        admin.execute("CREATE DATABASE shop OWNER shop")
+    with psycopg.connect(f"postgresql://shop:{SECRETS[0]}@{where}/shop") as owner:
+        owner.execute("CREATE TABLE items (id int PRIMARY KEY, name text)")
+        owner.execute("INSERT INTO items VALUES (1, 'one'), (2, 'two')")
+        owner.execute("GRANT SELECT ON items TO reader")
+    return f"jdbc:postgresql://{where}/shop"
+
+
+def source(url: str, user: str, password: str) -> dict[str, str]:
+    return {
+        "connector.class": "JdbcSource",
+        "connection.url": url,
+        "connection.user": user,
+        "connection.password": password,
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "topic.prefix": f"shop-{uuid.uuid4().hex[:6]}-",
+        "tags": f"{{{{ var.value.x }}}} {TEMPLATE}",
+        "unknown": f"<script>{TEMPLATE}",
+    }
+
+
+def create(faces: Faces, name: str, config: dict[str, str]) -> None:
+    body = {"name": name, "config": config}
+    answer = httpx.post(f"{faces.mounted}/connectors", json=body, headers=faces.header, timeout=60)
+    assert answer.status_code == 201, answer.text
+
+
+def status(faces: Faces, name: str) -> dict[str, dict[str, str]]:
+    answer = httpx.get(f"{faces.rest}/connectors/{quote(name, safe='')}/status", timeout=60)
+    return dict(answer.json())
+
+
+def test_secrets_are_nowhere_and_templates_stay_text(
+    faces: Faces, shop: str, context: BrowserContext, page: Page
+) -> None:
+    (faces.folder / "shop.properties").write_text(f"password={SECRETS[1]}\n")
+    reference = f"${{file:{faces.folder}/shop.properties:password}}"
+    with watched_commands() as commands:
+        create(faces, NAME, source(shop, "shop", SECRETS[0]))
+        create(
+            faces, BROKEN, {**source(shop, "reader", reference), "query": "SELECT id, 1 / (id - 1) AS part FROM items"}
+        )
+        eventually(lambda: committed(faces, NAME), lambda records: records == 2, 180)
+        eventually(lambda: status(faces, BROKEN), lambda found: "FAILED" in json.dumps(found), 180)
+        answers = list(walked(faces))
+        texts = list(shown(faces, context, page))
+    assert len(answers) > 40
+    assert_clean("a command line", b"\n".join(commands.seen))
+    for address, text in answers:
+        assert_clean(address, text.encode())
+    for tab, text in texts:
+        assert_clean(f"the page's tab {tab}", text.encode())
+    for name in ("airflow", "connect"):
+        assert_clean(f"the database {name}", database_text(database_url(faces.stack.home, name)).encode())
+    for file in files(faces):
+        assert_clean(str(file), file.read_bytes())
+    assert any(file.parent.name == "events" or "events" in file.parts for file in files(faces))
+
+
+def assert_clean(place: str, found: bytes) -> None:
+    for word in (*SECRETS, RENDERED):
+        position = found.find(word.encode())
+        assert position < 0, f"{word} is in {place}: {found[max(0, position - 200) : position + 100]!r}"
+
+
+def committed(faces: Faces, name: str) -> int:
+    address = f"{faces.rest}/v1/connectors/{quote(name, safe='')}/intervals"
+    found = httpx.get(address, timeout=60).json()["intervals"]
+    return sum(one["counts"]["records"] for one in found if one["state"] == "COMMITTED")
+
+
+def walked(faces: Faces) -> Iterator[tuple[str, str]]:
+    """Yield what every GET of the API answers, on both faces, for both connectors."""
+    described = httpx.get(f"{faces.mounted}/openapi.json", headers=faces.header, timeout=60).json()["paths"]
+    for base, headers in ((faces.rest, {}), (faces.mounted, faces.header)):
+        for name in (NAME, BROKEN):
+            given = {"connector": quote(name, safe=""), "task": "0", "plugin": "JdbcSource", "logger": "root"}
+            for path, methods in described.items():
+                if "get" in methods:
+                    address = base + path.format(**given, sequence="1", version="1") + "?expand=info&expand=status"
+                    yield address, httpx.get(address, headers=headers, timeout=60).text
+
+
+def shown(faces: Faces, context: BrowserContext, page: Page) -> Iterator[tuple[str, str]]:
+    """Yield what the page holds; its fixture fails when a script of the names has run."""
+    context.add_cookies([{"name": "_token", "value": faces.token, "url": faces.airflow}])
+    for name in (NAME, BROKEN):
+        for tab in TABS:
+            page.goto(f"{faces.mounted}/ui/#/connectors/{quote(name, safe='')}/{tab}")
+            expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+            expect(page.locator(".tab-body")).not_to_be_empty()
+            yield tab, page.content()
+
+
+def database_text(url: str) -> str:
+    """Return every row of every table as text."""
+    rows: list[str] = []
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        tables = connection.execute(
+            "SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) FROM pg_tables"
+            " WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        ).fetchall()
+        for (table,) in tables:
+            rows += [row[0] for row in connection.execute(f"SELECT one::text FROM {table} one").fetchall()]
+    return "\n".join(rows)
+
+
+def files(faces: Faces) -> Iterator[Path]:
+    """Yield logs, Spark's event log, Kafka's and PostgreSQL's files: all that the stack has written."""
+    state = faces.stack.home.path
+    for top in (*state.iterdir(), state.parent / "events"):
+        if top.name not in NOT_SEARCHED:
+            yield from (file for file in ([top] if top.is_file() else top.rglob("*")) if file.is_file())
