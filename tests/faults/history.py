@@ -168,7 +168,7 @@ class History:
         """Wait until the connector's job runs, and return its interval."""
         return _await(lambda: next(iter(self._running(connector)), None), seconds, f"no job of {connector} runs")
 
-    def await_committed(self, connector: str, records: int, seconds: float = 180.0) -> None:
+    def await_committed(self, connector: str, records: int, seconds: float = 300.0) -> None:
         """Wait until the connector has moved so many records."""
         what = f"{connector} has not moved {records} records"
         _await(lambda: self.committed(connector) >= records or None, seconds, what)
