@@ -22,7 +22,7 @@ from tests.store.databases import sqlite_template
 __all__ = ["sqlite_template"]
 
 CHROMIUM = Path("/usr/bin/chromium")
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 
 
 @pytest.fixture(scope="session")

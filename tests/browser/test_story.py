@@ -15,7 +15,7 @@ from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.browser
 
-PATIENCE_MS = 90_000
+PATIENCE_MS = 180_000
 """The first interval of a worker starts Spark."""
 
 
