@@ -90,7 +90,7 @@ def open_transaction(world: World) -> Findings:
     export.begin(1)
     export.write(0, 1000, 1)
     servers = {"bootstrap.servers": world.topics.bootstrap}
-    foreign = Producer({**servers, "transactional.id": export.name})
+    foreign = Producer({**servers, "transactional.id": export.name, "transaction.timeout.ms": 900_000})
     foreign.init_transactions(30)
     foreign.begin_transaction()
     for number in range(100_000, 100_100):
