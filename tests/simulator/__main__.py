@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 
-from tests.simulator.campaign import report, run_all
+from tests.simulator.campaign import STEPS, report, run_all
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import seeded
 from tests.simulator.truth import Violation
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.simulator", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--steps", type=int, default=1_000_000, help="how many; 1,000,000 unless given")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"how many; {STEPS:,} unless given")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; 0 unless given")
     parser.add_argument("--processes", type=int, default=2, help="2 unless given")
     parser.add_argument("--kind", choices=KINDS, help="one kind of connector only")

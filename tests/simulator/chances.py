@@ -23,11 +23,18 @@ transaction holds back the topic that is read, retention cuts it, it is deleted 
 FAULTS = ("overtaken", "crash", "zombie", *MESSAGES, "duplicate", "revived", *AROUND)
 """What a deviation from the plain order does; by number, for tapes."""
 
-_TIMES = {"K0": 1, "K1": 7, "K2": 5, "K7": 5, "K9": 8, "K10": 2}
+_SELDOM = ("expire", "arrive late")
+"""What can seldom happen."""
+
+_PENDING = {"K0": 0.03, "K3": 0.9, "K4": 0.9, "K9": 0.3, "K10": 0.12}
+"""How often it does where it can: at other points every second time."""
+
+_OVERTAKEN = FAULTS.index("overtaken") + 1
+_TIMES = {"K0": 1, "K1": 8, "K2": 9, "K7": 6, "K9": 7, "K10": 2}
 """How often a point is the focus: more often, where a history passes it rarely."""
 
 _WEIGHTS: Mapping[str, int] = MappingProxyType(
-    dict(zip(FAULTS, (3, 3, 14, 3, 3, 3, 5, 14, 6, 6, 3, 2, 2, 2), strict=True)))  # fmt: skip
+    dict(zip(FAULTS, (2, 3, 14, 3, 3, 3, 8, 14, 60, 25, 12, 3, 3, 3), strict=True)))  # fmt: skip
 _FOCUSES = tuple(point for point in POINTS for _ in range(_TIMES.get(point, 3)))
 
 Possible = Callable[[], Collection[str]]
@@ -37,8 +44,11 @@ Possible = Callable[[], Collection[str]]
 class Decisions(Protocol):
     """The source of all that is left to chance in a history."""
 
-    def deviates(self, point: str, possible: Possible) -> int:
-        """Return 0 for the plain order, else the number of a fault plus one."""
+    def deviates(self, point: str, possible: Possible, is_pending: bool) -> int:
+        """Return 0 for the plain order, else the number of a fault plus one.
+
+        ``is_pending``: something is on its way, or open, that seldom is.
+        """
 
     def choose(self, count: int) -> int:
         """Return one of ``count`` possibilities."""
@@ -53,14 +63,26 @@ class Chances:
     focus: str
     pressure: float
     """How often the focus is hit."""
+    mixing: float = 0.0
+    """How often another process takes the next step."""
 
     @staticmethod
     def seeded(seed: int, kind: str) -> Chances:
         """Return the decisions of a seed for a kind of connector."""
         chance = random.Random(f"{seed} {kind}")
-        return Chances(chance, chance.choice((0.03, 0.08, 0.15)), chance.choice(_FOCUSES), chance.choice((0.3, 0.6)))
+        return Chances(
+            chance,
+            chance.choice((0.03, 0.08, 0.15)),
+            chance.choice(_FOCUSES),
+            chance.choice((0.3, 0.6)),
+            chance.choice((0.0, 0.0, 0.05, 0.3)),
+        )
 
-    def deviates(self, point: str, possible: Possible) -> int:
+    def deviates(self, point: str, possible: Possible, is_pending: bool) -> int:
+        if self.mixing and self.random.random() < self.mixing:
+            return _OVERTAKEN
+        if is_pending and self.random.random() < _PENDING.get(point, 0.5):
+            return FAULTS.index(self.random.choice(_SELDOM)) + 1
         if self.random.random() >= (self.pressure if point == self.focus else self.probability):
             return 0
         faults = [fault for fault in FAULTS if fault in possible()]
@@ -77,7 +99,7 @@ class Tape:
     values: Mapping[int, int]
     at: int = 0
 
-    def deviates(self, point: str, possible: Possible) -> int:
+    def deviates(self, point: str, possible: Possible, is_pending: bool) -> int:
         return self._next() % (len(FAULTS) + 1)
 
     def choose(self, count: int) -> int:
@@ -96,8 +118,8 @@ class Recorder:
     values: dict[int, int] = field(default_factory=dict)
     at: int = 0
 
-    def deviates(self, point: str, possible: Possible) -> int:
-        return self._keep(self.decisions.deviates(point, possible))
+    def deviates(self, point: str, possible: Possible, is_pending: bool) -> int:
+        return self._keep(self.decisions.deviates(point, possible, is_pending))
 
     def choose(self, count: int) -> int:
         return self._keep(self.decisions.choose(count))

@@ -73,7 +73,8 @@ class History:
         self.database = DatabaseTarget(self.deliver, self._moved_rows)
         self.files = FileTarget(self.deliver)
         self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
-        self.sql.on_forget = self._on_forget
+        self.sql.on_forget, self.sql.on_abandon = self._on_forget, self._check_abandon
+        self.sql.on_losses = self._check_losses
         places: tuple[Any, ...] = FILES if self.kind == "source" else PARTS
         self.available = dict.fromkeys(places, 2)
         self.stable, self.earliest = dict.fromkeys(PARTS, 2), dict.fromkeys(PARTS, 0)
@@ -171,6 +172,8 @@ class History:
 
     def _check_commit(self, row: IntervalRow) -> None:
         """I6: what SQL calls committed is in the target."""
+        if self.kind == "files" and self._is_aborted(row):
+            raise Violation(f"I6 interval {row.key.sequence} is committed in SQL, its manifest is an abort mark")
         for part in row.ranges:
             reached = self.truth.position.get(part.topic_partition)
             if part.start < part.end and (reached is None or reached < part.end):
@@ -179,6 +182,29 @@ class History:
             for key, offset in self.sql.offsets.items():
                 if offset["at"] > self.truth.position.get(key, 0):
                     raise Violation(f"I6 SQL has {key} at {offset}, Kafka at {self.truth.position.get(key)}")
+
+    def _is_aborted(self, row: IntervalRow) -> bool:
+        marker = self.files.read_marker(row.key)
+        return marker is None or marker.aborted
+
+    def _check_abandon(self, row: IntervalRow) -> None:
+        """I6: of what SQL calls abandoned nothing is in the target."""
+        if self.kind == "files" and not self._is_aborted(row):
+            raise Violation(f"I6 interval {row.key.sequence} is abandoned in SQL, the target may commit it")
+        reached = self.truth.position if self.kind in ("source", "database") else {}
+        starts: dict[Any, int] = {}
+        if row.source is not None:
+            starts = {file: row.source.start.get(file, {"at": 0})["at"] for file in FILES}
+        for part in row.ranges:
+            if self.truth.identity.get(part.topic_partition) == part.topic_id:
+                starts[part.topic_partition] = part.start
+        for place, start in starts.items():
+            if reached.get(place, start) > start:
+                raise Violation(f"I6 {place} is abandoned at {start} in SQL, the target is at {reached[place]}")
+
+    def _check_losses(self) -> None:
+        if self.policy == "fail":
+            raise Violation("I14 records are passed over, where interval.data.loss is fail")
 
     def check(self) -> None:
         """What must hold between any two steps, beside what is checked as it happens."""
@@ -260,6 +286,10 @@ class History:
         if self.kind == "source":
             found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
         return (*found, "arrive late") if delayed or self.broker.late else found
+
+    def is_pending(self, point: str) -> bool:
+        """Whether a transaction is open where none should be, or the end of one is on its way."""
+        return bool(self.broker.late) or (bool(self.broker.open) and point not in ("K5", "K6"))
 
     def disturb(self, what: str, delayed: list[Callable[[], Any]]) -> None:
         """Let it happen."""

@@ -41,7 +41,11 @@ class Metadata:
     intent: fx.StoreIntent | None = None
     losses: list[Any] = field(default_factory=list)
     restarts: set[int] = field(default_factory=set)
+    planned_version: int = 1
+    """The configuration by which tasks were last dealt."""
     on_commit: Callable[[IntervalRow], None] = lambda row: None
+    on_abandon: Callable[[IntervalRow], None] = lambda row: None
+    on_losses: Callable[[], None] = lambda: None
     on_finish: Callable[[fx.FinishIntent], None] = lambda effect: None
     on_forget: Callable[[int], None] = lambda epoch: None
 
@@ -140,6 +144,7 @@ class Metadata:
     def _deal(self, effect: fx.RecordDeal) -> None:
         if self.holder != effect.holder or self.deleted or self.state.target_state is TargetState.STOPPED:
             raise StaleEpochError("not the holder, or stopped")
+        self.planned_version = effect.config_version
         row = self.unfinished()
         if row is not None and self.restarts:
             for task in self.restarts:
@@ -203,7 +208,7 @@ class Metadata:
             state=IntervalState.PLANNED,
             deal=effect.deal,
             tasks=effect.tasks,
-            config_version=self.state.config_version,
+            config_version=self.planned_version,
             attempts=row.attempts + 1,
             ranges=row.ranges if effect.ranges is None else effect.ranges,
             source=row.source if effect.source is None else effect.source,
@@ -211,13 +216,14 @@ class Metadata:
 
     def _record_losses(self, effect: fx.RecordLosses) -> None:
         self._own(effect.epoch)
+        self.on_losses()
         self.losses += effect.losses
 
     def _abandon(self, effect: fx.AbandonInterval) -> None:
         self._own(effect.epoch)
         if self.rows[self._find(effect.key)].state is IntervalState.ABANDONED:
             return
-        self._check_open(effect.key)
+        self.on_abandon(self._check_open(effect.key))
         self._end_unfinished(())
 
     def _end_unfinished(self, moved: Any) -> None:

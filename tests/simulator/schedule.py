@@ -76,7 +76,8 @@ class Schedule:
     def _step(self, process: Process) -> None:
         if process.wait is not None:
             process.point = "K5"
-        number = self.decisions.deviates(process.point, lambda: self._possible(process))
+        is_pending = bool(self.delayed) or self.history.is_pending(process.point)
+        number = self.decisions.deviates(process.point, lambda: self._possible(process), is_pending)
         fault = FAULTS[number - 1] if number else None
         if fault in MESSAGES:
             self._send(process, fault)

@@ -24,7 +24,7 @@ KILLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Kind of connector → the points its processes are killed at."""
 
-_SECONDS = 90.0
+_SECONDS = 300.0
 
 
 def kill_at(point: str, history: History) -> int:

@@ -1,0 +1,213 @@
+"""Each check of ``plan`` and ``commit`` taken out of the production text: the simulator must notice."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType, MappingProxyType, ModuleType
+
+from connect_core.commit import interval as committing
+from connect_core.plan import abandon, bounds, fence, interval, restart, settle, sink, source
+from tests.simulator.wrong import Patch
+
+__all__ = ["MISSING", "UNSEEN", "Check", "without"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check, where it stands, and the text that takes its place."""
+
+    kind: str
+    """The kind of connector that shows its absence."""
+    module: ModuleType
+    text: str
+    instead: str
+
+
+def without(module: ModuleType, text: str, instead: str) -> tuple[Patch, ...]:
+    """Return patches that take a piece of a module's text for another."""
+    source_text = inspect.getsource(module)
+    assert source_text.count(text) == 1, f"{text!r} is {source_text.count(text)} times in {module.__name__}"
+    names = dict(vars(module))
+    exec(compile(source_text.replace(text, instead), module.__file__ or "", "exec"), names)
+    return tuple(
+        (function, "__code__", names[name].__code__)
+        for name, function in vars(module).items()
+        if isinstance(function, FunctionType) and function.__module__ == module.__name__
+        and _shape(function) != _shape(names[name])
+    )  # fmt: skip
+
+
+def _shape(function: FunctionType) -> tuple[object, ...]:
+    code = function.__code__
+    return code.co_code, repr(code.co_consts), code.co_names
+
+
+MISSING: Mapping[str, Check] = MappingProxyType(
+    {
+        # plan: fencing
+        "all ids ever used are fenced": Check("source", fence, "max(run.state.tasks_ever, tasks)", "tasks"),
+        "tasks are dealt by the configuration that is written down": Check(
+            "plain", fence, "if state.config_version != run.state.config_version and", "if False and"
+        ),
+        # plan: what to do
+        "a paused connector begins nothing": Check(
+            "files", interval, "if state.target_state is not TargetState.STARTED:", "if False:"
+        ),
+        "a target's positions beat SQL's": Check(
+            "database", sink, "    if kept is None:\n        return stored", "    if True:\n        return stored"
+        ),
+        "a consumer group is adopted once": Check("files", sink, "if run.state.sequence == 0:", "if True:"),
+        "a recreated topic is another": Check(
+            "files", bounds, "if topic_id and ends.topic_id and topic_id != ends.topic_id:", "if False:"
+        ),
+        "removed records are noticed": Check("database", bounds, "if position < ends.earliest:", "if False:"),
+        "losses are passed over only where they may be": Check(
+            "files", bounds, 'if losses and policy != "skip":', "if False:"
+        ),
+        "a target passes over what is lost": Check(
+            "database",
+            sink,
+            "    if kept is not None:\n        yield AbandonTarget(_following(run), {loss",
+            "    if False:\n        yield AbandonTarget(_following(run), {loss",
+        ),
+        # plan: what is unfinished
+        "an abort mark is respected by plan": Check(
+            "files",
+            sink,
+            '    if marker.aborted:\n        yield AbandonInterval(row.key, run.mine, "the target',
+            '    if False:\n        yield AbandonInterval(row.key, run.mine, "the target',
+        ),
+        "losses are noticed in a retry": Check(
+            "files",
+            sink,
+            "losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})",
+            "losses = ()",
+        ),
+        "a retry starts at the target's position": Check(
+            "database", sink, "min(max(part.start, position), part.end)", "part.start"
+        ),
+        "a result stands in its own deal only": Check(
+            "files", restart, "if row.deal != run.deal or row.config_version", "if row.config_version"
+        ),
+        "a failed task runs again": Check(
+            "files", restart, "return row.state is not IntervalState.FAILED", "return True"
+        ),
+        "only what is done stands": Check(
+            "database", restart, "return result.outcome is TaskOutcome.DONE", "return True"
+        ),
+        "a commit mark is respected by settle": Check(
+            "files", settle, "if marker is not None and not marker.aborted:", "if False:"
+        ),
+        "a target's progress is respected by settle": Check("database", settle, "if reached == starts:", "if True:"),
+        "a topic's progress is respected by settle": Check(
+            "source", settle, "if row.source is None or offsets == row.source.start:", "if True:"
+        ),
+        # commit
+        "tasks that failed or were lost are not committed": Check(
+            "files", committing, "if trouble is not None:", "if False:"
+        ),
+        "a failed task is not committed": Check(
+            "database", committing, "if TaskOutcome.FAILED in outcomes:", "if False:"
+        ),
+        "an unclear task is not committed": Check(
+            "source", committing, "if lost or outcomes & {TaskOutcome.STALE, TaskOutcome.UNCLEAR}:", "if False:"
+        ),
+        "an abort mark is respected by commit": Check("files", committing, "if marker.aborted:", "if False:"),
+        # abandon
+        "an overtaken wish is refused": Check(
+            "files", abandon, "        if not has_moved:\n            raise", "        pass"
+        ),
+        "a wish moves the topic": Check(
+            "source",
+            abandon,
+            "    if changes:\n        yield from _surely(WriteOffsets",
+            "    if False:\n        yield from _surely(WriteOffsets",
+        ),
+        "a wish moves the target": Check("database", abandon, "if kept is not None and changes:", "if False:"),
+        "a wish ends what is unfinished": Check(
+            "files", abandon, "    if unfinished is not None:\n", "    if False:\n"
+        ),
+        "a reset reaches what only the topic knows": Check(
+            "source", abandon, "{**stored, **topic.offsets}.items()", "stored.items()"
+        ),
+    }
+)
+"""What a check is for → the check and its absence."""
+
+UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
+    {
+        "another deal is fenced anew": (
+            source,
+            "if run.epoch is None or run.deal != name:",
+            "needs a late second attempt, a new deal and new data in one run: not met in 1,200 histories",
+        ),
+        "the row is read again under the epoch": (
+            fence,
+            "return run.refreshed(state)",
+            "met once in about 1,000 histories: tests/plan/test_fence.py",
+        ),
+        "tasks dealt until the intent are fenced": (
+            abandon,
+            "    run = run.refreshed((yield LoadConnector(run.connector)))\n    yield WriteEpoch",
+            "met once in about 1,000 histories",
+        ),
+        "a newer epoch in the topic stops a plan": (
+            source,
+            "if projection.epoch > run.mine:",
+            "SQL's epoch is raised before the topic's, each later write asks for it: seen only with a lost database",
+        ),
+        "an epoch starts above the target's": (
+            fence,
+            "if not newer.epoch:",
+            "a target's epoch is above SQL's only where the database was lost: tests/plan/test_sink.py",
+        ),
+        "a wish starts above the target's epoch": (
+            abandon,
+            "if not newer.epoch:",
+            "a target's epoch is above SQL's only where the database was lost",
+        ),
+        "a marker ends an interval": (
+            sink,
+            "if not finished:",
+            "SQL refuses to restart an interval that is committed or abandoned: tests/store/test_intervals.py",
+        ),
+        "the caps of a connector hold": (
+            interval,
+            "check_tasks_max(run.connector, deal, run.settings)",
+            "the simulated connector deals what it may: tests/plan/test_deal.py",
+        ),
+        "nothing to do is no interval": (
+            source,
+            "if not deal.configs or (upper is not None and is_reached(upper, offsets)):",
+            "an empty interval costs time and harms nothing: tests/plan/test_source.py",
+        ),
+        "a position behind the end is noticed": (
+            bounds,
+            "if position > ends.latest:",
+            "the simulated topic never loses its end (an unclean election): tests/plan/test_bounds.py",
+        ),
+        "results of another configuration do not stand": (
+            restart,
+            "row.config_version != run.state.config_version:",
+            "simulated tasks do the same under any configuration: tests/plan/test_sink.py",
+        ),
+        "a failed interval stays when its connector is paused": (
+            settle,
+            "if row is None or row.state is IntervalState.FAILED:",
+            "only the status differs: tests/herder",
+        ),
+        "an unclear act of an operator is repeated": (
+            abandon,
+            "for _ in range(_TRIES - 1):",
+            "without, the operator is told an error and asks again",
+        ),
+        "a consumer group is forgotten": (
+            abandon,
+            "    if is_reset:\n",
+            "lag tools alone read it: a reset counts as work done, and the group is adopted before that only",
+        ),
+    }
+)
+"""What a check is for → where it stands, and why its absence cannot be seen here, or too seldom for a test."""

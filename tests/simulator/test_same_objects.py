@@ -1,0 +1,55 @@
+"""The simulator, ``connect standalone`` and the distributed worker run the same protocol: the same objects."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from connect_core.commit import interval as committing
+from connect_core.effects import kafka as kafka_effects
+from connect_core.herder import rewriting
+from connect_core.kafka import control, markers, writer
+from connect_core.plan import abandon, interval, run
+from connect_core.run import source_task
+from connect_core.run import task as task_running
+from connect_core.spark import driver, job
+from connect_core.spark import run as distributed
+from connect_core.standalone import loop as standalone
+from tests.simulator import broker, history, processes
+
+pytestmark = pytest.mark.simulator
+
+
+def test_plan_commit_and_recovery_are_the_same_objects() -> None:
+    assert processes.plan_interval is driver.plan_interval is interval.plan_interval
+    assert processes.commit_interval is job.commit_interval is committing.commit_interval
+    assert processes.abandon is rewriting.abandon is abandon.abandon
+    assert processes.begin_run is driver.begin_run is run.begin_run
+    assert processes.end_run is driver.end_run is run.end_run
+
+
+def test_standalone_and_distributed_run_the_same_loop() -> None:
+    assert standalone.main is distributed.main is job.main
+
+
+def test_markers_transactions_and_the_control_producer_are_the_same_objects() -> None:
+    assert processes.check_start is task_running.check_start is markers.check_start
+    assert processes.TransactionalWriter is source_task.TransactionalWriter is writer.TransactionalWriter
+    assert history.control.ControlProducer is control.ControlProducer
+    assert kafka_effects.write_epoch is control.write_epoch
+    assert kafka_effects.write_offsets is control.write_offsets
+
+
+def test_only_the_messages_of_the_offsets_topic_are_simulated() -> None:
+    own = {name for name, value in vars(broker.Topic).items() if callable(value) and not name.startswith("__")}
+    assert issubclass(broker.Topic, markers.OffsetsTopic)
+    assert own == {"_high_watermarks", "_messages", "_take"}
+
+
+def test_the_protocol_imports_no_system() -> None:
+    """``plan`` and ``commit`` know effects only: what performs them is chosen from outside."""
+    for name, module in sys.modules.items():
+        if name.startswith(("connect_core.plan", "connect_core.commit")):
+            known = {getattr(value, "__module__", None) or "" for value in vars(module).values()}
+            assert not [one for one in known if one.startswith(("connect_core.store", "connect_core.kafka"))]

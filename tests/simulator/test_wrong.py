@@ -1,0 +1,50 @@
+"""The checker is tested: each wrong protocol, and each check left out of the right one, is caught."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from tests.simulator.missing import MISSING, UNSEEN, without
+from tests.simulator.wrong import WRONG, Patch, caught, patched
+
+pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
+
+_HISTORIES = 1000
+
+
+@pytest.fixture
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def check_caught(name: str, kind: str, patches: tuple[Patch, ...]) -> None:
+    assert patches, "nothing is changed"
+    with patched(patches):
+        found = caught(kind, _HISTORIES)
+    assert found is not None, f"no violation in {_HISTORIES} histories of {kind} connectors"
+    seed, steps, violation = found
+    print(f"{name}: caught after {steps:,} steps, {kind} seed {seed}: {violation}")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_protocol_is_caught(name: str) -> None:
+    check_caught(name, WRONG[name].kind, WRONG[name].patches)
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_check_left_out_is_caught(name: str) -> None:
+    check = MISSING[name]
+    check_caught(name, check.kind, without(check.module, check.text, check.instead))
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_check_that_cannot_be_seen_is_there(name: str) -> None:
+    module, text, reason = UNSEEN[name]
+    assert inspect.getsource(module).count(text) == 1
+    assert reason
