@@ -1,12 +1,9 @@
-"""Kafka → JDBC sink → PostgreSQL through the production loop, and through a process that is killed."""
+"""Kafka → JDBC sink → PostgreSQL through the production loop; test_jdbc_kills.py kills what it can."""
 
 from __future__ import annotations
 
 import os
-import signal
-import time
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 import orjson
 import psycopg
@@ -15,7 +12,6 @@ import sqlalchemy as sa
 
 from connect_core.dev.stack import Stack
 from tests.benchmarks.jdbc_exporting import JdbcExport, sink_config
-from tests.integration.test_standalone import standalone, write_worker
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
@@ -74,41 +70,3 @@ def test_topic_becomes_a_table(
     assert found == [(id, f"order {id}") for id in range(750)]
     positions = client.execute("SELECT SUM(kafka_offset) FROM connect_offsets WHERE connector = %s", (name,))
     assert positions.fetchone() == (1000,)
-
-
-def test_a_killed_worker_loses_and_doubles_nothing(
-    folder: Path, address: sa.URL, client: psycopg.Connection, topics: Topics
-) -> None:
-    topic, count = topics.create(4), 8_000
-    topics.write(topic, [order(id, True) for id in range(count)])
-    settings = {"insert.mode": "insert", "pk.mode": "none", "interval.max.records": "400"}
-    file = folder / "sink.properties"
-    file.write_text(properties(sink_config("killed", topic, address, True, settings)))
-    worker = write_worker(folder, topics.bootstrap)
-    for kill_at in (1, count // 3):
-        with standalone(folder, worker, file) as process:
-            await_rows(client, topic, kill_at)
-            process.send_signal(signal.SIGKILL)
-            process.wait(30)
-    with standalone(folder, worker, file):
-        await_rows(client, topic, count)
-    found = client.execute(f'SELECT id FROM "{topic}" ORDER BY id').fetchall()
-    assert found == [(id,) for id in range(count)]
-
-
-def properties(config: Mapping[str, str]) -> str:
-    return "".join(f"{key}={value}\n" for key, value in config.items())
-
-
-def await_rows(client: psycopg.Connection, table: str, count: int, seconds: float = 150) -> None:
-    """Wait until the table has so many rows."""
-    end, found = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
-        exists = client.execute("SELECT to_regclass(%s)", (f'"{table}"',)).fetchone()
-        if exists and exists[0]:
-            row = client.execute(f'SELECT COUNT(*) FROM "{table}"').fetchone()
-            found = row[0] if row else 0
-        if found >= count:
-            return
-        time.sleep(0.1)
-    pytest.fail(f"after {seconds:g} s {table} has {found} rows, not {count}")
