@@ -169,6 +169,31 @@ class HangingSource(_Source):
         return HangingSourceTask
 
 
+class TroubledSourceTask(GuideSourceTask):
+    """Fails in its polls while the file of its trouble says so."""
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        check_trouble("task")
+        return super().poll()
+
+
+class TroubledSource(_Source):
+    """Fails, as connector or as task, while a file says so (Connect: ``MockSourceConnector``)."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        super().start(config)
+        check_trouble("connector")
+
+    def task_class(self) -> type[SourceTask]:
+        return TroubledSourceTask
+
+
+def check_trouble(part: str) -> None:
+    trouble = Path("trouble")
+    if trouble.exists() and part in trouble.read_text():
+        raise RuntimeError(f"the {part} is in trouble")
+
+
 class RaisingSource(_Source):
     """Cannot plan."""
 

@@ -26,6 +26,7 @@ from tests.integration.test_standalone import write_worker
 
 CLASSES = [
     *("GuideSource", "AcknowledgingSource", "PairsSource", "HangingSource", "RaisingSource"),
+    "TroubledSource",
     *("FlushingSink", "OwnOffsetsSink", "PickySink"),
 ]
 
@@ -33,7 +34,7 @@ CLASSES = [
 def install(folder: Path) -> Path:
     """Install the connectors as a distribution → the folder to be put on the path."""
     info = folder / "acme_connectors-1.0.dist-info"
-    info.mkdir(parents=True)
+    info.mkdir(parents=True, exist_ok=True)
     shutil.copy(str(acme_connectors.__file__), folder / "acme_connectors.py")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-connectors\nVersion: 1.0\n")
     lines = [f"acme.{name}Connector = acme_connectors:{name}" for name in CLASSES]
@@ -114,7 +115,7 @@ def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None =
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONNECT_")}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))
     log = folder / "standalone.log"
-    with log.open("w") as output:
+    with log.open("a") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
     try:
         with httpx.Client(base_url=listener, timeout=60) as client:
