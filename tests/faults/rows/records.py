@@ -52,7 +52,7 @@ def upserts(world: World) -> Findings:
             driver.signal(signal.SIGKILL)
             driver.process.wait()
         world.heal(export.name)
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while dict(export.select("id, n")) != left and time.monotonic() < end:
         time.sleep(0.5)
     rows = export.select("id, n")
