@@ -42,6 +42,20 @@ class Preparation:
         self.tables.forget()
         self.newest.clear()
 
+    def with_tables(self, pieces: Sequence[Rows]) -> Sequence[Rows]:
+        """Leave out tombstones of tables that are yet to be created: there is no row to delete."""
+        if not self.settings.creates:
+            return pieces
+        created = {self.settings.table_of(rows.topic) for rows in pieces if rows.schema is not None}
+        return [
+            rows
+            for rows in pieces
+            if rows.schema is not None
+            or rows.is_schemaless
+            or (name := self.settings.table_of(rows.topic)) in created
+            or self.tables.has(name)
+        ]
+
     def fit(self, pieces: Sequence[Rows], raised: dict[TableName, Schema]) -> list[FittedRows]:
         """Return rows in their tables' form, each brought up to the newest version that comes before it.
 
@@ -52,7 +66,7 @@ class Preparation:
         """
         before = dict(raised)
         for rows in pieces:
-            if self._raise(rows, raised):
+            if self._raise(rows, raised) or (rows.schema and not self.tables.has(self.settings.table_of(rows.topic))):
                 self._table(rows)
         return [self._fitted(rows, self._current(rows, before)) for rows in pieces]
 

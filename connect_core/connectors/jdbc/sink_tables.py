@@ -58,6 +58,10 @@ class SinkTables:
             self._alter(table, rows, changes)
         raise ConnectError(f"table {name} cannot be brought to the columns of topic {rows.topic}; alter it by hand")
 
+    def has(self, name: TableName) -> bool:
+        """Return whether there is a table of this name."""
+        return name in self._known or self._look_up(name) is not None
+
     def column(self, table: Table, name: str, others: Sequence[str]) -> Column | None:
         """Return the column of a field: of the same name, else one that differs in case only."""
         exact = table.column(name)
@@ -79,7 +83,7 @@ class SinkTables:
             )
         if rows.schema is None:
             raise DataError(
-                f"table {name} does not exist, so there is no row to delete; create it or set auto.create=true"
+                f"table {name} does not exist, so there is no row to delete; create it, or set auto.create=true"
             )
         if not self.settings.creates:
             raise ConnectError(f"table {name} does not exist; create it, or set auto.create=true")

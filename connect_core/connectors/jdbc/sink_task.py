@@ -92,7 +92,7 @@ class JdbcSinkTask(SinkTask):
 
     def _take(self, batch: Batch) -> None:
         """Gather a batch; changes nothing if a row does not fit. Raises DataError."""
-        pieces = list(rows_of_batch(batch, self._settings))
+        pieces = self._preparation.with_tables(list(rows_of_batch(batch, self._settings)))
         raised = dict(self._raised)
         self._preparation.fit(pieces, raised)
         self._raised = raised

@@ -47,6 +47,14 @@ def test_tombstones_delete(server: Server, in_batches: bool) -> None:
     assert run.rows() == [(3, "z")]
 
 
+@LANES
+def test_a_topic_may_begin_with_tombstones(server: Server, in_batches: bool) -> None:
+    run = SinkRun(server, {**UPSERT, "delete.enabled": "true"})
+    run.put([tombstone(0, 1), tombstone(1, 2)], in_batches)
+    run.put([tombstone(2, 3), order(3, 2, "b"), tombstone(4, 1), order(5, 1, "a"), tombstone(6, 2)], in_batches)
+    assert run.rows() == [(1, "a")]
+
+
 def test_a_row_that_is_deleted_and_comes_back_keeps_nothing_of_the_old_one(server: Server) -> None:
     run = SinkRun(server, {**UPSERT, "delete.enabled": "true", "auto.create": "false"})
     server.execute(
