@@ -38,7 +38,7 @@ ACCIDENTAL: Mapping[tuple[str, str], str] = MappingProxyType(
 )
 """Pairs that are met by accident only, and why: they are counted, and no number is asked of them."""
 
-STEPS = 5_000_000
+STEPS = 7_000_000
 """How many steps are run unless told otherwise."""
 
 _LEAST, _LEAST_REVIVED = 100, 1000
