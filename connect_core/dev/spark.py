@@ -18,6 +18,9 @@ __all__ = ["SPARK"]
 _PRIVATE = ("CONNECT_DATABASE_URL", "CONNECT_AIRFLOW_", "AIRFLOW_", "CONNECT_SPARK_REMOTE")
 """What executors must not see: they hold no credential of the database."""
 
+_OF_CLIENTS = ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
+"""With these a server takes itself for a client."""
+
 _LOGGING = """\
 rootLogger.level = warn
 rootLogger.appenderRef.stdout.ref = console
@@ -71,7 +74,7 @@ def _launch(home: Home, environment: Environment) -> Launch:
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(python), environment.get("PYTHONPATH")))),
     }
-    kept = {name: value for name, value in environment.items() if not name.startswith(_PRIVATE)}
+    kept = {name: value for name, value in environment.items() if not name.startswith((*_PRIVATE, *_OF_CLIENTS))}
     program = str(spark_home() / "bin" / "spark-submit")
     server = "org.apache.spark.sql.connect.service.SparkConnectServer"
     return Launch((program, "--class", server, "spark-internal"), {**kept, **own})

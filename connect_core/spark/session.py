@@ -21,6 +21,7 @@ __all__ = ["SessionSettings", "local_session", "shared_session"]
 _LOG = logging.getLogger(__name__)
 _NAMESPACE = uuid.UUID("6f1f3a0e-52d5-4c5b-9d0e-6c6f6e6e6563")
 _LOCAL = {
+    "spark.api.mode": "classic",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.log.level": "ERROR",
@@ -63,6 +64,9 @@ def shared_session(settings: SessionSettings) -> Any:
     raise RetriableError("two generations of the shared Spark session are dead; restart the Spark Connect server")
 
 
+_REMOTE = ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
+
+
 def _attach(remote: str, session_id: uuid.UUID, archive: CodeArchive) -> Any:
     address = f"{remote.rstrip(';')};session_id={session_id}"
     session: Any = SparkSession.builder.remote(address).create()
@@ -77,6 +81,9 @@ def local_session(name: str) -> Any:
     """Return a Spark session inside this process, a slot for each of 16 waiting tasks."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # Left in the environment, by a shell or by whatever started this process, they ask for a Spark Connect server.
+    for name in _REMOTE:
+        os.environ.pop(name, None)
     builder: Any = SparkSession.builder.master("local[16,1]").appName(name)
     for key, value in _LOCAL.items():
         builder = builder.config(key, value)

@@ -84,6 +84,11 @@ class ConnectorLoop:
                 except ConnectError as error:
                     _LOG.error("connector %s failed: %s", self.worker.name, error)
                     self._pause(_PROBE_SECONDS)
+                except Exception:
+                    # As Airflow tries a run again that ended by whatever it was.
+                    _LOG.exception("connector %s: next try in %.0f s", self.worker.name, delay)
+                    self._pause(delay)
+                    delay = min(delay * 2, _LAST_RETRY_SECONDS)
         finally:
             self.worker.close()
 

@@ -28,6 +28,7 @@ RIMS = {
     "connect_core/run/polling.py": "hands the error of a thread to the one that waits",
     "connect_core/run/task.py": "task edge",
     "connect_core/run/tolerance.py": "record edge",
+    "connect_core/standalone/loop.py": "what a run ended by, whatever it was, is logged and it is tried again",
     "connect_core/spark/session.py": "Spark's clients raise many classes; all become one sentence",
 }
 BROAD = re.compile(r"^\s*except (Exception|BaseException)\b", re.MULTILINE)

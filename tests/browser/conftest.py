@@ -8,33 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from connect_core.dev.stack import Stack
 from connect_core.rest import LoopbackAuthorizer, RestOptions, create_app, serve_in_thread
 from connect_core.settings import Listener
 from connect_core.store import Database
 from tests.browser.worker import Worker, running_worker
+from tests.conftest import PATIENCE_MS
 from tests.herder.worlds import World, worker
 from tests.integration.topics import Topics
 from tests.store.databases import sqlite_template
 
 __all__ = ["sqlite_template"]
-
-CHROMIUM = Path("/usr/bin/chromium")
-PATIENCE_MS = 60_000
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
-    expect.set_options(timeout=PATIENCE_MS)
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One whole stack for all tests of the faces over Airflow, and a browser."""
+"""One whole stack for all tests of the faces over Airflow."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.conftest import browser, context, page
+from tests.browser.conftest import context, page
 from tests.faces.stack import Faces, running_faces
 
-__all__ = ["browser", "context", "page"]
+__all__ = ["context", "page"]
 
 
 @pytest.fixture(scope="session")

@@ -114,6 +114,8 @@ def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None =
     command = [sys.executable, "-m", "connect_core.cli.app", "standalone", str(file)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONNECT_")}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))
+    # As a shell, or the process that started it, may have left it: a standalone worker has its own Spark all the same.
+    environment["SPARK_CONNECT_MODE_ENABLED"] = "1"
     log = folder / "standalone.log"
     with log.open("a") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)

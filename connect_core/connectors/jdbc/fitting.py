@@ -17,6 +17,7 @@ from sqlalchemy.types import TypeEngine
 
 from connect_core.api.data import Instant, Schema, SchemaType, Struct, to_python
 from connect_core.connectors.jdbc.catalog import BINARY_TYPES, Column
+from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock
 from connect_core.errors import DataError
 
@@ -260,7 +261,7 @@ _PARSED: dict[str, Form] = {
     "timestamp": _parsed_timestamp,
     "date": _parsed(pa.date32()),
     "time": _parsed(pa.time64("us")),
-    "decimal": lambda array, schema, column, timezone: array.cast(
-        pa.decimal128(38, getattr(column.type, "scale", None) or 0)
+    "decimal": lambda array, schema, column, timezone: decimals_of(
+        array, pa.decimal128(38, getattr(column.type, "scale", None) or 0)
     ),
 }

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from connect_core.api.data import Date, Schema, SchemaType, Time, Timestamp, to_arrow_type
 from connect_core.connectors.jdbc import wall_clock
+from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.table_columns import ReadColumn
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock
 from connect_core.errors import DataError
@@ -75,8 +76,10 @@ def _converted(schema: Schema, array: pa.Array, zone: ZoneInfo | None) -> pa.Arr
     kind = to_arrow_type(schema)
     if array.type == kind:
         return array
-    if pa.types.is_integer(kind) and pa.types.is_string(array.type):
-        return array.cast(pa.decimal128(38, 0)).cast(kind)
+    if pa.types.is_string(array.type) and pa.types.is_decimal(kind):
+        return decimals_of(array, kind)
+    if pa.types.is_string(array.type) and pa.types.is_integer(kind):
+        return decimals_of(array, pa.decimal128(38, 0)).cast(kind)
     return array.cast(kind)
 
 
