@@ -66,6 +66,8 @@ def test_tab_is_literal(page: Page, site: str, hostile: str, tab: str) -> None:
     expect(page.get_by_role("heading", name=hostile, exact=True)).to_be_visible()
     shown = page.locator(".tab-body")
     expect(shown).not_to_be_empty()
+    if tab == "intervals":
+        expect(page.locator(".unfold")).to_have_count(2)
     for unfold in page.locator(".unfold").all():
         unfold.click()
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
