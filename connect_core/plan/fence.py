@@ -41,7 +41,8 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
     Raises StaleEpochError.
     """
     if run.epoch is not None:
-        return run, (yield FenceTarget(run.connector, run.epoch))
+        # A sink's tasks may be dealt anew between two intervals of one run.
+        return replace(run, deal=name), (yield FenceTarget(run.connector, run.epoch))
     epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     try:
         positions = yield FenceTarget(run.connector, epoch)

@@ -19,8 +19,7 @@ def standing_results(run: Run, row: IntervalRow) -> Steps[tuple[TaskResult, ...]
     if row.deal != run.deal or row.config_version != run.state.config_version:
         return ()
     results: tuple[TaskResult, ...] = yield LoadResults(row.key)
-    # A higher number is a task of an earlier deal, whose partitions others have by now.
-    return tuple(result for result in results if result.task < row.tasks and _stands(result, row))
+    return tuple(result for result in results if _stands(result, row))
 
 
 def _stands(result: TaskResult, row: IntervalRow) -> bool:
