@@ -22,7 +22,7 @@ from connect_core.settings import WorkerMode
 from connect_core.store import Database
 from connect_core.store.record_errors import SkippedLine, history
 from tests.integration import acme_connectors
-from tests.integration.test_standalone import write_worker
+from tests.integration.test_standalone import plain_environment, write_worker
 
 CLASSES = [
     *("GuideSource", "AcknowledgingSource", "PairsSource", "HangingSource", "RaisingSource"),
@@ -112,7 +112,7 @@ def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None =
     with file.open("a") as settings:
         settings.writelines(f"{key}={value}\n" for key, value in (more or {}).items())
     command = [sys.executable, "-m", "connect_core.cli.app", "standalone", str(file)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CONNECT_")}
+    environment = plain_environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(path), environment.get("PYTHONPATH")]))
     # As a shell, or the process that started it, may have left it: a standalone worker has its own Spark all the same.
     environment["SPARK_CONNECT_MODE_ENABLED"] = "1"

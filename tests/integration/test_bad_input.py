@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.integration.test_standalone import write_worker
+from tests.integration.test_standalone import plain_environment, write_worker
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
@@ -24,10 +23,6 @@ def start(folder: Path, worker: Path, config: dict[str, str]) -> tuple[int, str]
     command = [sys.executable, "-m", "connect_core.cli.app", "standalone", str(worker), str(connector)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=plain_environment())
     return done.returncode, done.stdout + done.stderr
-
-
-def plain_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("CONNECT_")}
 
 
 @pytest.mark.parametrize(

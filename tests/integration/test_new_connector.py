@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_standalone import write_worker
+from tests.integration.test_standalone import plain_environment, write_worker
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
@@ -53,7 +52,7 @@ def test_generated_connectors_run_in_spark(folder: Path, topics: Topics) -> None
     worker = write_worker(work, topics.bootstrap)
     command = [python, "-m", "connect_core.cli.app", "standalone", worker, work / "rows.json", work / "files.json"]
     with (work / "standalone.log").open("w") as log:
-        process = subprocess.Popen(command, cwd=work, env={**os.environ}, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=work, env=plain_environment(), stdout=log, stderr=subprocess.STDOUT)
     try:
         values = topics.read(topic, 25, seconds=150)
         rows = lines_of(work / "out", 25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -47,11 +48,19 @@ def write_worker(folder: Path, bootstrap: str) -> Path:
     return worker
 
 
+def plain_environment() -> dict[str, str]:
+    """Return the variables a process gets when nothing of connect-core is set."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CONNECT_")}
+
+
 @contextmanager
 def standalone(folder: Path, *files: Path) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "connect_core.cli.app", "standalone", *map(str, files)]
+    environment = plain_environment()
     with (folder / "standalone.log").open("a") as log:
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True
+        )
     try:
         yield process
     finally:
