@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,7 +37,8 @@ def build_archive(folder: Path) -> CodeArchive:
     archive = folder / f"connect-{digest.hexdigest()[:16]}.zip"
     if not archive.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        draft = archive.with_suffix(f".{hashlib.sha256(str(archive).encode()).hexdigest()[:6]}.part")
+        # Several processes may build the same archive at once: each has a draft of its own.
+        draft = archive.with_suffix(f".{os.getpid()}.part")
         _write(draft, files)
         draft.replace(archive)
     return CodeArchive(archive, digest.hexdigest()[:16])
