@@ -8,7 +8,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
-__all__ = ["AROUND", "FAULTS", "MESSAGES", "POINTS", "Chances", "Decisions", "Possible", "Recorder", "Tape"]
+__all__ = [
+    "AROUND",
+    "FAULTS",
+    "MESSAGES",
+    "POINTS",
+    "Chances",
+    "Decisions",
+    "Plot",
+    "Plotted",
+    "Possible",
+    "Recorder",
+    "Tape",
+]
 
 POINTS = tuple(f"K{number}" for number in range(11))
 """The kill points of an interval, K0 to K10."""
@@ -28,6 +40,9 @@ _SELDOM = ("expire", "arrive late")
 
 _PENDING = {"K0": 0.03, "K3": 0.9, "K4": 0.9, "K9": 0.3, "K10": 0.12}
 """How often it does where it can: at other points every second time."""
+
+_PASSED = 0.4
+"""How often a plot lets the point of its next fault pass."""
 
 _OVERTAKEN = FAULTS.index("overtaken") + 1
 _TIMES = {"K0": 1, "K1": 8, "K2": 9, "K7": 6, "K9": 7, "K10": 2}
@@ -87,6 +102,37 @@ class Chances:
             return 0
         faults = [fault for fault in FAULTS if fault in possible()]
         return FAULTS.index(self.random.choices(faults, [_WEIGHTS[fault] for fault in faults])[0]) + 1
+
+    def choose(self, count: int) -> int:
+        return self.random.randrange(count)
+
+
+Plot = tuple[tuple[str, str], ...]
+"""Faults and the points they are to hit, one after the other."""
+
+
+@dataclass(slots=True)
+class Plotted:
+    """Decisions by a seed that follow a plot: each of its faults at some passing of its point, and no other fault."""
+
+    random: random.Random
+    plot: Plot
+    at: int = 0
+    """How much of the plot has happened."""
+
+    @staticmethod
+    def seeded(seed: int, kind: str, plot: Plot) -> Plotted:
+        """Return the decisions of a seed for a kind of connector."""
+        return Plotted(random.Random(f"{seed} {kind} {plot}"), plot)
+
+    def deviates(self, point: str, possible: Possible, is_pending: bool) -> int:
+        if self.at == len(self.plot) or point != self.plot[self.at][0] or self.random.random() < _PASSED:
+            return 0
+        fault = self.plot[self.at][1]
+        if fault not in possible():
+            return 0
+        self.at += 1
+        return FAULTS.index(fault) + 1
 
     def choose(self, count: int) -> int:
         return self.random.randrange(count)

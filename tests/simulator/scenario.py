@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from tests.simulator.chances import Chances, Decisions, Tape
+from tests.simulator.chances import Chances, Decisions, Plot, Plotted, Tape
 from tests.simulator.history import History
 from tests.simulator.processes import arriving, driver, operator, sweeper
 from tests.simulator.schedule import Schedule
 
-__all__ = ["OPERATIONS", "scenario", "seeded", "taped"]
+__all__ = ["OPERATIONS", "plotted", "scenario", "seeded", "taped"]
 
 OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter all", "reset", "delete", "delete all")
 Choice = TypeVar("Choice")
@@ -39,6 +39,11 @@ def scenario(kind: str, decisions: Decisions) -> Schedule:
 def seeded(seed: int, kind: str) -> Schedule:
     """Return the history of a seed."""
     return scenario(kind, Chances.seeded(seed, kind))
+
+
+def plotted(seed: int, kind: str, plot: Plot) -> Schedule:
+    """Return the history of a seed in which the faults of a plot happen, if they can."""
+    return scenario(kind, Plotted.seeded(seed, kind, plot))
 
 
 def taped(values: Mapping[Any, int], kind: str) -> Schedule:

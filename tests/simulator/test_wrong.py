@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.simulator.chances import Plot
 from tests.simulator.missing import MISSING, UNSEEN, without
+from tests.simulator.scenario import plotted
 from tests.simulator.wrong import WRONG, Patch, caught, patched
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
@@ -23,10 +25,10 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def check_caught(name: str, kind: str, patches: tuple[Patch, ...]) -> None:
+def check_caught(name: str, kind: str, patches: tuple[Patch, ...], plot: Plot = ()) -> None:
     assert patches, "nothing is changed"
     with patched(patches):
-        found = caught(kind, _HISTORIES)
+        found = caught(kind, _HISTORIES, plot)
     assert found is not None, f"no violation in {_HISTORIES} histories of {kind} connectors"
     seed, steps, violation = found
     print(f"{name}: caught after {steps:,} steps, {kind} seed {seed}: {violation}")
@@ -34,7 +36,17 @@ def check_caught(name: str, kind: str, patches: tuple[Patch, ...]) -> None:
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_protocol_is_caught(name: str) -> None:
-    check_caught(name, WRONG[name].kind, WRONG[name].patches)
+    check_caught(name, WRONG[name].kind, WRONG[name].patches, WRONG[name].plot)
+
+
+@pytest.mark.parametrize("name", [name for name, wrong in WRONG.items() if wrong.plot])
+def test_the_right_protocol_breaks_nothing_on_the_way_to_a_mistake(name: str) -> None:
+    wrong, followed = WRONG[name], 0
+    for seed in range(40):
+        schedule = plotted(seed, wrong.kind, wrong.plot)
+        schedule.run()
+        followed += schedule.seen.total() >= len(wrong.plot)
+    assert followed > 20
 
 
 @pytest.mark.parametrize("name", MISSING)
