@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ __all__ = [
     "count_records",
     "has_line",
     "moved_intervals",
+    "orders_in",
     "parquet_files",
     "sinks_behind",
 ]
@@ -154,6 +156,13 @@ def has_line(files: Iterable[Path], text: str) -> bool:
     """Return whether a row of these files has this text in its column ``line``."""
     columns = (pq.read_table(file, columns=["line"]).column("line") for file in files)
     return any(pc.any(pc.match_substring(column, text)).as_py() for column in columns)
+
+
+def orders_in(files: Iterable[Path]) -> Iterator[tuple[int, Decimal | None]]:
+    """Yield the orders of these files, as (id, amount)."""
+    for file in files:
+        columns = pq.ParquetFile(file).read(columns=["id", "amount"])
+        yield from zip(columns.column("id").to_pylist(), columns.column("amount").to_pylist(), strict=True)
 
 
 def count_lines(file: Path) -> int:

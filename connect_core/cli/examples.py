@@ -7,24 +7,42 @@ from pathlib import Path
 
 from connect_core.configs import ConnectorFile, read_connector_file
 from connect_core.dev.home import Home
+from connect_core.dev.ports import has_port
+from connect_core.dev.shop import Shop
 from connect_core.errors import ConnectError
 from connect_core.herder.connectors import NewConnector, create, get_config, list_names, put_config
 from connect_core.herder.context import Herder
 from connect_core.herder.lifecycle import RestartRequest, restart, resume
 from connect_core.herder.status import ConnectorStatus, State, get_status
 
-__all__ = ["EXPORT", "LINES", "SOURCE", "deploy", "failure_of", "load_examples", "output_path"]
+__all__ = [
+    "EXPORT",
+    "LINES",
+    "SHOP_COPIES",
+    "SHOP_ORDERS",
+    "SHOP_PARQUET",
+    "SOURCE",
+    "deploy",
+    "failure_of",
+    "load_examples",
+    "output_path",
+]
 
 SOURCE = "broker-log.properties"
 EXPORT = "parquet-export.json"
 LINES = "text-export.json"
+SHOP_ORDERS = "shop-orders.properties"
+SHOP_COPIES = "shop-copies.properties"
+SHOP_PARQUET = "shop-parquet.properties"
+_FILES = (SOURCE, EXPORT, LINES, SHOP_ORDERS, SHOP_COPIES, SHOP_PARQUET)
 _STATE_FOLDER = ".connect"
 _PATHS = ("file", "path")
+_ADDRESS = "connection.url"
 
 
 def load_examples(home: Home) -> dict[str, ConnectorFile]:
-    """Return the examples by file name, the source first. Raise ConnectError if one is missing."""
-    return {name: _located(read_connector_file(_file(home, name)), home) for name in (SOURCE, EXPORT, LINES)}
+    """Return the examples by file name, sources before their sinks. Raise ConnectError if one is missing."""
+    return {name: _located(read_connector_file(_file(home, name)), home) for name in _FILES}
 
 
 def _file(home: Home, name: str) -> Path:
@@ -35,19 +53,20 @@ def _file(home: Home, name: str) -> Path:
 
 
 def _located(example: ConnectorFile, home: Home) -> ConnectorFile:
-    """Let paths of the state folder follow it where ``CONNECT_HOME`` has moved it."""
-    if home.path == home.project / _STATE_FOLDER:
-        return example
-    moved = {
-        key: str(home.path / Path(value).relative_to(_STATE_FOLDER))
-        for key, value in example.config.items()
-        if key in _PATHS and Path(value).is_relative_to(_STATE_FOLDER)
-    }
+    """Let what lies in the state folder, or in the stack's database, be looked for where it is."""
+    moved = {_ADDRESS: Shop(home).address} if _ADDRESS in example.config and has_port(home, "postgres") else {}
+    if home.path != home.project / _STATE_FOLDER:
+        # CONNECT_HOME has moved it.
+        moved |= {
+            key: str(home.path / Path(value).relative_to(_STATE_FOLDER))
+            for key, value in example.config.items()
+            if key in _PATHS and Path(value).is_relative_to(_STATE_FOLDER)
+        }
     return replace(example, config={**example.config, **moved})
 
 
 def output_path(example: ConnectorFile, home: Home) -> Path:
-    """Return where an example writes to."""
+    """Return the file or folder that an example names: what it writes, or the log that is followed."""
     return home.project / next(example.config[key] for key in _PATHS if key in example.config)
 
 

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 
 from connect_core.cli.evidence import MovedInterval
 
-__all__ = ["Counts", "Findings", "Times", "print_findings"]
+__all__ = ["Counts", "Findings", "Live", "ShopCounts", "Times", "print_findings"]
 
 _WIDTH = 120
 _ENOUGH = 2
@@ -43,13 +43,46 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class ShopCounts:
+    """Orders, their versions in Kafka and in Parquet, and rows of ``order_copies``."""
+
+    orders: int
+    versions: int
+    rows: int
+    copies: int
+
+    @property
+    def agree(self) -> bool:
+        """Whether every version is in Parquet once. Orders deleted by hand stay in the copy, which is no fault."""
+        return self.versions == self.rows
+
+    def __str__(self) -> str:
+        return (
+            f"{self.orders} orders, order_copies: {self.copies} rows; {self.versions} versions of orders in Kafka,"
+            f" {self.rows} in Parquet"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The seconds until a line of the log was in Parquet, and two changed orders in ``order_copies`` and Parquet."""
+
+    line: float
+    inserted: int
+    updated: int
+    copied: float
+    exported: float
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
-    """Intervals by connector, Spark jobs by tag, the counts, and the seconds from a log line to Parquet."""
+    """Intervals by connector, Spark jobs by tag, the counts, and the seconds live changes took."""
 
     intervals: Mapping[str, Sequence[MovedInterval]]
     jobs: Mapping[str, Sequence[int]]
     counts: Counts
-    seconds: float
+    live: Live
+    shop: ShopCounts
     export: str
     """Which connector writes Parquet."""
 
@@ -62,17 +95,18 @@ class Times:
     whole: float
 
 
-def print_findings(findings: Findings, environment: Mapping[str, str], times: Times) -> None:
-    """Print the tables, the counts, the addresses and the times."""
+def print_findings(findings: Findings, environment: Mapping[str, str], shop: str, times: Times) -> None:
+    """Print the tables, the counts, the addresses, that of the shop's database among them, and the times."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=_WIDTH)
     for name, intervals in findings.intervals.items():
         moving = sum(1 for interval in intervals if interval.records)
         head = f"[bold]{escape(name)}[/] · {moving} intervals with records, each from where the one before ended"
-        console.print("", head, _table(_last(intervals), findings.jobs), sep="\n")
+        shown = [_table(_last(intervals), findings.jobs)] if _fits(intervals) else []
+        console.print("", head, *shown, sep="\n")
     console.print()
-    for line in (*_summary(findings), "", *_addresses(environment), "", _ending(times)):
+    for line in (*_summary(findings), "", *_addresses(environment, shop), "", _ending(times)):
         console.print(line, soft_wrap=True)
 
 
@@ -88,6 +122,12 @@ def _table(intervals: Sequence[MovedInterval], jobs: Mapping[str, Sequence[int]]
     return table
 
 
+def _fits(intervals: Sequence[MovedInterval]) -> bool:
+    """Return whether bounds are numbers; those of tables are of many parts, too wide to be shown."""
+    bounds = [bound for interval in intervals for bound in interval.bounds]
+    return all(isinstance(bound.end, int) for bound in bounds)
+
+
 def _last(intervals: Sequence[MovedInterval]) -> Sequence[MovedInterval]:
     """Return the last intervals, from the last but one that had records."""
     moving = [index for index, interval in enumerate(intervals) if interval.records]
@@ -99,14 +139,17 @@ def _text(value: Any) -> str:
 
 
 def _summary(findings: Findings) -> list[str]:
-    counts = findings.counts
+    counts, live = findings.counts, findings.live
     by_partition = ", ".join(str(count) for count in counts.kafka.values())
     return [
         f"[bold]Read back[/]  Kafka, read_committed: {counts.total} records in {len(counts.kafka)} partitions"
         f" ({by_partition})",
         f"           Parquet: {counts.rows} rows in {counts.files} files; text file: {counts.lines} lines",
+        f"           Shop: {findings.shop}",
         f"[bold]Processes[/]  of {escape(findings.export)}, as (partition, Python pid): {_processes(findings)}",
-        f"[bold]Live[/]       a new line of the broker's log was in Parquet after {findings.seconds:.1f} s, by itself",
+        f"[bold]Live[/]       a new line of the broker's log was in Parquet after {live.line:.1f} s, by itself",
+        f"           order {live.inserted} inserted and order {live.updated} updated: in order_copies after"
+        f" {live.copied:.1f} s, in Parquet after {live.exported:.1f} s",
     ]
 
 
@@ -116,7 +159,7 @@ def _processes(findings: Findings) -> str:
     return " ".join(f"({partition.rpartition('-')[2]}, {pid})" for partition, pid in sorted(pairs))
 
 
-def _addresses(environment: Mapping[str, str]) -> list[str]:
+def _addresses(environment: Mapping[str, str], shop: str) -> list[str]:
     password = environment.get("CONNECT_AIRFLOW_PASSWORD_FILE", "")
     known = {
         "Airflow": environment.get("CONNECT_AIRFLOW_URL"),
@@ -125,6 +168,7 @@ def _addresses(environment: Mapping[str, str]) -> list[str]:
         "REST API": environment.get("CONNECT_REST_URL"),
         "Kafka": environment.get("CONNECT_BOOTSTRAP_SERVERS"),
         "Spark UI": environment.get("CONNECT_SPARK_UI"),
+        "Shop": shop,
     }
     return [f"{label:<14}{escape(value)}" for label, value in known.items() if value]
 

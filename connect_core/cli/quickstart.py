@@ -1,4 +1,4 @@
-"""``connect quickstart``: the embedded stack, three examples, and the proof that live data has moved."""
+"""``connect quickstart``: the embedded stack, the examples, and the proof that live data has moved."""
 
 from __future__ import annotations
 
@@ -15,19 +15,29 @@ from connect_core.cli.evidence import (
     check_abutting,
     count_lines,
     count_records,
-    has_line,
     moved_intervals,
     parquet_files,
     sinks_behind,
 )
-from connect_core.cli.examples import EXPORT, LINES, SOURCE, deploy, load_examples, output_path
-from connect_core.cli.findings import Counts, Findings, Times, print_findings
+from connect_core.cli.examples import (
+    EXPORT,
+    LINES,
+    SHOP_COPIES,
+    SHOP_PARQUET,
+    SOURCE,
+    deploy,
+    load_examples,
+    output_path,
+)
+from connect_core.cli.findings import Counts, Findings, Live, ShopCounts, Times, print_findings
+from connect_core.cli.live import Effect, NewFiles, await_effects, line_arrives, orders_arrive
 from connect_core.cli.patience import Patience
 from connect_core.cli.spark_jobs import job_ids
 from connect_core.configs import ConnectorFile
 from connect_core.dev.environment import load_environment
 from connect_core.dev.home import Home
 from connect_core.dev.log_lines import cause_log_line
+from connect_core.dev.shop import Change, Shop
 from connect_core.dev.stack import Report, Stack
 from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
@@ -43,7 +53,7 @@ _COUNTINGS = 5
 
 
 def quickstart() -> None:
-    """Start the embedded stack, run three connectors on live data, and show what they moved.
+    """Start the embedded stack, run the examples on live data, and show what they moved.
 
     May be called again at any time: what runs goes on, what is missing is started.
     """
@@ -59,90 +69,103 @@ def quickstart() -> None:
         load_environment(home)
         deployment = open_deployment(settings_of(None), is_service=True)
         try:
-            findings = _Demonstration(stack, deployment.herder("quickstart"), load_examples(home), report).run()
+            herder = deployment.herder("quickstart")
+            findings = _Demonstration(stack, herder, load_examples(home), Shop(home), report).run()
         finally:
             deployment.database.close()
-    print_findings(findings, stack.environment(), Times(up_seconds, time.monotonic() - began))
+    print_findings(findings, stack.environment(), Shop(home).url, Times(up_seconds, time.monotonic() - began))
 
 
 @dataclass(frozen=True, slots=True)
 class _Demonstration:
-    """The running stack, its herder, and the examples by file name."""
+    """The running stack, its herder, the examples by file name, and the shop whose orders change."""
 
     stack: Stack
     herder: Herder
     examples: Mapping[str, ConnectorFile]
+    shop: Shop
     report: Report
 
     def run(self) -> Findings:
         """Deploy the examples, let live data pass through them, and look at what became of it."""
+        # Its connectors are refused without it.
+        self.shop.create()
+        for file in (EXPORT, LINES, SHOP_PARQUET):
+            self._output(file).parent.mkdir(parents=True, exist_ok=True)
         for example in self.examples.values():
-            output_path(example, self.stack.home).parent.mkdir(parents=True, exist_ok=True)
             self.report.say(f"connector {example.name}: {deploy(self.herder, example)}")
         patience = Patience(self.herder, self._names(), self.report)
         patience.wait("the first records", lambda: self._with_fewer_than(1), _FIRST_SECONDS)
         patience.wait("what was there to be moved", self._behind, _FIRST_SECONDS)
-        seconds = self._time_one_line(patience)
+        live = self._follow_changes(patience)
         while self._with_fewer_than(_ENOUGH):
             self._move_more(patience)
-        counts = self._counts(patience)
+        counts, shop = self._counts(patience)
         jobs = job_ids(self.stack.environment()["CONNECT_SPARK_UI"])
         intervals = {name: self._intervals(name) for name in self._names()}
-        return Findings(intervals, jobs, counts, seconds, self._export_name())
+        return Findings(intervals, jobs, counts, live, shop, self._name(EXPORT))
 
-    def _time_one_line(self, patience: Patience) -> float:
-        """Let the broker log a line → the seconds until it is in a Parquet file."""
-        seen = set(self._parquet())
-        text = cause_log_line(self.stack.service("kafka"), self.stack.environment())
-        written = time.monotonic()
+    def _follow_changes(self, patience: Patience) -> Live:
+        """Let the broker log a line, and orders change → the seconds until each is where it is to go."""
+        lines = NewFiles(self._output(EXPORT), self._topic(EXPORT))
+        orders = NewFiles(self._output(SHOP_PARQUET), self._topic(SHOP_PARQUET))
+        text, change = self._change_all()
+        effects = (
+            Effect("a new log line in Parquet", self._name(EXPORT), line_arrives(lines, text)),
+            Effect("orders in order_copies", self._name(SHOP_COPIES), lambda: not self.shop.not_copied(change.amounts)),
+            Effect("orders in Parquet", self._name(SHOP_PARQUET), orders_arrive(orders, change.amounts)),
+        )
+        line, copied, exported = await_effects(patience, effects, _NEXT_SECONDS)
+        return Live(line, change.inserted, change.updated, copied, exported)
 
-        def is_missing() -> list[str]:
-            fresh = [file for file in self._parquet() if file not in seen]
-            if has_line(fresh, text):
-                return []
-            seen.update(fresh)
-            return [self._export_name()]
-
-        patience.wait("a new log line to be in Parquet", is_missing, _NEXT_SECONDS)
-        return time.monotonic() - written
+    def _change_all(self) -> tuple[str, Change]:
+        return cause_log_line(self.stack.service("kafka"), self.stack.environment()), self.shop.change()
 
     def _move_more(self, patience: Patience) -> None:
         last = self._last_moving()
-        cause_log_line(self.stack.service("kafka"), self.stack.environment())
+        self._change_all()
         patience.wait("more records", lambda: self._unmoved_since(last), _NEXT_SECONDS)
 
-    def _counts(self, patience: Patience) -> Counts:
-        """Count in all three places, when nothing is under way. Raise ConnectError if they do not agree."""
+    def _counts(self, patience: Patience) -> tuple[Counts, ShopCounts]:
+        """Count in all places, when nothing is under way. Raise ConnectError if they do not agree."""
         for _ in range(_COUNTINGS):
             patience.wait("all records to be moved", self._behind, _NEXT_SECONDS)
-            kafka = count_records(self.herder.worker, self._topic())
-            files = self._parquet()
+            kafka = count_records(self.herder.worker, self._topic(EXPORT))
+            files = self._parquet(EXPORT)
             counts = Counts(kafka, sum(files.values()), len(files), count_lines(self._output(LINES)))
-            if counts.agree:
-                return counts
-        raise ConnectError(f"The counts do not agree: {counts}. Were outputs or offsets changed by hand?")
+            shop = self._shop_counts()
+            if counts.agree and shop.agree:
+                return counts, shop
+        raise ConnectError(f"The counts do not agree: {counts}; {shop}. Were outputs or offsets changed by hand?")
+
+    def _shop_counts(self) -> ShopCounts:
+        versions = sum(count_records(self.herder.worker, self._topic(SHOP_PARQUET)).values())
+        rows = sum(self._parquet(SHOP_PARQUET).values())
+        return ShopCounts(self.shop.count("orders"), versions, rows, self.shop.count("order_copies"))
 
     def _behind(self) -> list[str]:
         """Return the connectors that have not moved all there is."""
-        source = self.examples[SOURCE].name
+        source = self._name(SOURCE)
         ended = max((bound.end for bound in self._moving(source)[-1].bounds), default=0)
         behind = [source] if ended != self._output(SOURCE).stat().st_size else []
-        return behind + sinks_behind(self.herder, self._topic(), [self._export_name(), self.examples[LINES].name])
+        for files in ((EXPORT, LINES), (SHOP_COPIES, SHOP_PARQUET)):
+            behind += sinks_behind(self.herder, self._topic(files[0]), [self._name(file) for file in files])
+        return behind
 
     def _names(self) -> list[str]:
         return [example.name for example in self.examples.values()]
 
-    def _export_name(self) -> str:
-        return self.examples[EXPORT].name
+    def _name(self, file: str) -> str:
+        return self.examples[file].name
 
-    def _topic(self) -> str:
-        return self.examples[EXPORT].config["topics"]
+    def _topic(self, file: str) -> str:
+        return self.examples[file].config["topics"]
 
     def _output(self, file: str) -> Path:
         return output_path(self.examples[file], self.stack.home)
 
-    def _parquet(self) -> dict[Path, int]:
-        return parquet_files(self._output(EXPORT), self._topic())
+    def _parquet(self, file: str) -> dict[Path, int]:
+        return parquet_files(self._output(file), self._topic(file))
 
     def _moving(self, name: str) -> list[MovedInterval]:
         return [interval for interval in moved_intervals(self.herder, name) if interval.records]

@@ -145,7 +145,8 @@ def database_url(home: Home, name: str) -> str:
 
 
 def _exports(home: Home) -> Environment:
-    return {"CONNECT_DATABASE_URL": database_url(home, "connect")}
+    # The shop of config/connectors is created when it is first needed.
+    return {"CONNECT_DATABASE_URL": database_url(home, "connect"), "SHOP_PASSWORD": secret(home, "database-shop")}
 
 
 def _is_healthy(home: Home, environment: Environment) -> bool:

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.cli.examples import EXPORT, LINES, SOURCE, deploy, failure_of, load_examples, output_path
+from connect_core.cli.examples import (
+    EXPORT,
+    LINES,
+    SHOP_COPIES,
+    SHOP_ORDERS,
+    SHOP_PARQUET,
+    SOURCE,
+    deploy,
+    failure_of,
+    load_examples,
+    output_path,
+)
 from connect_core.configs import ConnectorFile
 from connect_core.dev.home import Home
 from connect_core.errors import ConnectError
@@ -29,9 +40,20 @@ def calls(world: World) -> list[tuple[str, str]]:
 
 def test_examples_are_accepted(world: World) -> None:
     examples = load_examples(Home(ROOT / ".connect", ROOT))
-    assert list(examples) == [SOURCE, EXPORT, LINES]
-    assert [deploy(world.herder, example) for example in examples.values()] == ["created"] * 3
+    files = [examples[name] for name in (SOURCE, EXPORT, LINES)]
+    assert [deploy(world.herder, example) for example in files] == ["created"] * 3
     assert examples[SOURCE].config["topic"] == examples[EXPORT].config["topics"] == examples[LINES].config["topics"]
+
+
+def test_shop_is_looked_for_in_the_stack(tmp_path: Path) -> None:
+    home = Home(tmp_path / "state", ROOT)
+    assert load_examples(home)[SHOP_ORDERS].config["connection.url"] == "jdbc:postgresql://127.0.0.1:5432/shop"
+    (home.folder("postgres") / "port").write_text("5433")
+    examples = load_examples(home)
+    for name in (SHOP_ORDERS, SHOP_COPIES):
+        assert examples[name].config["connection.url"] == "jdbc:postgresql://127.0.0.1:5433/shop"
+    topics = {examples[name].config["topics"] for name in (SHOP_COPIES, SHOP_PARQUET)}
+    assert topics == {examples[SHOP_ORDERS].config["topic.prefix"] + "orders"}
 
 
 def test_paths_follow_the_state_folder(tmp_path: Path) -> None:

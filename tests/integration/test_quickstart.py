@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from connect_core.dev.processes import marked
@@ -16,6 +17,7 @@ from connect_core.dev.processes import marked
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 CONNECT = Path(sys.executable).with_name("connect")
+CONNECTORS = ("broker-log", "parquet-export", "text-export", "shop-orders", "shop-copies", "shop-parquet")
 CHECKOUT = Path(__file__).parents[2]
 
 
@@ -42,7 +44,7 @@ def connect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> None:
     done = connect(project, "quickstart")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    for connector in ("broker-log", "parquet-export", "text-export"):
+    for connector in CONNECTORS:
         found = re.search(
             rf"{connector} · (\d+) intervals with records, each from where the one before ended", done.stdout
         )
@@ -57,6 +59,27 @@ def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> No
     assert counts is not None, done.stdout[-3000:]
     assert int(counts[1]) > 0
     assert len(set(counts.groups())) == 1
+    check_shop(done.stdout)
     assert "Airflow       http://127.0.0.1:" in done.stdout
     assert connect(project, "dev", "down").returncode == 0
     assert marked(project / ".connect") == set()
+
+
+def check_shop(told: str) -> None:
+    """Check that changed orders went to both places, and what the tables themselves have."""
+    counts = re.search(
+        r"Shop: (\d+) orders, order_copies: (\d+) rows; (\d+) versions of orders in Kafka, (\d+) in Parquet", told
+    )
+    assert counts is not None, told[-3000:]
+    orders, copies, versions, rows = map(int, counts.groups())
+    assert orders == copies >= 4
+    assert versions == rows >= 5, "three orders at first, one inserted, one updated"
+    changed = r"order \d+ inserted and order 1 updated: in order_copies after [\d.]+ s, in Parquet after [\d.]+ s"
+    assert re.search(changed, told) is not None, told[-3000:]
+    address = re.search(r"^Shop +(postgresql://\S+)$", told, re.MULTILINE)
+    assert address is not None, told[-3000:]
+    with psycopg.connect(address[1]) as client:
+        query = "SELECT id, customer, amount FROM {} ORDER BY id"
+        assert (
+            client.execute(query.format("order_copies")).fetchall() == client.execute(query.format("orders")).fetchall()
+        )
