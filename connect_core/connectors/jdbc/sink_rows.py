@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -15,6 +16,7 @@ from connect_core.api.data import (
     INT32_SCHEMA,
     INT64_SCHEMA,
     STRING_SCHEMA,
+    Decimal,
     Schema,
     SchemaType,
     from_arrow_field,
@@ -25,6 +27,9 @@ from connect_core.connectors.partitioning import by_topic
 from connect_core.errors import DataError
 
 __all__ = ["FieldColumn", "Places", "Rows", "rows_of_batch"]
+
+_MOST_DIGITS = 76
+"""Of Arrow's decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +217,32 @@ def _columns(data: Data, what: str) -> Columns:
     schema = data.schemas[valid[0]] if valid else next((one for one in data.schemas if one is not None), None)
     if schema is None:
         return data.to_columns() or _scalars(data, what)
-    array = to_arrow_array(schema, [data.values[row] for row in valid])
+    array = _array(schema, [data.values[row] for row in valid])
     if array is None:
         raise DataError(f"the {what} does not fit a column of its schema's type")
     if len(valid) < len(data.values):
         places = {row: place for place, row in enumerate(valid)}
         array = array.take(pa.array([places.get(row) for row in range(len(data.values))], pa.int64()))
     return Columns(schema, array)
+
+
+def _array(schema: Schema, values: Sequence[Any]) -> pa.Array | None:
+    """Return values as a column, with room for decimals of 76 digits; ``None`` where there is none."""
+    array = to_arrow_array(schema, values)
+    if array is not None:
+        return array
+    if schema.type is SchemaType.STRUCT and all(value.schema == schema for value in values):
+        columns = zip(*(value.values for value in values), strict=True)
+        children = [_array(field.schema, column) for field, column in zip(schema.fields, columns, strict=True)]
+        known = [child for child in children if child is not None]
+        names = [field.name for field in schema.fields]
+        return pa.StructArray.from_arrays(known, names=names) if len(known) == len(children) else None
+    if schema.name != Decimal.LOGICAL_NAME or not all(isinstance(one, decimal.Decimal | None) for one in values):
+        return None
+    try:
+        return pa.array(values, pa.decimal256(_MOST_DIGITS, Decimal.scale(schema)))
+    except pa.ArrowInvalid:
+        return None
 
 
 def _scalars(data: Objects, what: str) -> Columns:

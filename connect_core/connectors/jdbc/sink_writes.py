@@ -35,7 +35,8 @@ class FittedRows:
 def writes_of(fitted: Sequence[FittedRows], mode: InsertMode, statement_rows: int) -> Iterator[Write]:
     """Return the writes to carry out in turn."""
     for run in _runs(fitted):
-        data = pa.concat_tables([rows.data for rows in run], promote_options="default")
+        # Decimals of one column may be of two widths.
+        data = pa.concat_tables([rows.data for rows in run], promote_options="permissive")
         deleted = pa.chunked_array([rows.deleted for rows in run]).combine_chunks()
         shape = next((rows for rows in run if not rows.has_keys_only), run[0])
         for verb, rows in _split(data.select(shape.data.column_names), deleted, shape.keys, mode):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from connect_core.api import Schema, SchemaBuilder, SinkRecord
 from connect_core.api.data import Date, Decimal, Instant, Time, Timestamp
 from connect_core.errors import DataError
-from tests.connectors.jdbc.servers import Server, file_server
+from tests.connectors.jdbc.servers import Server, file_server, of_servers
 from tests.connectors.jdbc.sink_runs import SinkRun, record, struct
 
 _V1 = SchemaBuilder.struct().name("row").version(1).field("id", SchemaBuilder.int32().build())
@@ -188,6 +188,19 @@ def test_every_type_arrives(server: Server, in_batches: bool) -> None:
     assert str(found["day"])[:10] == "2024-02-29"
     assert found["tod"] in (dt.time(1, 0, 0, 1000), dt.timedelta(hours=1, milliseconds=1), "01:00:00.001000")
     assert str(found["ts"]).startswith("2024-02-29 12:00:00.123")
+
+
+# Columns of the others have 38 or 65 digits.
+@pytest.mark.parametrize("server", of_servers(["postgresql", "sqlite"]), indirect=True)
+@pytest.mark.parametrize("in_batches", [True, False], ids=["batches", "records"])
+def test_decimals_of_many_digits_arrive_beside_small_ones(server: Server, in_batches: bool) -> None:
+    schema = SchemaBuilder.struct().field("id", SchemaBuilder.int32().build())
+    schema = schema.field("price", Decimal.builder(2).optional().build()).build()
+    run = SinkRun(server, {"auto.create": "true"})
+    prices = [D("1.25"), D("9" * 50 + ".75"), None, D("-0.01")]
+    run.put([record(at, struct(schema, id=at, price=price)) for at, price in enumerate(prices)], in_batches, rows=1)
+    found = [row[0] for row in run.rows("SELECT price FROM orders ORDER BY id")]
+    assert [None if price is None else D(price) for price in found] == prices
 
 
 def test_wall_clocks_are_those_of_the_time_zone(server: Server) -> None:
