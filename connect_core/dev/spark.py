@@ -37,7 +37,7 @@ _DAEMON_MODULE = "preloaded_daemon"
 _DAEMON = """\
 # Spark's Python workers end after a minute without work. Forked from here, the next ones need not
 # import again what takes seconds. Not polars, which starts threads a fork would lose.
-import confluent_kafka, cryptography.fernet, orjson, pandas, pyarrow.parquet
+import confluent_kafka, cryptography.fernet, orjson, pandas, psycopg, pyarrow.parquet, sqlalchemy.dialects.postgresql
 from pyspark import daemon
 from pyspark.sql.pandas import serializers
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import py_compile
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -45,9 +47,19 @@ def build_archive(folder: Path) -> CodeArchive:
 
 
 def _write(path: Path, files: list[tuple[str, Path]]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target, tempfile.TemporaryDirectory() as folder:
         for name, source in files:
             target.writestr(zipfile.ZipInfo(name, _EPOCH), source.read_bytes(), zipfile.ZIP_DEFLATED)
+            if source.suffix == ".py":
+                compiled = _compiled(name, source, Path(folder) / "module.pyc")
+                target.writestr(zipfile.ZipInfo(f"{name}c", _EPOCH), compiled, zipfile.ZIP_DEFLATED)
+
+
+def _compiled(name: str, source: Path, draft: Path) -> bytes:
+    """Return a module's code: Python keeps none of its own for what it imports from a zip."""
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(source), str(draft), dfile=name, doraise=True, invalidation_mode=unchecked)
+    return draft.read_bytes()
 
 
 def _sources() -> Iterator[tuple[str, Path]]:

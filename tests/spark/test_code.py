@@ -40,6 +40,16 @@ def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     assert "connect_core/run/task.py" in zipfile.ZipFile(first.path).namelist()
 
 
+def test_modules_come_compiled(tmp_path: Path) -> None:
+    build_archive.cache_clear()
+    archive = build_archive(tmp_path / "out").path
+    script = (
+        f"import sys; sys.path.insert(0, {str(archive)!r}); import connect_core.errors as found; print(found.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.strip() == f"{archive}/connect_core/errors.pyc"
+
+
 def test_plugin_is_found_from_the_archive_alone(plugin: Path, tmp_path: Path) -> None:
     archive = build_archive(tmp_path / "out").path
     script = (
