@@ -22,7 +22,8 @@ $(STAMP): pyproject.toml config/constraints.txt
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv || { rm -rf .venv; \
 		echo "$(PYTHON) cannot create virtual environments (Debian: apt-get install python3-venv)." >&2; exit 1; }
 	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip install --python $(BIN)/python -c config/constraints.txt -e '.[dev]'
+	$(BIN)/uv pip install --compile-bytecode --python $(BIN)/python -c config/constraints.txt -e '.[dev]'
+	@$(BIN)/python -m compileall -q connect_core
 	@touch $(STAMP)
 
 quickstart: venv ## Start everything, run the examples, show the data and the addresses

@@ -17,7 +17,15 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 _NOTHING_COLLECTED = 5
-_SPREAD = ("unit", "slow", "simulator")
+_SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
+        # Servers mostly wait; a module's tests share them.
+        "servers": ("-n", "3", "--dist", "loadfile"),
+        "browser": ("-n", "2", "--dist", "loadfile"),
+    }
+)
+"""Name → how its tests are spread over processes; the others run one after the other."""
 SUITES: Mapping[str, str] = MappingProxyType(
     {
         "unit": "not slow and not simulator and not servers and not browser and not faults",
@@ -34,14 +42,15 @@ SUITES: Mapping[str, str] = MappingProxyType(
 def main(names: Sequence[str]) -> int:
     """Run the named suites, all when none is named; return the exit status."""
     failed, left_out = [], []
+    # Else every process would compile the tests, and what they start, again.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         for name in names or SUITES:
             report = Path(folder) / f"{name}.xml"
             started = time.monotonic()
             print(f"\n===== {name}: pytest -m '{SUITES[name]}'", flush=True)
-            spread = ["-n", "2"] if name in _SPREAD else []
-            command = [sys.executable, "-m", "pytest", "-q", *spread, "-m", SUITES[name], f"--junitxml={report}"]
-            status = subprocess.run(command, check=False).returncode
+            command = [sys.executable, "-m", "pytest", "-q", *_SPREAD.get(name, ()), "-m", SUITES[name]]
+            status = subprocess.run([*command, f"--junitxml={report}"], env=environment, check=False).returncode
             print(f"===== {name}: {time.monotonic() - started:.0f} s", flush=True)
             if status not in (0, _NOTHING_COLLECTED):
                 failed.append(name)
