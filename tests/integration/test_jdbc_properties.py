@@ -1,0 +1,248 @@
+"""Whatever rows there are: PostgreSQL → Kafka → PostgreSQL gives equal tables, by columns and record by record.
+
+``make test`` tries a few examples; ``make matrix`` (CONNECT_MATRIX=1) many.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from connect_core.dev.stack import Stack
+from connect_core.interval.values import ConnectorType
+from connect_core.registry import ENTRY_POINTS, registry
+from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.connectors.jdbc.servers import postgresql_server
+from tests.integration import record_lane_connectors
+from tests.integration.topics import Topics
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
+
+IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
+LANES = {"columns": ("JdbcSource", "JdbcSink"), "records": ("it.RecordsSource", "it.RecordsSink")}
+TYPES = {
+    "small": "SMALLINT",
+    "whole": "INTEGER",
+    "big": "BIGINT",
+    "price": "NUMERIC(12, 2)",
+    "huge": "NUMERIC(38, 0)",
+    "vast": "NUMERIC(60, 20)",
+    "open": "NUMERIC",
+    "ratio": "REAL",
+    "rate": "DOUBLE PRECISION",
+    "flag": "BOOLEAN",
+    "name": "TEXT",
+    "raw": "BYTEA",
+    "day": "DATE",
+    "hour": "TIME",
+    "local": "TIMESTAMP",
+    "moment": "TIMESTAMPTZ",
+    "doc": "JSONB",
+    "uid": "UUID",
+    "address": "INET",
+    "tags": "TEXT[]",
+    "counts": "INTEGER[]",
+    "sums": "NUMERIC(10, 2)[]",
+}
+AS_COPIED = {
+    "moment": "{} AT TIME ZONE 'UTC'",
+    **dict.fromkeys(("doc", "uid", "address"), "{}::text"),
+}
+"""What becomes another type on its way, and how the first says the same as the second."""
+
+_TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=12)
+
+
+def _to_milliseconds(value: Any) -> Any:
+    """Cut what Connect's times have no room for."""
+    return value.replace(microsecond=value.microsecond // 1000 * 1000)
+
+
+def _decimals(digits: int, places: int) -> st.SearchStrategy[Decimal]:
+    most = 10**digits - 1
+    return st.integers(-most, most).map(lambda number: Decimal(f"{number}E-{places}"))
+
+
+_MOMENTS = st.datetimes(datetime.min, datetime.max).map(_to_milliseconds)
+# NaN and infinities are no JSON: Connect's JsonConverter, and so ours, reads them back as 0.
+VALUES: Mapping[str, st.SearchStrategy[Any]] = {
+    "small": st.integers(-(2**15), 2**15 - 1),
+    "whole": st.integers(-(2**31), 2**31 - 1),
+    "big": st.integers(-(2**63), 2**63 - 1),
+    "price": _decimals(12, 2),
+    "huge": _decimals(38, 0),
+    "vast": _decimals(60, 20),
+    "open": _decimals(30, 9),
+    "ratio": st.floats(width=32, allow_nan=False, allow_infinity=False),
+    "rate": st.floats(allow_nan=False, allow_infinity=False),
+    "flag": st.booleans(),
+    "name": _TEXT,
+    "raw": st.binary(max_size=12),
+    "day": st.dates(),
+    "hour": st.times().map(_to_milliseconds),
+    "local": _MOMENTS,
+    "moment": _MOMENTS.map(lambda moment: moment.replace(tzinfo=UTC)),
+    "doc": st.dictionaries(st.text("ab ", max_size=3), st.none() | st.integers() | st.booleans(), max_size=2),
+    "uid": st.uuids(),
+    "address": st.ip_addresses(),
+    "tags": st.lists(_TEXT | st.none(), max_size=3),
+    "counts": st.lists(st.integers(-9, 9) | st.none(), max_size=3),
+    "sums": st.lists(_decimals(10, 2) | st.none(), max_size=3),
+}
+EXTREMES = {
+    "small": -(2**15),
+    "whole": -(2**31),
+    "big": -(2**63),
+    "price": Decimal("-9999999999.99"),
+    "huge": Decimal(10**38 - 1),
+    "vast": Decimal(f"-{10**60 - 1}E-20"),
+    "open": Decimal("1E-38"),
+    "ratio": -3.4028234663852886e38,
+    "rate": 5e-324,
+    "flag": False,
+    "name": "\\N \t\r\n ☃ 😀 'x\" {}",
+    "raw": b"\x00\xff\\",
+    "day": date.min,
+    "hour": time(23, 59, 59, 999000),
+    "local": _to_milliseconds(datetime.max),
+    "moment": datetime.min.replace(tzinfo=UTC),
+    "doc": {"": None},
+    "uid": "ffffffff-ffff-ffff-ffff-ffffffffffff",
+    "address": "::",
+    "tags": ["", None, "NULL", "{", '"', "\\"],
+    "counts": [],
+    "sums": [None],
+}
+NOTHING = dict.fromkeys(TYPES)
+ROWS = st.lists(st.fixed_dictionaries({name: st.none() | one for name, one in VALUES.items()}), min_size=1, max_size=8)
+"""Rows without their ids."""
+
+
+class Chain:
+    """The stack's PostgreSQL twice, and Kafka between."""
+
+    def __init__(self, stack: Stack, topics: Topics) -> None:
+        url = stack.environment()["CONNECT_DATABASE_URL"]
+        self._source, self._target = (postgresql_server(url, schema) for schema in ("any_from", "any_to"))
+        self._topics = topics
+        self._numbers = count()
+
+    def copy(self, rows: Sequence[Mapping[str, Any]], lane: str) -> None:
+        """Store rows in a new table and copy it."""
+        columns = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
+        values = ", ".join(f"CAST(:{name} AS {kind})" for name, kind in TYPES.items())
+        with self._source.open().begin() as connection:
+            connection.execute(sa.text("DROP TABLE IF EXISTS kinds"))
+            connection.execute(sa.text(f"CREATE TABLE kinds (id SERIAL PRIMARY KEY, {columns})"))
+            names = ", ".join(TYPES)
+            connection.execute(
+                sa.text(f"INSERT INTO kinds ({names}) VALUES ({values})"),
+                [{name: _bound(value) for name, value in row.items()} for row in rows],
+            )
+        self._target.execute("DROP TABLE IF EXISTS copies")
+        prefix = f"any-{lane}-{next(self._numbers)}-"
+        self._topics.create(2, f"{prefix}kinds")
+        source, sink = self._configs(prefix, lane)
+        with ExitStack() as ended:
+            source_run = ended.enter_context(JdbcExport(source["name"], source, ConnectorType.SOURCE))
+            sink_run = ended.enter_context(JdbcExport(sink["name"], sink))
+            assert (source_run.run().records, sink_run.run().records) == (len(rows), len(rows))
+
+    def differences(self) -> list[tuple[Any, ...]]:
+        """Return where the tables are not equal, as PostgreSQL tells it: (id, column, there, here)."""
+        queries = [
+            f"SELECT id, '{name}' AS name, ({there})::text AS there, copies.{name}::text AS here"
+            f" FROM any_from.kinds FULL JOIN any_to.copies USING (id)"
+            f" WHERE ({there}) IS DISTINCT FROM copies.{name}"
+            for name, there in ((name, AS_COPIED.get(name, "{}").format(f"kinds.{name}")) for name in ("id", *TYPES))
+        ]
+        return self._source.rows(" UNION ALL ".join(queries))
+
+    def _configs(self, prefix: str, lane: str) -> list[dict[str, str]]:
+        classes = LANES[lane]
+        json_converter = "org.apache.kafka.connect.json.JsonConverter"
+        common = {"tasks.max": "1", "value.converter": json_converter, "value.converter.schemas.enable": "true"}
+        source = {
+            "name": f"{prefix}source",
+            "connector.class": classes[0],
+            "mode": "incrementing",
+            "incrementing.column.name": "id",
+            "table.include.list": "kinds",
+            "topic.prefix": prefix,
+        }
+        sink = {
+            "name": f"{prefix}sink",
+            "connector.class": classes[1],
+            "topics": f"{prefix}kinds",
+            "table.name.format": "copies",
+            "pk.mode": "record_value",
+            "pk.fields": "id",
+            "auto.create": "true",
+        }
+        return [{**self._source.config, **common, **source}, {**self._target.config, **common, **sink}]
+
+
+def _bound(value: Any) -> Any:
+    """Return a value as the driver takes it."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return value if value is None or isinstance(value, _PLAIN) else str(value)
+
+
+_PLAIN = (bool, int, float, str, bytes, Decimal, list, date, time)
+
+
+@pytest.fixture(scope="module")
+def chain(stack: Stack, topics: Topics, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    """The chain, and a worker in this process that has the connectors of both lanes."""
+    os.environ.update(stack.environment())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(install(tmp_path_factory.mktemp("installed"))))
+        importlib.invalidate_caches()
+        registry.cache_clear()
+        yield Chain(stack, topics)
+    registry.cache_clear()
+
+
+def install(folder: Path) -> Path:
+    """Make the connectors of the record lane a distribution → the folder to put on the path."""
+    info = folder / "record_lane_connectors-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(str(record_lane_connectors.__file__), folder / "record_lane_connectors.py")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: record-lane-connectors\nVersion: 1.0\n")
+    # What is recorded travels to Spark's workers.
+    files = [
+        "record_lane_connectors.py",
+        *(f"{info.name}/{name}" for name in ("METADATA", "RECORD", "entry_points.txt")),
+    ]
+    (info / "RECORD").write_text("".join(f"{name},,\n" for name in files))
+    lines = [f"it.{name} = record_lane_connectors:{name}\n" for name in ("RecordsSource", "RecordsSink")]
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n" + "".join(lines))
+    return folder
+
+
+@pytest.mark.parametrize("lane", LANES)
+@settings(
+    max_examples=60 if IS_WHOLE else 2,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+@example([EXTREMES, NOTHING])
+@given(ROWS)
+def test_any_rows_arrive_as_they_are(chain: Chain, lane: str, rows: list[dict[str, Any]]) -> None:
+    chain.copy(rows, lane)
+    assert chain.differences() == []
