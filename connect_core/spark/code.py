@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
-import py_compile
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import Distribution, entry_points
-from importlib.util import find_spec
+from importlib.util import MAGIC_NUMBER, find_spec, source_hash
 from pathlib import Path
 
 __all__ = ["CodeArchive", "build_archive"]
@@ -47,19 +47,18 @@ def build_archive(folder: Path) -> CodeArchive:
 
 
 def _write(path: Path, files: list[tuple[str, Path]]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target, tempfile.TemporaryDirectory() as folder:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
         for name, source in files:
             target.writestr(zipfile.ZipInfo(name, _EPOCH), source.read_bytes(), zipfile.ZIP_DEFLATED)
             if source.suffix == ".py":
-                compiled = _compiled(name, source, Path(folder) / "module.pyc")
-                target.writestr(zipfile.ZipInfo(f"{name}c", _EPOCH), compiled, zipfile.ZIP_DEFLATED)
+                target.writestr(zipfile.ZipInfo(f"{name}c", _EPOCH), _compiled(source), zipfile.ZIP_DEFLATED)
 
 
-def _compiled(name: str, source: Path, draft: Path) -> bytes:
-    """Return a module's code: Python keeps none of its own for what it imports from a zip."""
-    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    py_compile.compile(str(source), str(draft), dfile=name, doraise=True, invalidation_mode=unchecked)
-    return draft.read_bytes()
+def _compiled(source: Path) -> bytes:
+    """Return a module's code as PEP 552 has it, not to be checked: Python keeps none of what it imports from a zip."""
+    code = SourceFileLoader(source.stem, str(source)).get_code(source.stem)
+    flags = 0b01
+    return MAGIC_NUMBER + flags.to_bytes(4, "little") + source_hash(source.read_bytes()) + marshal.dumps(code)
 
 
 def _sources() -> Iterator[tuple[str, Path]]:
