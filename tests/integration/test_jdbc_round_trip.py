@@ -178,6 +178,52 @@ def test_a_table_is_copied(pair: Pair, has_schema: bool, folder: Path, topics: T
     check(pair, has_schema)
 
 
+HOSTILE = ['"; DROP TABLE safe; --', "a`b's", "50% :x ?", "späße ☃", "select", "x" * 60, "back\\slash", "c.d,e", " "]
+"""Names that are text to a database, if they are quoted."""
+
+
+def test_hostile_names_and_200_columns_are_copied(stack: Stack, folder: Path, topics: Topics, variables: None) -> None:
+    source, target = (
+        postgresql_server(stack.environment()["CONNECT_DATABASE_URL"], schema)
+        for schema in ("hostile_from", "hostile_to")
+    )
+    names = [*HOSTILE, *(f"c{number}" for number in range(199 - len(HOSTILE)))]
+    table = source.quote(HOSTILE[0])
+    listed = ", ".join(f"{source.quote(name)} TEXT" for name in names)
+    source.execute(
+        "CREATE TABLE safe (id BIGINT PRIMARY KEY)", f"CREATE TABLE {table} (id BIGINT PRIMARY KEY, {listed})"
+    )
+    target.execute("CREATE TABLE safe (id BIGINT PRIMARY KEY)")
+    texts = ", ".join(f"i || {literal(name)}" for name in names)
+    source.execute(f"INSERT INTO {table} SELECT i, {texts} FROM generate_series(1, 300) AS i")
+    topic = f"{folder.name}-hostile"
+    topics.create(4, topic)
+    # A topic cannot be named as a table can.
+    routed = {"transforms": "route", "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter"}
+    routed |= {"transforms.route.regex": ".*", "transforms.route.replacement": topic, "mode": "incrementing"}
+    given = configs(Pair(source, target), f"{folder.name}-hostile-", has_schema=True)
+    given[0] |= {"incrementing.column.name": "id", "table.exclude.list": "safe", "topic.prefix": "", **routed}
+    del given[0]["table.include.list"], given[0]["timestamp.column.name"]
+    given[1] |= {"topics": topic, "table.name.format": HOSTILE[0], "tasks.max": "2"}
+    del given[1]["fields.include.list"]
+    with (
+        JdbcExport(given[0]["name"], given[0], ConnectorType.SOURCE) as one,
+        JdbcExport(given[1]["name"], given[1]) as two,
+    ):
+        assert (one.run().records, two.run().records) == (300, 300)
+    chosen = ", ".join(["id", *map(source.quote, names)])
+    query = f"SELECT {chosen} FROM {table} ORDER BY id"
+    found = target.rows(query)
+    assert len(found[0]) == 200
+    assert found == source.rows(query)
+    assert target.rows("SELECT * FROM safe") == source.rows("SELECT * FROM safe") == []
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 if IS_WHOLE:
 
     @pytest.mark.parametrize(("kind", "has_schema"), ALL, ids=lambda one: FORMATS.get(one, one))
