@@ -62,7 +62,7 @@ matrix: venv ## Run the unit tests on every supported Python that is installed, 
 		echo "Python $$version"; \
 		.cache/matrix/$$version/bin/python -m pytest -q -m "not servers and not browser and not faults"; \
 	done
-	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q tests/integration/test_jdbc_*.py
+	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q tests/integration/test_jdbc_{round_trip,properties,outage}.py
 
 faults: venv ## Kill and pause processes while data moves; ends with a table of what was lost
 	@$(BIN)/python -m tests.faults
