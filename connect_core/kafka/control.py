@@ -100,15 +100,14 @@ def _altered(
 
 
 def fence_producers(clients: KafkaClients, deployment: str, connector: str, tasks: int) -> None:
-    """Run ``init_transactions`` for the ids of tasks 0…``tasks``-1, several at a time.
+    """Run ``init_transactions`` for the control id and those of tasks 0…``tasks``-1, several at a time.
 
     Afterwards no older producer of these ids can commit, and none has a
     transaction open. Raise RetriableError if the brokers do not answer.
     """
-    ids = [transactional_id(deployment, connector, task) for task in range(tasks)]
-    if ids:
-        with ThreadPoolExecutor(min(_THREADS, len(ids)), "fence") as threads:
-            list(threads.map(lambda identity: _fence(clients, identity), ids))
+    ids = [control_id(deployment, connector), *(transactional_id(deployment, connector, task) for task in range(tasks))]
+    with ThreadPoolExecutor(min(_THREADS, len(ids)), "fence") as threads:
+        list(threads.map(lambda identity: _fence(clients, identity), ids))
 
 
 def _fence(clients: KafkaClients, identity: str) -> None:

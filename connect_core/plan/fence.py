@@ -24,14 +24,20 @@ __all__ = ["fence_sink", "fence_source", "reloaded"]
 def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     """Raise the epoch in SQL, write it to the offsets topic, fence every id of earlier plans and of ``tasks``.
 
-    The epoch starts above the topic's, which outlives a lost database.
-    Raises StaleEpochError.
+    Producers are fenced twice: a transaction that a killed process left open holds
+    back whoever reads the topic, for as long as its time-out; and only what begins
+    after the epoch stands in the topic is sure to see it. The epoch starts above
+    the topic's, which outlives a lost database. Raises StaleEpochError.
     """
-    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    epoch: int = yield RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     run = yield from reloaded(run)
+    ever = max(run.state.tasks_ever, tasks)
+    yield FenceProducers(run.connector, ever)
+    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    if topic.epoch >= epoch:
+        epoch = yield RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
     yield WriteEpoch(run.connector, epoch)
-    yield FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
+    yield FenceProducers(run.connector, ever)
     return replace(run, epoch=epoch, deal=name)
 
 

@@ -34,9 +34,16 @@ def plan(world: World, run: Run | None = None) -> Planned:
 def test_fence_comes_before_offsets_are_read(world: World) -> None:
     plan(world)
     kinds = [type(effect) for effect in world.log]
-    order = [fx.RaiseEpoch, fx.WriteEpoch, fx.FenceProducers, fx.RepairOffsets, fx.LoadOffsets, fx.InsertInterval]
+    fence = [fx.RaiseEpoch, fx.FenceProducers, fx.ReadOffsetsTopic, fx.WriteEpoch, fx.FenceProducers]
+    order = [*fence, fx.ReadOffsetsTopic, fx.RepairOffsets, fx.LoadOffsets, fx.InsertInterval]
     assert [kind for kind in kinds if kind in order] == order
-    assert kinds[kinds.index(fx.RepairOffsets) - 1] is fx.ReadOffsetsTopic
+
+
+def test_epoch_of_the_topic_outlives_a_lost_database(world: World) -> None:
+    world.topic.append(("epoch", 7))
+    planned = plan(world)
+    assert planned.run.epoch == 8
+    assert world.topic[-1] == ("epoch", 8)
 
 
 def test_every_id_of_earlier_plans_is_fenced(world: World) -> None:
@@ -44,7 +51,7 @@ def test_every_id_of_earlier_plans_is_fenced(world: World) -> None:
     plan(world)
     world.configs = ({"task": "0"},)
     plan(world, world.run())
-    assert world.fenced == [3, 3]
+    assert world.fenced == [3] * 4
 
 
 def test_a_new_deal_is_fenced_anew(world: World) -> None:

@@ -137,10 +137,11 @@ class Broker:
                     seen.add(entry.key)
 
     def recreate(self) -> None:
-        """Lose the offsets topic and make it anew."""
+        """Lose the offsets topic and make it anew: what was written to it is gone from open transactions, too."""
         self.log = [[] for _ in range(PARTITIONS)]
-        self.open.clear()
-        self.late.clear()
+        for transaction in self.open.values():
+            transaction.entries.clear()
+            transaction.places.clear()
 
     def _close(self, done: Transaction, state: str) -> None:
         for entry in done.entries:

@@ -12,6 +12,8 @@ __all__ = [
     "AROUND",
     "FAULTS",
     "MESSAGES",
+    "OFFSETS_LOST",
+    "PLOTTED",
     "POINTS",
     "Chances",
     "Decisions",
@@ -35,14 +37,17 @@ transaction holds back the topic that is read, retention cuts it, it is deleted 
 FAULTS = ("overtaken", "crash", "zombie", *MESSAGES, "duplicate", "revived", *AROUND)
 """What a deviation from the plain order does; by number, for tapes."""
 
+OFFSETS_LOST = "offsets lost"
+"""The offsets topic is deleted and created again: in plots only, as nothing moves afterwards until somebody acts."""
+
+PLOTTED = (*FAULTS, OFFSETS_LOST)
+"""All that a plot may ask for; by number."""
+
 _SELDOM = ("expire", "arrive late")
 """What can seldom happen."""
 
 _PENDING = {"K0": 0.03, "K3": 0.9, "K4": 0.9, "K9": 0.3, "K10": 0.12}
 """How often it does where it can: at other points every second time."""
-
-_PASSED = 0.4
-"""How often a plot lets the point of its next fault pass."""
 
 _OVERTAKEN = FAULTS.index("overtaken") + 1
 _TIMES = {"K0": 1, "K1": 8, "K2": 9, "K7": 6, "K9": 7, "K10": 2}
@@ -119,20 +124,23 @@ class Plotted:
     plot: Plot
     at: int = 0
     """How much of the plot has happened."""
+    passed: float = 0.4
+    """How often the point of the next fault is let pass."""
 
     @staticmethod
     def seeded(seed: int, kind: str, plot: Plot) -> Plotted:
         """Return the decisions of a seed for a kind of connector."""
-        return Plotted(random.Random(f"{seed} {kind} {plot}"), plot)
+        chance = random.Random(f"{seed} {kind} {plot}")
+        return Plotted(chance, plot, passed=chance.choice((0.3, 0.6, 0.9)))
 
     def deviates(self, point: str, possible: Possible, is_pending: bool) -> int:
-        if self.at == len(self.plot) or point != self.plot[self.at][0] or self.random.random() < _PASSED:
+        if self.at == len(self.plot) or point != self.plot[self.at][0] or self.random.random() < self.passed:
             return 0
         fault = self.plot[self.at][1]
         if fault not in possible():
             return 0
         self.at += 1
-        return FAULTS.index(fault) + 1
+        return PLOTTED.index(fault) + 1
 
     def choose(self, count: int) -> int:
         return self.random.randrange(count)

@@ -24,10 +24,11 @@ from connect_core.interval.values import (
 )
 from connect_core.kafka import control
 from connect_core.kafka.clients import destroy, init_transactions
-from connect_core.kafka.ids import transactional_id
+from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
+from tests.simulator.chances import OFFSETS_LOST
 from tests.simulator.metadata import NAME, Metadata
 from tests.simulator.targets import Acting, DatabaseTarget, FileTarget, answered
 from tests.simulator.truth import Truth, Violation, parsed
@@ -63,6 +64,8 @@ class History:
     has_bound: bool = True
     wishes: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
+    has_lost_offsets: bool = False
+    """Whether the offsets topic was lost, and no operator has said since where to go on."""
 
     def __post_init__(self) -> None:
         kind = ConnectorType.SOURCE if self.kind == "source" else ConnectorType.SINK
@@ -165,6 +168,10 @@ class History:
     def _on_finish(self, effect: fx.FinishIntent) -> None:
         if self.kind in ("files", "plain"):
             self.truth.move(dict(sink_wishes(effect.offsets)), effect.epoch)
+        elif self.has_lost_offsets:
+            # What the wish does not name goes on where SQL has it: nothing newer is known any more.
+            self.truth.move({file: self.sql.offsets.get(file, {}).get("at") for file in FILES}, effect.epoch)
+            self.has_lost_offsets = False
 
     def _on_forget(self, epoch: int) -> None:
         if self.kind in ("files", "plain"):
@@ -240,8 +247,9 @@ class History:
                 self.broker.fault = None
 
     def _fence_producers(self, effect: fx.FenceProducers) -> Acting:
-        for task in range(effect.tasks):
-            producer: Any = self.broker.producer({"transactional.id": transactional_id("deployment", NAME, task)})
+        ids = (transactional_id("deployment", NAME, task) for task in range(effect.tasks))
+        for identity in (control_id("deployment", NAME), *ids):
+            producer: Any = self.broker.producer({"transactional.id": identity})
             init_transactions(producer, 1.0)
             destroy(producer)
             answered((yield "K0"))
@@ -285,6 +293,7 @@ class History:
         found = ("foreign", "retain", "recreate")
         if self.kind == "source":
             found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
+            found = (*found, OFFSETS_LOST) if any(self.broker.log) else found
         return (*found, "arrive late") if delayed or self.broker.late else found
 
     def is_pending(self, point: str) -> bool:
@@ -300,6 +309,7 @@ class History:
             "foreign": self.open_foreign,
             "retain": self.retain,
             "recreate": self.recreate_topic,
+            OFFSETS_LOST: self.lose_offsets,
         }
         acts[what]()
 
@@ -317,6 +327,11 @@ class History:
             self._arrive_late(delayed)
         self.broker.expire()
         self.close_foreign()
+
+    def lose_offsets(self) -> None:
+        """Delete the offsets topic and create it again."""
+        self.broker.recreate()
+        self.has_lost_offsets = True
 
     def arrive(self) -> None:
         for place in self.available:

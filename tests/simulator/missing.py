@@ -158,6 +158,11 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
             "if projection.epoch > run.mine:",
             "SQL's epoch is raised before the topic's, each later write asks for it: seen only with a lost database",
         ),
+        "an epoch starts above the topic's": (
+            fence,
+            "if topic.epoch >= epoch:",
+            "a topic's epoch is above SQL's only where the database was lost: tests/plan/test_source.py",
+        ),
         "an epoch starts above the target's": (
             fence,
             "if not newer.epoch:",

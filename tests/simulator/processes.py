@@ -57,7 +57,7 @@ class Process:
 
     __slots__ = (
         *("aim", "dealt", "epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
-        *("paused_at", "plan", "point", "result", "wait"),
+        *("paused_at", "plan", "point", "result", "wait", "written"),
     )
 
     def __init__(self, name: str, gen: Running, parent: Process | None = None, plan: TaskPlan | None = None) -> None:
@@ -66,7 +66,7 @@ class Process:
         self.point, self.paused_at = "K10", ""
         self.wait: Callable[[], bool] | None = None
         self.result: Any = None
-        self.epoch = 0
+        self.epoch = self.written = 0
         self.has_moved = False
         self.aim: TargetState | None = None
         """What a plan saw the connector was to be, when it began."""
@@ -117,20 +117,32 @@ def _comfort(handler: Callable[[Any], Any], effect: Any, fault: Fault, delayed: 
 
 def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
     """Remember what the checks need of an effect that was performed."""
-    if isinstance(effect, fx.RaiseEpoch | fx.StoreIntent):
-        process.epoch = answer
-        if isinstance(effect, fx.StoreIntent):
-            history.wishes.add(answer)
-    elif isinstance(effect, fx.WriteOffsets):
-        process.has_moved = True
-    elif isinstance(effect, fx.FenceProducers):
-        history.truth.fence(process.epoch)
-    elif isinstance(effect, fx.LoadConnector) and process.aim is None:
-        process.aim = answer.target_state
-    elif isinstance(effect, fx.RecordDeal):
-        process.dealt = effect.config_version
-    elif isinstance(effect, fx.InsertInterval):
-        _check_begin(process, effect.row)
+    match effect:
+        case fx.RaiseEpoch() | fx.StoreIntent():
+            process.epoch = answer
+            if isinstance(effect, fx.StoreIntent):
+                history.wishes.add(answer)
+        case fx.WriteOffsets():
+            process.has_moved = True
+        case fx.LoadConnector() if process.aim is None:
+            process.aim = answer.target_state
+        case fx.RecordDeal():
+            process.dealt = effect.config_version
+        case fx.InsertInterval():
+            _check_begin(process, effect.row)
+    _note_fence(history, process, effect)
+
+
+def _note_fence(history: History, process: Process, effect: Any) -> None:
+    """Remember what nothing older may commit after."""
+    match effect:
+        case fx.WriteEpoch():
+            process.written = effect.epoch
+        case fx.FenceProducers():
+            # Before the epoch stands in the topic a late attempt may still begin.
+            history.truth.fence(process.written)
+        case fx.InsertInterval() | fx.RestartInterval() if history.kind == "source":
+            history.truth.fence(process.epoch)
 
 
 def _check_begin(process: Process, row: IntervalRow) -> None:

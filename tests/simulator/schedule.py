@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.interval.values import TargetState, TaskPlan
-from tests.simulator.chances import AROUND, FAULTS, MESSAGES, Decisions
+from tests.simulator.chances import AROUND, MESSAGES, OFFSETS_LOST, PLOTTED, Decisions
 from tests.simulator.history import History
-from tests.simulator.processes import Process, check_end, driver, has_drained, task_attempt
+from tests.simulator.processes import Process, check_end, driver, has_drained, operator, task_attempt
 
 __all__ = ["Schedule"]
 
@@ -78,7 +78,7 @@ class Schedule:
             process.point = "K5"
         is_pending = bool(self.delayed) or self.history.is_pending(process.point)
         number = self.decisions.deviates(process.point, lambda: self._possible(process), is_pending)
-        fault = FAULTS[number - 1] if number else None
+        fault = PLOTTED[number - 1] if number else None
         if fault in MESSAGES:
             self._send(process, fault)
         elif fault is None or self._apply(process, fault):
@@ -151,7 +151,7 @@ class Schedule:
 
     def _apply(self, process: Process, fault: str) -> bool:
         """Do what a fault does beside the step → whether the process still takes it."""
-        if fault in AROUND:
+        if fault in (*AROUND, OFFSETS_LOST):
             if fault in self.history.disturbances(self.delayed):
                 self._see(process, fault)
                 self.history.disturb(fault, self.delayed)
@@ -221,6 +221,8 @@ class Schedule:
         history.sql.aim(TargetState.STARTED)
         # Where losses are to fail, somebody has to say that it may go on.
         history.policy = "skip"
+        if history.has_lost_offsets:
+            self.add("final-operator", operator, "alter all")
         for attempt in range(_FINAL_RUNS):
             self._drain(attempt)
             if has_drained(history):

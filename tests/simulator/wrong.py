@@ -125,6 +125,14 @@ def _fence_this_deal(run: Any, tasks: int, name: str) -> Any:
     return replace(run, epoch=epoch, deal=name)
 
 
+def _fenced_too_early(run: Any, tasks: int, name: str) -> Any:
+    """Fence all producers before the epoch stands in the topic, and not again when it does."""
+    epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
+    yield fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
+    yield fx.WriteEpoch(run.connector, epoch)
+    return replace(run, epoch=epoch, deal=name)
+
+
 def _no_epoch_in_topic(run: Any, tasks: int, name: str) -> Any:
     """Fence all producers, and write no epoch that a late attempt could see."""
     topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
@@ -280,6 +288,12 @@ WRONG: Mapping[str, Wrong] = {
         "source",
         (broker.Topic, "_high_watermarks", _to_last_stable),
         plot=(("K6", "lost request"), ("K6", "duplicate")),
+    ),
+    # A task that slept since its plan begins between the fence and the epoch, and sleeps again until the next plan.
+    "producers fenced before the epoch is written": _wrong(
+        "source",
+        (source, "fence_source", _fenced_too_early),
+        plot=(("K3", "zombie"), ("K0", "revived"), ("K6", "zombie"), ("K3", "revived")),
     ),
     # A task sleeps before its commit while an operator lets fewer tasks be dealt; it wakes when those are at work.
     "source dealt anew, old tasks not fenced": _wrong(
