@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ _LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",
 }
+_LONGEST_WAIT_MILLISECONDS, _TRIES = 1000, 600
 _DEAD = ("SESSION_CLOSED", "SESSION_CHANGED", "INVALID_HANDLE.SESSION")
 
 
@@ -71,10 +73,21 @@ def _attach(remote: str, session_id: uuid.UUID, archive: CodeArchive) -> Any:
     address = f"{remote.rstrip(';')};session_id={session_id}"
     session: Any = SparkSession.builder.remote(address).create()
     session.client._release_session_on_close = False
+    _wait_shortly(session.client.get_retry_policies())
     # Its farewell retries for ten minutes where the server has gone before us; there is nothing to clean.
     atexit.unregister(session.client._on_exit)
     session.addArtifacts(str(archive.path), pyfile=True)
     return session
+
+
+def _wait_shortly(policies: Iterable[Any]) -> None:
+    """Let a client look for a server that died every second, for about as long as it would anyway.
+
+    Spark's own waits grow fourfold, to a minute: a server that is back after ten
+    seconds would be noticed after seventeen, one that takes longer after 68.
+    """
+    for policy in policies:
+        policy.max_backoff, policy.max_retries = _LONGEST_WAIT_MILLISECONDS, _TRIES
 
 
 def local_session(name: str) -> Any:
