@@ -136,12 +136,15 @@ class History:
             time.sleep(self.world.pause_seconds)
 
     def heal(self) -> None:
-        """End the fault: every connector has a driver again. Wait until each moves, or has nothing left to move."""
+        """End the fault: every connector has a driver again. Wait until each moves, or has nothing left to move.
+
+        Where there are several faults, the longest wait counts.
+        """
         began, before = time.monotonic(), {name: self._moved(name) for name in (self.source, self.sink)}
         self.world.heal(self.source, self.sink)
         for name, moved in before.items():
             _await(partial(self._moves, name, moved), _DRAIN_SECONDS, f"{name} moves no more")
-        self.recovery_seconds = time.monotonic() - began
+        self.recovery_seconds = max(self.recovery_seconds, time.monotonic() - began)
 
     def _moved(self, connector: str) -> int:
         return _await(lambda: self.committed(connector), _DRAIN_SECONDS, "the metadata database does not answer")

@@ -24,27 +24,44 @@ KILLED: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Kind of connector → the points its processes are killed at."""
 
+IN_TASKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"source": ("K3", "K4", "K5", "K6"), "sink": ("K3", "K4", "K5")}
+)
+"""Kind of connector → the points where it is a Python worker of Spark that dies; at all others it is the driver."""
+
 _SECONDS = 300.0
 
 
 def kill_at(point: str, history: History) -> int:
-    """Arm the point for the source, then for the sink; wait until a process dies there, and heal."""
+    """Arm the point for the source, then for the sink; each time wait until a process died there, and heal."""
     killed = 0
     for kind, connector in (("source", history.source), ("sink", history.sink)):
         if point in KILLED[kind]:
-            _kill(history, point, connector)
+            if point in IN_TASKS[kind]:
+                # Before that the driver itself commits: the epoch it writes.
+                history.await_running(connector)
+            is_driver = _kill(history, point, connector) in {one.process.pid for one in history.world.drivers}
+            assert is_driver is (point not in IN_TASKS[kind]), f"at {point} of {connector} the wrong process died"
+            history.heal()
             killed += 1
     return killed
 
 
-def _kill(history: History, point: str, connector: str) -> None:
+def _kill(history: History, point: str, connector: str) -> int:
+    """Arm the point and wait until a process has died there → its id."""
     armed = history.world.armed
     armed.write_text(f"{point} {connector} kill")
     end = time.monotonic() + _SECONDS
     while armed.exists():
         assert time.monotonic() < end, f"no process of {connector} came to {point}"
         time.sleep(0.1)
-    history.heal()
+    (taken,) = armed.parent.glob(f"{armed.name}-*")
+    pid = int(taken.name.rpartition("-")[2])
+    taken.unlink()
+    for driver in history.world.drivers:
+        if driver.process.pid == pid:
+            driver.process.wait(end - time.monotonic())
+    return pid
 
 
 def _run(point: str, world: World) -> Findings:
@@ -53,7 +70,6 @@ def _run(point: str, world: World) -> Findings:
     with history.writing():
         # At once: later the source may have moved all there is.
         faults = kill_at(point, history)
-        history.heal()
     return history.end(faults)
 
 
