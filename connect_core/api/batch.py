@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -123,8 +124,9 @@ class SourcePositions:
 
     def last(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the last row's position of each source partition that occurs."""
-        rows = dict(zip(self.partition.to_pylist(), range(len(self.partition)), strict=True))
-        return [self.at(row) for row in rows.values()]
+        numbers = self.partition.to_numpy()[::-1]
+        _, ends = np.unique(numbers, return_index=True)
+        return [self.at(len(numbers) - 1 - int(end)) for end in ends]
 
 
 @dataclass(frozen=True, slots=True)

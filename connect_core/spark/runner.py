@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import pickle
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,8 @@ from connect_core.run.task import run_task
 __all__ = ["LazyRunner", "SparkRunner", "TaskRunner", "ThreadRunner", "interrupt_tag"]
 
 _LOG = logging.getLogger(__name__)
+_COLLECTOR = (50_000, 50, 100)
+"""From how many objects, and how seldom, a task's process looks for cycles (``gc.set_threshold``)."""
 _RESULT = pa.schema([("task", pa.int32()), ("result", pa.binary())])
 
 
@@ -113,9 +116,17 @@ def _partition(tasks: tuple[TaskPlan, ...]) -> Callable[[Iterator[pa.RecordBatch
     """Return the function of one partition: row i runs task plan i and answers one row."""
 
     def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        _spare_collector()
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 result = run_task(tasks[index])
                 yield pa.record_batch([[result.task], [pickle.dumps(result)]], schema=_RESULT)
 
     return run_rows
+
+
+def _spare_collector() -> None:
+    """Look for cycles seldom: records hold none, and to look through them takes longer than to make them."""
+    if gc.get_threshold() != _COLLECTOR:
+        gc.freeze()
+        gc.set_threshold(*_COLLECTOR)

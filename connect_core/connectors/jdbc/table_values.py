@@ -19,6 +19,7 @@ ValueReader = Callable[[Any], Any]
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _DIGITS = decimal.Context(prec=2000)
 _DAY = 86_400_000
+_BUFFERS = (bytes, bytearray, memoryview)
 
 
 def value_reader(column: ReadColumn, zone: tzinfo) -> ValueReader:
@@ -88,9 +89,9 @@ def _array_reader(element: Schema, zone: tzinfo) -> ValueReader:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).decode()
-    return value if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        return value
+    return bytes(value).decode() if isinstance(value, _BUFFERS) else str(value)
 
 
 def _bytes(value: Any) -> bytes:
