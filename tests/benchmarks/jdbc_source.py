@@ -37,6 +37,16 @@ from tests.benchmarks.memory import Memory
 
 COLUMNS_GOAL, RECORDS_GOAL = 7.0, 1.0
 """How many times as fast as the peer."""
+TASKS = 2
+"""Tasks that share a table in mode ``bulk``, which is what a snapshot is."""
+_BULK = {"mode": "bulk", "tasks.max": str(TASKS)}
+_FOLLOWING = {"mode": "incrementing", "incrementing.column.name": "id"}
+WAYS = {
+    f"connect-core, columns, bulk, {TASKS} tasks": ("JdbcSource", _BULK),
+    f"connect-core, records, bulk, {TASKS} tasks": ("bench.RecordsSource", _BULK),
+    "connect-core, columns, incrementing, 1 task": ("JdbcSource", _FOLLOWING),
+}
+"""Way → the connector's class, and how it reads."""
 _ROWS = """
 CREATE TABLE orders (id bigint PRIMARY KEY, customer text NOT NULL, amount double precision, qty integer NOT NULL,
     status text NOT NULL, ssn text, ts timestamptz NOT NULL);
@@ -77,14 +87,14 @@ def superuser(stack: Stack) -> psycopg.Connection:
     return psycopg.connect(f"{place} password={secret(stack.home, 'postgres')}", autocommit=True)
 
 
-def ours(kind: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> tuple[Figure, int]:
-    """Run the source three times under new names; the first warms the session, the last counts."""
+def ours(way: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> tuple[Figure, int]:
+    """Run a source three times under new names; the first warms the session, the last counts."""
     figure, memory = Figure("", 0, 1.0), Memory(spark)
-    way = "columns" if kind == "JdbcSource" else "records"
+    kind, mode = WAYS[way]
     for number in range(3):
-        name = f"{way}-{number}"
+        name = f"way-{list(WAYS).index(way)}-{number}"
         create_topic(bootstrap, f"{name}-orders")
-        config = source_config(name, kind, address)
+        config = source_config(name, kind, address) | mode
         moved, seconds = 0, 0.0
         with JdbcExport(name, config, ConnectorType.SOURCE) as export, memory.watched():
             while moved < rows:
@@ -92,22 +102,20 @@ def ours(kind: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> t
                 if not done.records:
                     sys.exit(f"{name} moved {moved} of {rows} rows")
                 moved, seconds = moved + done.records, seconds + done.seconds
-        figure = Figure(f"connect-core, {way}", moved, seconds)
+        figure = Figure(way, moved, seconds)
         if committed(bootstrap, f"{name}-orders") < rows:
             sys.exit(f"{name}-orders has fewer than {rows} records")
     return figure, memory.peak
 
 
 def source_config(name: str, kind: str, address: sa.URL) -> dict[str, str]:
-    """Return a source of the table, by its number."""
+    """Return a source of the table, but for its mode."""
     return {
         "name": name,
         "connector.class": kind,
         "connection.url": f"jdbc:postgresql://{address.host}:{address.port}/{address.database}?currentSchema=public",
         "connection.user": str(address.username),
         "connection.password": str(address.password),
-        "mode": "incrementing",
-        "incrementing.column.name": "id",
         "table.include.list": "orders",
         "topic.prefix": f"{name}-",
         "batch.max.rows": "5000",
@@ -177,7 +185,7 @@ def main() -> None:
             fill(stack, arguments.records)
             figures = measured(stack, arguments.records, arguments.jars, work)
             title = f"{arguments.records:,} rows of PostgreSQL → Kafka, JSON (connect-core: exactly-once)"
-            Console(width=120).print(report(title, figures, {0: COLUMNS_GOAL, 1: RECORDS_GOAL}))
+            Console(width=140).print(report(title, figures, {0: COLUMNS_GOAL, 1: RECORDS_GOAL}))
         finally:
             stack.down()
 
@@ -187,7 +195,7 @@ def measured(stack: Stack, rows: int, jars: Path, work: Path) -> list[tuple[Figu
     address = sa.make_url(os.environ["CONNECT_DATABASE_URL"])
     bootstrap = os.environ["CONNECT_BOOTSTRAP_SERVERS"]
     spark = stack.service("spark").pid or 0
-    figures = [ours(kind, bootstrap, address, rows, spark) for kind in ("JdbcSource", "bench.RecordsSource")]
+    figures = [ours(way, bootstrap, address, rows, spark) for way in WAYS]
     if (jars / "plugins" / "debezium").exists():
         figures.append(debezium(bootstrap, stack, rows, jars, work))
     return figures
