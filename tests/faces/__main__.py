@@ -1,4 +1,4 @@
-"""``python -m tests.faces``: replay the transcript against both faces over Airflow, each in an empty stack of its own."""
+"""``python -m tests.faces``: replay the transcript against both faces over Airflow, each in a stack of its own."""
 
 from __future__ import annotations
 
