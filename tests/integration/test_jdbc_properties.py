@@ -1,6 +1,6 @@
-"""Whatever rows there are: PostgreSQL → Kafka → PostgreSQL gives equal tables, by columns and record by record.
+"""Whatever rows there are: table → Kafka → table gives equal tables, on PostgreSQL by columns and record by record.
 
-``make test`` tries a few examples; ``make matrix`` (CONNECT_MATRIX=1) many.
+``make test`` tries a few examples; ``make matrix`` (CONNECT_MATRIX=1) many, and the other databases.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import importlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
@@ -26,8 +27,10 @@ from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from connect_core.registry import ENTRY_POINTS, registry
 from tests.benchmarks.jdbc_exporting import JdbcExport
-from tests.connectors.jdbc.servers import postgresql_server
+from tests.connectors.jdbc.servers import file_server, mariadb_running, postgresql_server
 from tests.integration import record_lane_connectors
+from tests.integration.jdbc_rows import BEGAN, COLUMNS, create, store
+from tests.integration.test_jdbc_round_trip import Pair, allowed, check, configs
 from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
@@ -246,3 +249,51 @@ def install(folder: Path) -> Path:
 def test_any_rows_arrive_as_they_are(chain: Chain, lane: str, rows: list[dict[str, Any]]) -> None:
     chain.copy(rows, lane)
     assert chain.differences() == []
+
+
+ANY = st.fixed_dictionaries({
+    "label": st.none() | _TEXT,
+    **{name: st.none() | VALUES[other] for name, other in (("small", "small"), ("number", "whole"), ("ratio", "rate"))},
+    "price": st.none() | _decimals(18, 4),
+    "is_open": st.none() | st.booleans(),
+    "day": st.none() | st.dates(date(1000, 1, 1)),
+    "data": st.none() | VALUES["raw"],
+})  # fmt: skip
+"""Rows of the types that all databases have, without ``id`` and ``changed``."""
+
+if IS_WHOLE:
+
+    @pytest.mark.parametrize("kind", ["mariadb", "sqlite", "duckdb"])
+    @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(ANY, min_size=1, max_size=8))
+    def test_any_rows_arrive_on_other_databases(
+        kind: str, empty_pair: Callable[[str], Pair], topics: Topics, rows: list[dict[str, Any]]
+    ) -> None:
+        pair = empty_pair(kind)
+        create(pair.source, "orders", COLUMNS)
+        store(pair.source, "orders", [{"id": id, "changed": BEGAN, **row} for id, row in enumerate(rows)])
+        source, sink = configs(pair, f"any-{uuid4().hex[:8]}-", has_schema=True)
+        topics.create(2, sink["topics"])
+        with JdbcExport(source["name"], source, ConnectorType.SOURCE) as one, JdbcExport(sink["name"], sink) as two:
+            assert (one.run().records, two.run().records) == (len(rows), len(rows))
+        check(pair, has_schema=True)
+
+    @pytest.fixture(scope="module")
+    def empty_pair(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Pair]]:
+        """Return what makes two empty databases of a kind, which this process's worker may use."""
+        root = tmp_path_factory.mktemp("databases")
+        os.environ.update({**stack.environment(), **allowed(root)})
+
+        def files() -> Iterator[Path]:
+            for name in ("from", "to"):
+                (place := root / f"{uuid4().hex}-{name}").mkdir()
+                yield place
+
+        with mariadb_running(tmp_path_factory.mktemp("mariadb")) as mariadb:
+
+            def pair(kind: str) -> Pair:
+                if kind == "mariadb":
+                    return Pair(mariadb.server("any_from"), mariadb.server("any_to"))
+                return Pair(*(file_server(kind, place) for place in files()))
+
+            yield pair
