@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "quickstart": (
             "connect_core.cli.quickstart:quickstart",
-            "Start the embedded stack, run three examples on live data, and show what they moved.",
+            "Start the embedded stack, run the examples on live data, and show what they moved.",
         ),
         "dev": ("connect_core.cli.dev:app", "Start, look at and end the embedded stack of this folder."),
         "standalone": (
