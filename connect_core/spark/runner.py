@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -116,6 +117,7 @@ def _partition(tasks: tuple[TaskPlan, ...]) -> Callable[[Iterator[pa.RecordBatch
     """Return the function of one partition: row i runs task plan i and answers one row."""
 
     def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        _keep_to_one_core()
         _spare_collector()
         for batch in batches:
             for index in batch.column(0).to_pylist():
@@ -123,6 +125,12 @@ def _partition(tasks: tuple[TaskPlan, ...]) -> Callable[[Iterator[pa.RecordBatch
                 yield pa.record_batch([[result.task], [pickle.dumps(result)]], schema=_RESULT)
 
     return run_rows
+
+
+def _keep_to_one_core() -> None:
+    """Compute in one thread, before Polars makes its own: a Spark slot is a core, the others belong to other tasks."""
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    pa.set_cpu_count(1)
 
 
 def _spare_collector() -> None:
