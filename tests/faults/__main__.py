@@ -2,8 +2,8 @@
 
 ``[--rows 1,6,9] [--smoke] [--seed N] [--minutes M] [--table FILE]``
 
-Rows that need Airflow come last, on a stack of their own, one such stack at a
-time on a machine. ``--minutes`` takes the other rows at random for so long.
+Rows that need a Spark cluster or Airflow come last, on stacks of their own;
+with Airflow one such stack at a time on a machine. ``--minutes`` takes the other rows at random for so long.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from random import Random
 
 from tests.faults import table
 from tests.faults.airflow_world import AirflowWorld
+from tests.faults.cluster_world import ClusterWorld
 from tests.faults.history import Findings
 from tests.faults.rows import ROWS, SMOKE, Row
 from tests.faults.table import Result
 from tests.faults.world import World
 
 _LOG_CHARACTERS = 20_000
+_WORLDS = (World, ClusterWorld, AirflowWorld)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,10 +61,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _results(rows: Sequence[Row], seed: int, minutes: float | None) -> Iterator[Result]:
-    plain = [row for row in rows if not row.needs_airflow]
-    others = [row for row in rows if row.needs_airflow] if minutes is None else []
-    for kind, some in ((World, plain), (AirflowWorld, others)):
-        if some:
+    for kind in _WORLDS if minutes is None else (World,):
+        if some := [row for row in rows if row.world is kind]:
             with tempfile.TemporaryDirectory(prefix="connect-faults-") as folder:
                 yield from _in_world(kind(Path(folder), Random(seed)), some, seed, minutes)
 

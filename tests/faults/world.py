@@ -101,7 +101,7 @@ class World:
             failpoints.TESTING: "1",
             failpoints.FILE: str(self.armed),
         }
-        self.stack = Stack(self.folder / "stack", services=self.services, settings=settings)
+        self.stack = Stack(self.folder / "stack", self.services, self.project(), settings)
         self._open.callback(self.stack.down)
         self._open.callback(self.end_drivers)
         self.stack.up()
@@ -114,6 +114,10 @@ class World:
         providers = providers_of(worker, self.environment)
         self.herder = Herder(self.database, worker, Drivers(), rewrite_offsets, providers, "faults")
         return self
+
+    def project(self) -> Path:
+        """Return where the servers' settings lie."""
+        return CHECKOUT
 
     @property
     def armed(self) -> Path:

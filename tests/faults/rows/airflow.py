@@ -166,4 +166,4 @@ _ROWS: tuple[Row, ...] = (
     moving(43, "metadata away while DAGs are parsed", database_away_from_parser),
     Row(44, "storm of REST calls", storm),
 )
-ROWS: tuple[Row, ...] = tuple(replace(row, needs_airflow=True) for row in _ROWS)
+ROWS: tuple[Row, ...] = tuple(replace(row, world=AirflowWorld) for row in _ROWS)

@@ -14,12 +14,17 @@ Inject = Callable[[History], int]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fault, run on its own history."""
+    """One fault, run on its own history, in a world of this kind."""
 
     number: int
     name: str
     run: Callable[[World], Findings]
-    needs_airflow: bool = False
+    world: type[World] = World
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is run in the world that most rows share."""
+        return self.world is World
 
 
 def moving(number: int, name: str, inject: Inject, first: int = 1000, *, of_sink: bool = False) -> Row:
