@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import gc
 import logging
-import os
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from connect_core.interval.values import Plan, TaskPlan, TaskResult
+from connect_core.interval.values import Plan, TaskResult
 from connect_core.run.task import run_task
+from connect_core.spark.partition import partition_function
 
 __all__ = ["LazyRunner", "SparkRunner", "TaskRunner", "ThreadRunner", "interrupt_tag"]
 
 _LOG = logging.getLogger(__name__)
-_COLLECTOR = (50_000, 50, 100)
-"""From how many objects, and how seldom, a task's process looks for cycles (``gc.set_threshold``)."""
-_RESULT = pa.schema([("task", pa.int32()), ("result", pa.binary())])
 
 
 class TaskRunner(Protocol):
@@ -63,7 +58,9 @@ class SparkRunner:
 
     def _collect(self, plan: Plan) -> Sequence[TaskResult]:
         count = len(plan.tasks)
-        frame = self.session.range(0, count, 1, count).mapInArrow(_partition(plan.tasks), "task int, result binary")
+        frame = self.session.range(0, count, 1, count).mapInArrow(
+            partition_function(plan.tasks), "task int, result binary"
+        )
         return [pickle.loads(row.result) for row in frame.collect()]
 
     def interrupt(self, tag: str) -> None:
@@ -111,30 +108,3 @@ def interrupt_tag(session: Any, tag: str) -> None:
         session.interruptTag(tag)
     else:
         session.sparkContext.cancelJobsWithTag(tag)
-
-
-def _partition(tasks: tuple[TaskPlan, ...]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function of one partition: row i runs task plan i and answers one row."""
-
-    def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        _keep_to_one_core()
-        _spare_collector()
-        for batch in batches:
-            for index in batch.column(0).to_pylist():
-                result = run_task(tasks[index])
-                yield pa.record_batch([[result.task], [pickle.dumps(result)]], schema=_RESULT)
-
-    return run_rows
-
-
-def _keep_to_one_core() -> None:
-    """Compute in one thread, before Polars makes its own: a Spark slot is a core, the others belong to other tasks."""
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
-    pa.set_cpu_count(1)
-
-
-def _spare_collector() -> None:
-    """Look for cycles seldom: records hold none, and to look through them takes longer than to make them."""
-    if gc.get_threshold() != _COLLECTOR:
-        gc.freeze()
-        gc.set_threshold(*_COLLECTOR)
