@@ -58,25 +58,25 @@ def raw_batches(messages: Sequence[Message], topics: int) -> Iterator[RawBatch]:
 
 
 def _of_one_topic(messages: Sequence[Message]) -> Iterator[RawBatch]:
-    stamps = [message.timestamp() for message in messages]
+    stamps = list(map(Message.timestamp, messages))
     kinds = {kind for kind, _ in stamps}
     if len(kinds) > 1:
         for _, group in groupby(messages, lambda message: message.timestamp()[0]):
             yield from _of_one_topic(list(group))
         return
     kind = kinds.pop()
-    headers = [message.headers() for message in messages]
+    headers = list(map(Message.headers, messages))
     yield RawBatch(
         topic=messages[0].topic() or "",
-        partition=pa.array([message.partition() for message in messages], pa.int32()),
-        offset=pa.array([message.offset() for message in messages], pa.int64()),
+        partition=pa.array(list(map(Message.partition, messages)), pa.int32()),
+        offset=pa.array(list(map(Message.offset, messages)), pa.int64()),
         timestamp=(
             pa.nulls(len(messages), pa.int64())
             if kind == TIMESTAMP_NOT_AVAILABLE
             else pa.array([stamp for _, stamp in stamps], pa.int64())
         ),
         timestamp_type=_TIMESTAMP_TYPES[kind],
-        key=[message.key() for message in messages],
-        value=[message.value() for message in messages],
+        key=list(map(Message.key, messages)),
+        value=list(map(Message.value, messages)),
         headers=headers if any(headers) else None,
     )
