@@ -60,6 +60,9 @@ def double_drivers(history: History) -> int:
     """Three drivers a connector compete for it, as when scheduled, manual and backfill runs meet."""
     for name in (history.source, history.sink) * 2:
         history.world.drive(name)
+    # Until then all start for the first time: there is nothing yet to recover from.
+    for name in (history.source, history.sink):
+        history.await_committed(name, 1000)
     return 4
 
 
