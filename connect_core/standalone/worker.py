@@ -54,6 +54,9 @@ class _ChosenRunner:
     session: _ProcessSession
 
     def run(self, plan: Plan) -> Sequence[TaskResult]:
+        if not plan.tasks:
+            # All results of an earlier try stand: there is only the commit left.
+            return ()
         config = ConnectorConfig.parse(plan.tasks[0].connector_config, self.worker.settings)
         if config.connector().is_bound_to_process(config.resolved):
             return ThreadRunner().run(plan)
