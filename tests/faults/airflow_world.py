@@ -15,13 +15,6 @@ from connect_core.errors import ConnectError
 from connect_core.herder.lifecycle import stop
 from tests.faults.world import CHECKOUT, World
 
-_TIMES = {
-    "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "30",
-    "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "5",
-    "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "10",
-    "AIRFLOW__SCHEDULER__SCHEDULER_HEALTH_CHECK_THRESHOLD": "15",
-}
-
 
 @dataclass(slots=True)
 class AirflowWorld(World):
@@ -33,7 +26,6 @@ class AirflowWorld(World):
     def __enter__(self) -> AirflowWorld:
         """Start the servers."""
         self.services = (*self.services, *AIRFLOW_NAMES, "rest")
-        self.settings = {**_TIMES, **self.settings}
         # A run takes seconds to start.
         self.batches, self.pause_seconds = 40, 1.5
         World.__enter__(self)
