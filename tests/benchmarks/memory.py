@@ -11,7 +11,7 @@ import psutil
 
 __all__ = ["Memory"]
 
-_SAMPLE_SECONDS = 0.2
+_SAMPLE_SECONDS = 0.5
 
 
 @dataclass
