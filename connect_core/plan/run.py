@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from connect_core.interval.effects import Effect, ReleaseLease, TakeLease
+from connect_core.interval.effects import Effect, ReleaseLease, SweepTarget, TakeLease
 from connect_core.interval.values import (
     ConnectorState,
+    ConnectorType,
     IntervalRow,
     IntervalSettings,
     Plan,
@@ -18,7 +19,7 @@ from connect_core.interval.values import (
     TaskResult,
 )
 
-__all__ = ["Run", "Steps", "begin_run", "end_run", "make_plan"]
+__all__ = ["Run", "Steps", "begin_run", "clear_target", "end_run", "make_plan"]
 
 Result = TypeVar("Result")
 """What a protocol generator returns when it is through."""
@@ -77,6 +78,12 @@ def begin_run(connector: str, holder: str, lease_seconds: float) -> Steps[Connec
     """
     state: ConnectorState | None = yield TakeLease(connector, holder, lease_seconds)
     return state
+
+
+def clear_target(run: Run) -> Steps[None]:
+    """Remove what finished intervals have left staged; an unfinished one's stays."""
+    if run.state.type is ConnectorType.SINK:
+        yield SweepTarget(run.connector, ())
 
 
 def end_run(run: Run) -> Steps[None]:

@@ -19,7 +19,7 @@ from connect_core.interval.failpoints import reach
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.plan.interval import Planned, plan_interval
-from connect_core.plan.run import Run, Steps, begin_run, end_run
+from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
 
 __all__ = ["Driver", "Progress"]
 
@@ -139,6 +139,10 @@ class Driver:
         return time.monotonic() - self._began > self.worker.run_seconds
 
     def _release(self, run: Run) -> None:
+        try:
+            self.perform(clear_target(run))
+        except (ConnectError, OSError) as error:
+            _LOG.warning("what finished intervals of %s have staged is left for the next run: %s", run.connector, error)
         try:
             self.perform(end_run(run))
         except ConnectError as error:

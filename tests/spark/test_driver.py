@@ -1,0 +1,45 @@
+"""What a driver does around the intervals of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from connect_core.interval import effects as fx
+from connect_core.interval.values import ConnectorType
+from connect_core.spark.driver import Driver
+from tests.simulator.world import World
+
+
+@dataclass
+class Worker:
+    """Performs the effects of a run's end, and remembers them."""
+
+    trouble: Exception | None = None
+    done: list[fx.Effect] = field(default_factory=list)
+
+    def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
+        return {fx.SweepTarget: self._sweep, fx.ReleaseLease: self.done.append}
+
+    def _sweep(self, effect: fx.SweepTarget) -> None:
+        self.done.append(effect)
+        if self.trouble is not None:
+            raise self.trouble
+
+
+@pytest.mark.parametrize("trouble", [None, OSError("disk")])
+def test_sink_is_cleared_of_staged_files_before_it_is_given_back(trouble: Exception | None) -> None:
+    world, worker = World(type=ConnectorType.SINK), Worker(trouble)
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        assert worker.done == []
+    assert [type(effect) for effect in worker.done] == [fx.SweepTarget, fx.ReleaseLease]
+
+
+def test_source_has_nothing_staged() -> None:
+    world, worker = World(type=ConnectorType.SOURCE), Worker()
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        pass
+    assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]
