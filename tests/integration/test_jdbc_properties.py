@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from connect_core.registry import ENTRY_POINTS, registry
+from connect_core.spark.code import build_archive
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.connectors.jdbc.servers import file_server, mariadb_running, postgresql_server
 from tests.integration import record_lane_connectors
@@ -216,9 +217,15 @@ def chain(stack: Stack, topics: Topics, tmp_path_factory: pytest.TempPathFactory
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(install(tmp_path_factory.mktemp("installed"))))
         importlib.invalidate_caches()
-        registry.cache_clear()
+        _forget_plugins()
         yield Chain(stack, topics)
+    _forget_plugins()
+
+
+def _forget_plugins() -> None:
+    """Let what is installed be looked at anew, for this process and for what travels to Spark's."""
     registry.cache_clear()
+    build_archive.cache_clear()
 
 
 def install(folder: Path) -> Path:
