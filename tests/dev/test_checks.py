@@ -43,6 +43,7 @@ def test_server_that_is_not_named_is_skipped(check: Check) -> None:
     assert check({}).is_ok is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "environment"),
     [

@@ -104,6 +104,7 @@ def test_record_cap_ends_the_interval() -> None:
     assert run.is_capped()
 
 
+@pytest.mark.slow
 def test_time_cap_ends_the_interval() -> None:
     began = time.monotonic()
     run = source_run(GuideTask(0), RememberedWriter(), IntervalCaps(milliseconds=200, idle_milliseconds=60_000))
@@ -122,6 +123,7 @@ def test_stop_commits_what_is_done() -> None:
     assert len(writer.committed) == len([call for call in writer.calls if call[0] == "produce"])
 
 
+@pytest.mark.slow
 def test_retriable_poll_is_polled_again() -> None:
     class Flaky(GuideTask):
         failed = False
@@ -191,6 +193,7 @@ def test_interval_ends_though_poll_never_does() -> None:
     released.set()
 
 
+@pytest.mark.slow
 def test_slow_poll_is_waited_for() -> None:
     class Slow(GuideTask):
         def poll(self) -> Sequence[SourceRecord] | None:

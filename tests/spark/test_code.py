@@ -31,6 +31,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     build_archive.cache_clear()
 
 
+@pytest.mark.slow
 def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     build_archive.cache_clear()
     first = build_archive(tmp_path / "one")
@@ -40,6 +41,7 @@ def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     assert "connect_core/run/task.py" in zipfile.ZipFile(first.path).namelist()
 
 
+@pytest.mark.slow
 def test_modules_come_compiled(tmp_path: Path) -> None:
     build_archive.cache_clear()
     archive = build_archive(tmp_path / "out").path

@@ -161,6 +161,7 @@ def list_contract() -> SinkContract:
     return type("Contract", (SinkContract,), {"connector": ListConnector, "contents": contents})()
 
 
+@pytest.mark.slow
 def test_plain_source_keeps_every_promise(tmp_path: Path) -> None:
     contract = rows_of(RowsConnector)
     for name in [name for name in dir(contract) if name.startswith("test_")]:

@@ -61,6 +61,7 @@ def records_of(chosen: list[tuple[Schema | None, int, Any]]) -> list[SinkRecord]
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @example([(V1, 0, ""), (V3, 0, 0)], 1, "upsert")
 @given(operations, st.integers(1, 8), st.sampled_from(["upsert", "update"]))
