@@ -20,8 +20,9 @@ _NOTHING_COLLECTED = 5
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
-        # Servers and browsers mostly wait; a module's tests share them.
+        # Servers mostly wait; a module's tests share them.
         "servers": ("-n", "3", "--dist", "loadfile"),
+        "browser": ("-n", "2", "--dist", "loadfile"),
     }
 )
 """Name → how its tests are spread over processes; the others run one after the other."""
@@ -30,7 +31,8 @@ SUITES: Mapping[str, str] = MappingProxyType(
         "unit": "not slow and not simulator and not servers and not browser and not faults",
         "slow": "slow and not simulator and not servers and not browser and not faults",
         "simulator": "simulator and not servers and not browser and not faults",
-        "servers": "(servers or browser) and not faults",
+        "servers": "servers and not browser and not faults",
+        "browser": "browser and not faults",
         "faults": "faults",
     }
 )
