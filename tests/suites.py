@@ -20,9 +20,8 @@ _NOTHING_COLLECTED = 5
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
-        # Servers mostly wait; a module's tests share them.
-        "servers": ("-n", "3", "--dist", "loadfile"),
-        "browser": ("-n", "2", "--dist", "loadfile"),
+        # A module's tests share their servers.
+        **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadfile")),
     }
 )
 """Name → how its tests are spread over processes; the others run one after the other."""
