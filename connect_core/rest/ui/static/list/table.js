@@ -20,7 +20,12 @@ const COLUMNS = [
 /** Make the table over a set of selected names; `sort` gets a column, `select` tells that the selection changed. */
 export function table(selected, { sort, select }) {
   const rows = new Map();
-  const all = h("input", { type: "checkbox", "aria-label": "Select all shown", onchange: () => selectAll(all.checked) });
+  const all = h("input", {
+    type: "checkbox",
+    "aria-label": "Select all shown",
+    disabled: true,
+    onchange: () => selectAll(all.checked),
+  });
   const heads = COLUMNS.map(([key, title]) => head(key, title, sort));
   const body = h("tbody", { role: "rowgroup" });
   const top = h("tr", { role: "row" }, h("th", { role: "columnheader", class: "check" }, all), heads);
@@ -85,6 +90,7 @@ export function table(selected, { sort, select }) {
     },
     showSelection(names) {
       const number = names.filter((name) => selected.has(name)).length;
+      all.disabled = names.length === 0;
       all.checked = number > 0 && number === names.length;
       all.indeterminate = number > 0 && number < names.length;
       for (const [name, kept] of rows) kept.showSelected(selected.has(name));

@@ -17,7 +17,7 @@ const SECONDS = 5;
 /** Show the list; its filters stand in the address. */
 export function showList(element, route) {
   document.title = "Connectors";
-  const view = { entries: [], wanted: wantedOf(route.query), selected: new Set() };
+  const view = { entries: [], shown: [], wanted: wantedOf(route.query), selected: new Set() };
   const refresh = () => polling.now().catch(failed);
   const parts = {
     counters: counters((state) => want({ state: view.wanted.state === state ? "" : state })),
