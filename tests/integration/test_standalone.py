@@ -79,7 +79,7 @@ def run_source(folder: Path, topics: Topics, extra: str, lines: Sequence[str]) -
     connector.write_text(SOURCE.format(topic=topic) + extra)
     (folder / "test.txt").write_text("".join(f"{line}\n" for line in lines))
     with standalone(folder, write_worker(folder, topics.bootstrap), connector) as process:
-        values = topics.read(topic, len(lines))
+        values = topics.read(topic, len(lines), seconds=240)
         process.send_signal(signal.SIGTERM)
         return values, process.wait(60)
 

@@ -33,7 +33,7 @@ class Topics:
                 producer.poll(0)
         assert producer.flush(30) == 0
 
-    def read(self, topic: str, at_least: int = 0, seconds: float = 60) -> list[bytes | None]:
+    def read(self, topic: str, at_least: int = 0, seconds: float = 180) -> list[bytes | None]:
         """Return all committed values, waiting until there are ``at_least`` so many."""
         values: list[bytes | None] = []
         end = time.monotonic() + seconds
