@@ -169,6 +169,7 @@ def test_plain_source_keeps_every_promise(tmp_path: Path) -> None:
         test(*[tmp_path] * (test.__code__.co_argcount - 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "test", "reason"),
     [

@@ -53,6 +53,7 @@ def merged(*kinds):
     return unordered(result)
 
 
+@pytest.mark.slow
 @MANY
 @given(KINDS, KINDS)
 def test_merging_has_no_order(one, other):
