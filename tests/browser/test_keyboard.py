@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.conftest import PATIENCE_MS
 from tests.herder.worlds import SOURCE, World
 
 pytestmark = pytest.mark.browser
@@ -19,6 +22,14 @@ def focused(page: Page) -> str:
         "return e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || e.tagName }"
     )
     return name.strip()
+
+
+def expect_focus(page: Page, name: str) -> None:
+    """Wait until what has this name has the focus."""
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while focused(page) != name and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert focused(page) == name
 
 
 def tab_to(page: Page, name: str) -> None:
@@ -40,7 +51,7 @@ def test_walk_from_list_to_pause(page: Page, site: str, world: World) -> None:
     page.goto(site)
     expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
     page.keyboard.press("/")
-    assert focused(page) == "Search connectors"
+    expect_focus(page, "Search connectors")
     page.keyboard.type("a")
     tab_to(page, "a")
     page.keyboard.press("Enter")
@@ -61,11 +72,11 @@ def test_question_takes_and_returns_the_focus(page: Page, site: str, world: Worl
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("no topic, file or table is touched")
-    assert focused(page) == "Cancel"
+    expect_focus(page, "Cancel")
     page.keyboard.press("Escape")
     # Gone, not only closed: until then the page is busy with the answer.
     expect(page.locator("dialog")).to_have_count(0)
-    assert focused(page) == "Delete"
+    expect_focus(page, "Delete")
     page.keyboard.press("Enter")
     expect(dialog).to_be_visible()
     tab_to(page, "Delete")
@@ -88,6 +99,6 @@ def test_skip_link_leads_to_the_content(page: Page, site: str) -> None:
     page.goto(site)
     expect(page.get_by_role("heading", name="Connectors")).to_be_visible()
     page.keyboard.press("Tab")
-    assert focused(page) == "Skip to the content"
+    expect_focus(page, "Skip to the content")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.locator("#main")).to_be_focused()
