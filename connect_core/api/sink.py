@@ -126,7 +126,11 @@ class SinkCommitter(Protocol):
         """
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
-        """Remove what intervals other than ``keep`` have staged."""
+        """Remove what finished intervals other than ``keep``, which is unfinished, have staged.
+
+        Called at the end of a run. An interval without a marker may have begun
+        since ``keep`` was read: leave it alone.
+        """
 
     def release(self) -> None:
         """Let other connectors have the target: this one is deleted, its last interval ended."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from connect_core.interval.effects import Effect, ReleaseLease, SweepTarget, TakeLease
+from connect_core.interval.effects import Effect, LoadUnfinished, ReleaseLease, SweepTarget, TakeLease
 from connect_core.interval.values import (
     ConnectorState,
     ConnectorType,
@@ -81,9 +81,10 @@ def begin_run(connector: str, holder: str, lease_seconds: float) -> Steps[Connec
 
 
 def clear_target(run: Run) -> Steps[None]:
-    """Remove what finished intervals have left staged; an unfinished one's stays."""
+    """Remove what finished intervals have left staged; what may still be asked for stays."""
     if run.state.type is ConnectorType.SINK:
-        yield SweepTarget(run.connector, ())
+        unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+        yield SweepTarget(run.connector, () if unfinished is None else (unfinished.key,))
 
 
 def end_run(run: Run) -> Steps[None]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from connect_core.api.sink import IntervalKey
 from connect_core.interval import effects as fx
-from connect_core.interval.values import ConnectorType
+from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState
 from connect_core.spark.driver import Driver
 from tests.simulator.world import World
 
@@ -18,11 +19,16 @@ from tests.simulator.world import World
 class Worker:
     """Performs the effects of a run's end, and remembers them."""
 
+    unfinished: IntervalRow | None = None
     trouble: Exception | None = None
     done: list[fx.Effect] = field(default_factory=list)
 
     def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
-        return {fx.SweepTarget: self._sweep, fx.ReleaseLease: self.done.append}
+        return {
+            fx.LoadUnfinished: lambda effect: self.unfinished,
+            fx.SweepTarget: self._sweep,
+            fx.ReleaseLease: self.done.append,
+        }
 
     def _sweep(self, effect: fx.SweepTarget) -> None:
         self.done.append(effect)
@@ -32,10 +38,19 @@ class Worker:
 
 @pytest.mark.parametrize("trouble", [None, OSError("disk")])
 def test_sink_is_cleared_of_staged_files_before_it_is_given_back(trouble: Exception | None) -> None:
-    world, worker = World(type=ConnectorType.SINK), Worker(trouble)
+    world, worker = World(type=ConnectorType.SINK), Worker(trouble=trouble)
     with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
         assert worker.done == []
     assert [type(effect) for effect in worker.done] == [fx.SweepTarget, fx.ReleaseLease]
+
+
+def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
+    world = World(type=ConnectorType.SINK)
+    row = IntervalRow(IntervalKey(world.state.name, 0, 7, 1), IntervalState.FAILED, 1, "")
+    worker = Worker(row)
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        pass
+    assert worker.done[0] == fx.SweepTarget(world.state.name, (row.key,))
 
 
 def test_source_has_nothing_staged() -> None:
