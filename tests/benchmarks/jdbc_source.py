@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -28,12 +27,12 @@ from rich.console import Console
 from connect_core.dev.secrets import secret
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from connect_core.registry import ENTRY_POINTS
-from tests.benchmarks import jdbc_by_records
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.benchmarks.jdbc_peer import peer, report
 from tests.benchmarks.kafka_to_parquet import Figure
 from tests.benchmarks.memory import Memory
+from tests.integration import record_lane_connectors
+from tests.integration.distribution import install
 
 COLUMNS_GOAL, RECORDS_GOAL = 7.0, 1.0
 """How many times as fast as the peer."""
@@ -55,19 +54,6 @@ INSERT INTO orders SELECT i, 'customer-' || i % 10007, round((random() * 1000)::
     to_timestamp(1700000000 + i) FROM generate_series(0, {last}) AS i;
 """
 _PATIENCE_SECONDS = 900.0
-
-
-def install(folder: Path) -> Path:
-    """Make the record lane's connector a distribution → the folder to put on the path."""
-    info = folder / "jdbc_by_records-1.0.dist-info"
-    info.mkdir(parents=True)
-    shutil.copy(str(jdbc_by_records.__file__), folder / "jdbc_by_records.py")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jdbc-by-records\nVersion: 1.0\n")
-    # What is recorded travels to Spark's workers.
-    recorded = ["jdbc_by_records.py", *(f"{info.name}/{name}" for name in ("METADATA", "RECORD", "entry_points.txt"))]
-    (info / "RECORD").write_text("".join(f"{name},,\n" for name in recorded))
-    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nbench.RecordsSource = jdbc_by_records:RecordsSource\n")
-    return folder
 
 
 def fill(stack: Stack, rows: int) -> None:
@@ -177,7 +163,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="connect-bench-") as folder:
         work = Path(folder)
-        sys.path.insert(0, str(install(work / "plugin")))
+        connectors = Path(record_lane_connectors.__file__)
+        sys.path.insert(0, str(install(work / "plugin", connectors, {"bench.RecordsSource": "RecordsSource"})))
         stack = Stack(work / "stack", services=("postgres", "kafka", "spark"))
         stack.up()
         try:

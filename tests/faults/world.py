@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,13 +24,14 @@ from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.interval import failpoints
 from connect_core.kafka.internal_topics import create_internal_topics
-from connect_core.registry import ENTRY_POINTS
 from connect_core.settings import WorkerMode
 from connect_core.store import Database, migrate
 from tests.faults.proxy import KafkaWatch, PostgresWatch, Proxy, Watch
+from tests.integration.distribution import install
 from tests.integration.topics import Topics
 
 CHECKOUT = Path(__file__).parents[2]
+_CONNECTORS = Path(__file__).with_name("moody_connectors.py")
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class World:
         self.database_proxy = Proxy(lambda: self.stack.service("postgres").port, PostgresWatch)
         self.spark_proxy = Proxy(lambda: self.stack.service("spark").port, Watch)
         settings = {
-            "PYTHONPATH": str(_install_plugin(self.folder / "plugins")),
+            "PYTHONPATH": str(install(self.folder / "plugins", _CONNECTORS, {"moody.MoodySource": "MoodySource"})),
             **self.settings,
             "CONNECT_FILE_ROOTS": str(self.folder),
             "CONNECT_KAFKA_ADVERTISED_PORT": str(self.kafka_proxy.port),
@@ -192,13 +192,3 @@ def _is_daemon(process: psutil.Process) -> bool:
     except psutil.Error:
         # It has ended meanwhile.
         return False
-
-
-def _install_plugin(folder: Path) -> Path:
-    """Install the connectors of the tests as a distribution → the folder to be put on the path."""
-    info = folder / "moody-1.0.dist-info"
-    info.mkdir(parents=True)
-    shutil.copy(Path(__file__).with_name("moody_connectors.py"), folder)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: moody\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nmoody.MoodySource = moody_connectors:MoodySource\n")
-    return folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,29 +16,22 @@ from typing import Any
 import httpx
 
 from connect_core.configs import load_worker
-from connect_core.registry import ENTRY_POINTS
 from connect_core.settings import WorkerMode
 from connect_core.store import Database
 from connect_core.store.record_errors import SkippedLine, history
 from tests.integration import acme_connectors
+from tests.integration.distribution import install
 from tests.integration.test_standalone import plain_environment, write_worker
 
-CLASSES = [
-    *("GuideSource", "AcknowledgingSource", "PairsSource", "HangingSource", "RaisingSource"),
-    "TroubledSource",
-    *("FlushingSink", "OwnOffsetsSink", "PickySink"),
-]
-
-
-def install(folder: Path) -> Path:
-    """Install the connectors as a distribution → the folder to be put on the path."""
-    info = folder / "acme_connectors-1.0.dist-info"
-    info.mkdir(parents=True, exist_ok=True)
-    shutil.copy(str(acme_connectors.__file__), folder / "acme_connectors.py")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-connectors\nVersion: 1.0\n")
-    lines = [f"acme.{name}Connector = acme_connectors:{name}" for name in CLASSES]
-    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n" + "\n".join(lines))
-    return folder
+CLASSES = {
+    f"acme.{name}Connector": name
+    for name in (
+        *("GuideSource", "AcknowledgingSource", "PairsSource", "HangingSource", "RaisingSource"),
+        "TroubledSource",
+        *("FlushingSink", "OwnOffsetsSink", "PickySink"),
+    )
+}
+"""Entry point → class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +98,7 @@ def eventually(read: Callable[[], Any], is_good: Callable[[Any], bool], seconds:
 @contextmanager
 def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None = None) -> Iterator[PluginWorker]:
     """Run a worker that sees the installed connectors, with ``more`` settings, until the block ends."""
-    path = install(folder / "installed")
+    path = install(folder / "installed", Path(acme_connectors.__file__), CLASSES)
     file = write_worker(folder, bootstrap)
     listener = file.read_text().partition("listeners=")[2].strip()
     with file.open("a") as settings:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime, time
@@ -25,11 +24,13 @@ from hypothesis import strategies as st
 
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from connect_core.registry import ENTRY_POINTS, registry
+from connect_core.registry import registry
 from connect_core.spark.code import build_archive
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.connectors.jdbc.servers import file_server, mariadb_running, postgresql_server
+from tests.connectors.jdbc.test_source_types import POSTGRESQL
 from tests.integration import record_lane_connectors
+from tests.integration.distribution import install
 from tests.integration.jdbc_rows import BEGAN, COLUMNS, create, store
 from tests.integration.test_jdbc_round_trip import Pair, allowed, check, configs
 from tests.integration.topics import Topics
@@ -39,29 +40,10 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
 LANES = {"columns": ("JdbcSource", "JdbcSink"), "records": ("it.RecordsSource", "it.RecordsSink")}
 TYPES = {
-    "small": "SMALLINT",
-    "whole": "INTEGER",
-    "big": "BIGINT",
-    "price": "NUMERIC(12, 2)",
-    "huge": "NUMERIC(38, 0)",
+    **{name: kind for name, kind in POSTGRESQL.items() if name not in ("code", "span", "bits", "zoned")},
     "vast": "NUMERIC(60, 20)",
-    "open": "NUMERIC",
-    "ratio": "REAL",
-    "rate": "DOUBLE PRECISION",
-    "flag": "BOOLEAN",
-    "name": "TEXT",
-    "raw": "BYTEA",
-    "day": "DATE",
-    "hour": "TIME",
-    "local": "TIMESTAMP",
-    "moment": "TIMESTAMPTZ",
-    "doc": "JSONB",
-    "uid": "UUID",
-    "address": "INET",
-    "tags": "TEXT[]",
-    "counts": "INTEGER[]",
-    "sums": "NUMERIC(10, 2)[]",
 }
+"""Column → type; not those that Connect has another for, and that cannot be told from it in the copy."""
 AS_COPIED = {
     "moment": "{} AT TIME ZONE 'UTC'",
     **dict.fromkeys(("doc", "uid", "address"), "{}::text"),
@@ -215,7 +197,9 @@ def chain(stack: Stack, topics: Topics, tmp_path_factory: pytest.TempPathFactory
     """The chain, and a worker in this process that has the connectors of both lanes."""
     os.environ.update(stack.environment())
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(install(tmp_path_factory.mktemp("installed"))))
+        place = tmp_path_factory.mktemp("installed")
+        classes = {f"it.{name}": name for name in ("RecordsSource", "RecordsSink")}
+        patch.syspath_prepend(str(install(place, Path(record_lane_connectors.__file__), classes)))
         importlib.invalidate_caches()
         _forget_plugins()
         yield Chain(stack, topics)
@@ -226,23 +210,6 @@ def _forget_plugins() -> None:
     """Let what is installed be looked at anew, for this process and for what travels to Spark's."""
     registry.cache_clear()
     build_archive.cache_clear()
-
-
-def install(folder: Path) -> Path:
-    """Make the connectors of the record lane a distribution → the folder to put on the path."""
-    info = folder / "record_lane_connectors-1.0.dist-info"
-    info.mkdir(parents=True)
-    shutil.copy(str(record_lane_connectors.__file__), folder / "record_lane_connectors.py")
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: record-lane-connectors\nVersion: 1.0\n")
-    # What is recorded travels to Spark's workers.
-    files = [
-        "record_lane_connectors.py",
-        *(f"{info.name}/{name}" for name in ("METADATA", "RECORD", "entry_points.txt")),
-    ]
-    (info / "RECORD").write_text("".join(f"{name},,\n" for name in files))
-    lines = [f"it.{name} = record_lane_connectors:{name}\n" for name in ("RecordsSource", "RecordsSink")]
-    (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n" + "".join(lines))
-    return folder
 
 
 @pytest.mark.parametrize("lane", LANES)
