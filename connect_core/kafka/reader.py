@@ -38,7 +38,7 @@ class ReaderLimits:
     spent polling in vain after which the brokers count as unreachable.
     """
 
-    batch_records: int = 50_000
+    batch_records: int = 20_000
     stall_seconds: float = 60.0
 
 
