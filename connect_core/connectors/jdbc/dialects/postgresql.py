@@ -15,6 +15,7 @@ from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 from connect_core.connectors.jdbc.dialects.postgresql_copy import copy_into, merge, quoted_table
+from connect_core.connectors.jdbc.dialects.postgresql_upserts import upsert
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
 __all__ = ["PostgresqlDialect", "is_passing"]
@@ -80,6 +81,8 @@ class PostgresqlDialect(GenericDialect):
         """Carry out a write by COPY: straight into the table, or into a temporary one and from there."""
         if write.verb is Verb.INSERT:
             copy_into(connection, quoted_table(write.table.name), write.data)
+        elif write.verb is Verb.UPSERT:
+            upsert(connection, write)
         else:
             merge(connection, write)
 

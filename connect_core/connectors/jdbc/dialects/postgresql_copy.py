@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
-__all__ = ["copy_into", "merge", "quoted_table"]
+__all__ = ["check_upsert", "copy_into", "merge", "quoted_table"]
 
 _STAGE = "connect_stage"
 _BLOCK = 1 << 20
@@ -60,11 +60,20 @@ def merge(connection: Connection, write: Write) -> None:
     _execute(connection, f"DROP TABLE {_STAGE}")
 
 
-def _upsert(write: Write, target: str) -> str:
+def check_upsert(connection: Connection, write: Write) -> None:
+    """Let the server say whether it could do an upsert: a unique index on the keys, rights. Raises DBAPIError.
+
+    Until the transaction ends, nobody can drop that index.
+    """
+    target = quoted_table(write.table.name)
+    _execute(connection, f"EXPLAIN {_upsert(write, target, f'{target} WHERE false')}")
+
+
+def _upsert(write: Write, target: str, source: str = _STAGE) -> str:
     columns, keys = _listed(write.columns), _listed(write.keys)
     changes = ", ".join(f"{name} = excluded.{name}" for name in _quoted(write.values))
     action = f"UPDATE SET {changes}" if changes else "NOTHING"
-    return f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {_STAGE} ON CONFLICT ({keys}) DO {action}"
+    return f"INSERT INTO {target} ({columns}) SELECT {columns} FROM {source} ON CONFLICT ({keys}) DO {action}"
 
 
 def _update(write: Write, target: str) -> str:
