@@ -20,6 +20,7 @@ from connect_core.interval.values import (
     LostRecords,
     OffsetProjection,
     SourceBounds,
+    TargetState,
     TaskResult,
     TopicPosition,
     job_tag,
@@ -82,7 +83,7 @@ def load_unfinished(connection: Connection, connector: str) -> IntervalRow | Non
 
 
 def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> None:
-    """Insert the next interval while its epoch is the connector's.
+    """Insert the next interval while its epoch is the connector's, and the connector is to run.
 
     Offsets move only under the connector's epoch: that it is still mine says
     that the start still holds. Raises StaleEpochError.
@@ -91,6 +92,9 @@ def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> N
     owner = connectors.own(connection, key.connector, key.epoch)
     if owner.deleted_at is not None or owner.incarnation != key.incarnation:
         raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
+    if owner.target_state is not TargetState.STARTED:
+        # Else data would move after the status has said PAUSED.
+        raise StaleEpochError(f"Connector {key.connector} is {owner.target_state.value}: this run stops")
     if key.sequence != owner.sequence + 1 or load_unfinished(connection, key.connector) is not None:
         raise StaleEpochError(
             f"Interval {key.sequence} of connector {key.connector} cannot be inserted: the last one is "

@@ -166,6 +166,8 @@ class Metadata:
         self._own(row.key.epoch)
         if self.deleted or row.key.incarnation != self.state.incarnation:
             raise StaleEpochError("deleted")
+        if self.state.target_state is not TargetState.STARTED:
+            raise StaleEpochError(f"{self.state.target_state}")
         if row.key.sequence != self.state.sequence + 1 or self.unfinished() is not None:
             raise StaleEpochError("not the next interval")
         self.rows.append(row)

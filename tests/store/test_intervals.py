@@ -31,6 +31,7 @@ from connect_core.interval.values import (
     IntervalState,
     OffsetProjection,
     SourceBounds,
+    TargetState,
     TaskOutcome,
     TaskResult,
 )
@@ -71,6 +72,17 @@ def test_source_bounds_survive(world: World) -> None:
     bounds = SourceBounds({'{"f":"ü"}': {"p": 1.5}}, {'{"f":"ü"}': {"p": None}}, {}, {0: 5, 24: 9})
     row = world.insert_source(IntervalKey("s", 1, 1, world.drive("s")), bounds)
     assert world.do(LoadUnfinished("s")) == replace(row, attempts=1)
+
+
+@pytest.mark.parametrize("target", [TargetState.PAUSED, TargetState.STOPPED])
+def test_no_interval_begins_once_the_connector_is_not_to_run(
+    world: World, key: IntervalKey, target: TargetState
+) -> None:
+    """Not even one whose run had begun before."""
+    world.target(target)
+    with pytest.raises(StaleEpochError, match=target.value):
+        world.insert(key)
+    assert world.do(LoadUnfinished("c")) is None
 
 
 def test_insert_needs_the_epoch(world: World, key: IntervalKey) -> None:

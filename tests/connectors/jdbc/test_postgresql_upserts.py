@@ -26,7 +26,9 @@ def put(run: SinkRun, rows: dict[int, str | None]) -> None:
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(intervals=st.lists(st.dictionaries(st.integers(0, 30), st.sampled_from(["a", "b", None]), min_size=1), max_size=6))
+@given(
+    intervals=st.lists(st.dictionaries(st.integers(0, 30), st.sampled_from(["a", "b", None]), min_size=1), max_size=6)
+)
 def test_rows_new_and_known_in_any_order(postgresql: Server, intervals: list[dict[int, str | None]]) -> None:
     postgresql.execute("DROP TABLE IF EXISTS orders", CREATE, "DROP TABLE IF EXISTS connect_offsets")
     run, expected = SinkRun(postgresql, UPSERT), {}
