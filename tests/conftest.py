@@ -1,4 +1,4 @@
-"""What holds for every test: examples that do not change from run to run in CI, and one browser."""
+"""What holds for every test: which process runs it, examples that do not change in CI, and one browser."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+WHOLE_STACK = "whole-stack"
+"""The group of modules that start Airflow and all the rest: two such stacks at once are too much for two cores."""
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MS = 60_000
 
@@ -20,6 +22,21 @@ PATIENCE_MS = 60_000
 settings.register_profile("ci", derandomize=True, print_blob=True)
 if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
     settings.load_profile("ci")
+
+
+# Before pytest-xdist reads the groups.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process run a module, whose tests share servers, and one all that take a whole stack, which begin."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    items.sort(key=lambda item: _group(item) != WHOLE_STACK)
+
+
+def _group(item: pytest.Item) -> str:
+    mark = item.get_closest_marker("xdist_group")
+    return "" if mark is None else str(mark.args[0])
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -154,10 +154,7 @@ class LoadOffsetStates(Effect):
 
 @dataclass(frozen=True, slots=True)
 class InsertInterval(Effect):
-    """Insert the next interval and its deal while its epoch is mine, and the connector started → ``None``.
-
-    Raise StaleEpochError.
-    """
+    """Insert the next interval and its deal while its epoch is mine, of a started connector. Raise StaleEpochError."""
 
     row: IntervalRow
 

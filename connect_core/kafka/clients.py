@@ -13,8 +13,9 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, RetriableError
 from connect_core.kafka.credentials import login_settings, store_settings
+from connect_core.kafka.failures import code_of
 from connect_core.kafka.properties import (
     CONNECTION_PREFIXES,
     DENIED,
@@ -154,7 +155,12 @@ def _made(kind: type[Any], settings: dict[str, Any]) -> Any:
     try:
         return kind(settings, logger=_client_log)
     except KafkaException as failure:
-        raise ConfigError(f"The Kafka client refuses its settings: {failure.args[0].str()}") from failure
+        error = code_of(failure)
+        if error.code() == KafkaError._CRIT_SYS_RESOURCE:
+            raise RetriableError(
+                f"The machine has too little memory or threads for a Kafka client: {error.str()}"
+            ) from failure
+        raise ConfigError(f"The Kafka client refuses its settings: {error.str()}") from failure
 
 
 def _with_prefix(properties: Mapping[str, str], prefix: str) -> dict[str, str]:

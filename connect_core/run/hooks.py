@@ -73,8 +73,9 @@ class HookThread:
         if self._thread is None:
             self._calls = SimpleQueue()
             name = f"hooks of {type(self.owner).__name__}"
-            self._thread = threading.Thread(target=_serve, args=(self._calls,), name=name, daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=_serve, args=(self._calls,), name=name, daemon=True)
+            thread.start()
+            self._thread = thread
         answer: Future[Result] = Future()
         self._calls.put((hook, answer))
         return answer

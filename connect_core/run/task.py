@@ -34,6 +34,7 @@ from connect_core.run.dead_letters import ErrantRecords, LettersOf, SinkDeadLett
 from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
 from connect_core.run.reporting import log_reporters
+from connect_core.run.shortage import is_shortage
 from connect_core.run.sink_task import SinkRun, SinkWork
 from connect_core.run.skipped import SkippedSummary
 from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
@@ -87,7 +88,7 @@ def _outcome_of(error: BaseException) -> TaskOutcome:
 
 def _error_of(error: BaseException) -> TaskError:
     trace = "".join(traceback.format_exception(error))
-    return TaskError(class_name(error), str(error), trace, isinstance(error, RetriableError))
+    return TaskError(class_name(error), str(error), trace, isinstance(error, RetriableError) or is_shortage(error))
 
 
 def _equip(plan: TaskPlan, environment: dict[str, str]) -> _Equipment:

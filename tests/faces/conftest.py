@@ -12,7 +12,7 @@ from tests.faces.stack import Faces, running_faces
 __all__ = ["context", "page"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
     """The running stack, empty at first."""
     with running_faces(tmp_path_factory.mktemp("faces")) as running:

@@ -6,9 +6,10 @@ import httpx
 import pytest
 
 from connect_core.dev.secrets import secret
+from tests.conftest import WHOLE_STACK
 from tests.faces.stack import Faces, token_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.servers]
+pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.xdist_group(WHOLE_STACK)]
 
 VALUES = {"connector": "a", "task": "0", "plugin": "FileStreamSource", "logger": "root", "sequence": "1"}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 from confluent_kafka import KafkaException, Producer
@@ -241,3 +243,22 @@ def test_empty_host_name_check_is_off() -> None:
 def test_refused_settings_are_a_config_error() -> None:
     with pytest.raises(ConfigError, match=r"compression\.codec"):
         KafkaClients({"producer.compression.type": "brotli"}).producer({})
+
+
+_PRODUCER = """
+import os, resource
+from connect_core.errors import RetriableError
+from connect_core.kafka.clients import KafkaClients
+
+clients = KafkaClients({})
+resource.setrlimit(resource.RLIMIT_AS, (1 << 20, 1 << 20))
+try:
+    clients.producer({})
+except RetriableError as error:
+    os._exit(0 if "too little memory" in str(error) else 1)
+os._exit(2)
+"""
+
+
+def test_lack_of_memory_passes() -> None:
+    assert subprocess.run([sys.executable, "-c", _PRODUCER], check=False, timeout=60).returncode == 0

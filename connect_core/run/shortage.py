@@ -1,0 +1,21 @@
+"""Lack of memory, threads or open files: trouble of the machine, which passes, whichever code meets it."""
+
+from __future__ import annotations
+
+import errno
+
+__all__ = ["is_shortage"]
+
+_ERRNOS = frozenset({errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE})
+_NO_THREAD = "can't start new thread"
+
+
+def is_shortage(error: BaseException | None) -> bool:
+    """Return whether an error, or one that it was raised from, says that the machine has too little of something."""
+    while error is not None:
+        if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _ERRNOS):
+            return True
+        if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+            return True
+        error = error.__cause__
+    return False
