@@ -28,6 +28,9 @@ from connect_core.kafka.raw_batch import RawHeaders
 
 __all__ = ["KafkaRecord", "OffsetsTarget", "TransactionalWriter", "WriterOptions"]
 
+Refused = Callable[[int, DataError], None]
+"""Takes the row of a record that the client refuses, and why; the records beside it are sent."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -124,19 +127,20 @@ class TransactionalWriter:
         keys: Sequence[bytes | None],
         values: Sequence[bytes | None],
         headers: Sequence[RawHeaders] | None,
+        refused: Refused | None = None,
     ) -> Sequence[Delivery]:
         """Add records to the open transaction, or to a new one.
 
-        Topic, partition and timestamp are the batch's. Return one delivery a
-        record if places are kept, else nothing. Raise DataError for a record
-        the client refuses, StaleEpochError when fenced, RetriableError when
-        the brokers take nothing for long.
+        Topic, partition and timestamp are the batch's. Return one delivery a record if places are kept, else
+        nothing. What is too large for the client goes to ``refused``, else raises DataError. Raise
+        StaleEpochError when fenced, RetriableError if the brokers take nothing.
         """
         self._begin()
         topics, partitions, stamps = _topics(batch.topic), _filled(batch.partition, -1), _filled(batch.timestamp, 0)
         deliveries = [Delivery(self._reports) for _ in values] if self._options.keeps_places else ()
         callbacks = deliveries or repeat(self._reports.note)
-        self._send(zip(topics, values, keys, partitions, callbacks, repeat(None), stamps, headers or repeat(None)))
+        rows = zip(topics, values, keys, partitions, callbacks, repeat(None), stamps, headers or repeat(None))
+        self._send(rows, refused)
         return deliveries
 
     def commit(
@@ -147,11 +151,9 @@ class TransactionalWriter:
     ) -> None:
         """Produce the source offsets, last, and commit.
 
-        ``states``: private state of sources by canonical partition; ``records``:
-        how many the transaction moved. Raise
-        UnclearOutcomeError when only the marker knows whether it is committed;
-        StaleEpochError when fenced (then, too, only the marker knows); what a
-        record was refused for, or RetriableError, when it is surely not.
+        ``states``: private state of sources by canonical partition; ``records``: how many the transaction moved.
+        Raise UnclearOutcomeError when only the marker knows whether it is committed; StaleEpochError when fenced
+        (then, too, only the marker knows); when it surely is not, what a record was refused for, or RetriableError.
         """
         self._begin()
         markers = [self._marker(partition, offset, states or {}) for partition, offset in offsets]
@@ -219,19 +221,23 @@ class TransactionalWriter:
         start, state = self._committed.get(key), states.get(key)
         return Marker(target.connector, partition, offset, target.stamp, start, state)
 
-    def _send(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _send(self, rows: Iterable[tuple[Any, ...]], refused: Callable[[int, DataError], None] | None = None) -> None:
         produce = self._producer.produce
         row: tuple[Any, ...] = ()
         try:
-            for row in rows:
+            for number, row in enumerate(rows):
                 try:
                     produce(*row)
                 except BufferError:
                     self._await_room(row)
+                except KafkaException as failure:
+                    error = _meaning(_producing(row), code_of(failure), self._servers, self._errors.last)
+                    if refused is None or not isinstance(error, DataError):
+                        raise
+                    refused(number, error)
             called(self._producer.poll, 0)
         except KafkaException as failure:
-            size = len(row[1] or b"") if row else 0
-            raise self._ended(f"Producing to {row and row[0]} a record of {size} bytes", failure) from failure
+            raise self._ended(_producing(row), failure) from failure
         if self._reports.failed:
             self._fail_delivery()
 
@@ -312,10 +318,7 @@ class TransactionalWriter:
         """Close after a failure, and return what it means."""
         error = code_of(self._reason(failure))
         self._discard()
-        found = to_connect_error(error, act, self._servers, self._errors.last)
-        if isinstance(found, DataError):
-            found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
-        return found
+        return _meaning(act, error, self._servers, self._errors.last)
 
     def _reason(self, failure: KafkaException) -> KafkaException:
         """Return why a client is dead, where it says no more than that it is; gather its last trouble."""
@@ -332,6 +335,17 @@ class TransactionalWriter:
         producer, self._producer = self._producer, _Closed(self._id)
         self._state = _State.CLOSED
         destroy(producer)
+
+
+def _producing(row: tuple[Any, ...]) -> str:
+    return f"Producing to {row and row[0]} a record of {len(row[1] or b'') if row else 0} bytes"
+
+
+def _meaning(act: str, error: KafkaError, servers: str, last: str) -> ConnectError:
+    found = to_connect_error(error, act, servers, last)
+    if isinstance(found, DataError):
+        found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
+    return found
 
 
 def _time_limit(seconds: float | None) -> dict[str, int]:

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
+from connect_core.errors import DataError
 from connect_core.interval.failpoints import reach
 from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.delivery import Delivery
@@ -25,10 +27,10 @@ from connect_core.run.conversion import Converters
 from connect_core.run.dead_letters import SourceDeadLetters
 from connect_core.run.hooks import HookThread
 from connect_core.run.patience import Patience
-from connect_core.run.pipeline import Pipeline
+from connect_core.run.pipeline import Pipeline, place_of
 from connect_core.run.polling import Polled, Poller
 from connect_core.run.skipped import SkippedSummary
-from connect_core.run.tolerance import class_name
+from connect_core.run.tolerance import Failure, Stage, Step, class_name
 
 __all__ = ["SourceRun", "SourceWork", "TransactionBoundary"]
 
@@ -184,7 +186,9 @@ class SourceRun:
         skipped = self.work.pipeline.tolerance.skipped - skipped
         topics = [topic for topic in produced.batch.topic.unique().to_pylist() if topic is not None]
         self.work.topics.ensure(topics)
-        deliveries = self.work.writer.produce(produced.batch, produced.keys, produced.values, produced.headers)
+        tolerates = self.work.pipeline.tolerance.settings.tolerate_all
+        refused = partial(self._skip, produced.batch) if tolerates else None
+        deliveries = self.work.writer.produce(produced.batch, produced.keys, produced.values, produced.headers, refused)
         if _is_overridden(self.work.task, "commit_record"):
             self._remember(answer, batch, produced.batch, deliveries)
         self._open.records += len(batch)
@@ -193,6 +197,13 @@ class SourceRun:
         self.topics.update(topics)
         self._advance(answer, batch)
         reach("K4", self.control.connector)
+
+    def _skip(self, batch: Batch, row: int, error: DataError) -> None:
+        """Leave out a record that the client does not take. Connect: ``producerSendFailed``."""
+        one = batch.take(pa.array([row], pa.int64()))
+        (record,), origin = one.to_records(), one.origin[0].as_py()
+        step = Step(Stage.KAFKA_PRODUCE, self.work.task, place_of(record, origin), record)
+        self.work.pipeline.tolerance.fail(Failure(step, error))
 
     def _advance(self, answer: Polled, batch: Batch) -> None:
         assert batch.positions is not None

@@ -161,6 +161,18 @@ def test_record_the_client_refuses_names_its_size(cluster: Cluster) -> None:
     assert values(cluster, topic) == []
 
 
+def test_records_beside_one_that_somebody_leaves_out_are_committed(cluster: Cluster) -> None:
+    topic, offsets = cluster.create(), cluster.create()
+    left_out: list[tuple[int, str]] = []
+    with writer_to(cluster.clients(), offsets) as writer:
+        sent = [b"one", b"x" * 1_200_000, b"three"]
+        writer.produce(batch(topic, 3), [None] * 3, sent, None, lambda row, error: left_out.append((row, str(error))))
+        writer.commit([(FILE, {"position": 1})])
+    assert values(cluster, topic) == [b"one", b"three"]
+    assert [row for row, _ in left_out] == [1]
+    assert "1200000 bytes" in left_out[0][1]
+
+
 def test_record_the_broker_refuses_is_named(cluster: Cluster) -> None:
     topic, offsets = cluster.create(max_message_bytes="1000"), cluster.create()
     with writer_to(cluster.clients(producer_compression_type="none"), offsets) as writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from connect_core.api.sink import IntervalContext, IntervalKey, PartitionRange, 
 from connect_core.api.source import SourceTask
 from connect_core.converters.simple_header import SimpleHeaderConverter
 from connect_core.converters.string import StringConverter
+from connect_core.errors import DataError
 from connect_core.interval.values import IntervalCaps
 from connect_core.kafka.dead_letters import DeadLetter, ErrorContext
 from connect_core.kafka.delivery import Landed
@@ -39,11 +40,11 @@ PART = TopicPartition("t", 0)
 
 @dataclass(frozen=True)
 class GivenDelivery:
-    """A record whose place is known."""
+    """A record whose place is known; ``None``: it was not taken."""
 
-    landed: Landed
+    landed: Landed | None
 
-    def metadata(self) -> Landed:
+    def metadata(self) -> Landed | None:
         return self.landed
 
 
@@ -55,15 +56,30 @@ class RememberedWriter:
     committed: list[bytes | None] = field(default_factory=list)
     offsets: dict[str, Any] = field(default_factory=dict)
     fails_commit: BaseException | None = None
+    most_bytes: int = 1_000_000
     _open: list[bytes | None] = field(default_factory=list)
 
     def produce(
-        self, batch: Batch, keys: Sequence[bytes | None], values: Sequence[bytes | None], headers: Any
+        self,
+        batch: Batch,
+        keys: Sequence[bytes | None],
+        values: Sequence[bytes | None],
+        headers: Any,
+        refused: Callable[[int, DataError], None] | None = None,
     ) -> Sequence[GivenDelivery]:
         self.calls.append(("produce", len(values)))
-        first = len(self.committed) + len(self._open)
-        self._open += values
-        return [GivenDelivery(Landed("t", 0, first + row)) for row in range(len(values))]
+        deliveries = []
+        for row, value in enumerate(values):
+            if len(value or b"") > self.most_bytes:
+                error = DataError(f"a record of {len(value or b'')} bytes")
+                if refused is None:
+                    raise error
+                refused(row, error)
+                deliveries.append(GivenDelivery(None))
+                continue
+            deliveries.append(GivenDelivery(Landed("t", 0, len(self.committed) + len(self._open))))
+            self._open.append(value)
+        return deliveries
 
     def commit(
         self, offsets: Sequence[tuple[Mapping[str, Any], Any]], states: Mapping[str, Mapping[str, str]], records: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from connect_core.interval.values import IntervalCaps
 from connect_core.run.hooks import HookTimeoutError
 from connect_core.run.patience import Patience
 from connect_core.run.source_task import TransactionBoundary
+from connect_core.run.tolerance import Tolerance, ToleranceSettings
 from tests.run.equipment import RememberedWriter, source_run
 
 
@@ -263,3 +265,37 @@ def test_full_transactions_are_committed_one_by_one() -> None:
     source_run(GuideTask(5), writer, boundary=TransactionBoundary(records=2)).run()
     commits: list[Any] = [call[1] for call in writer.calls if call[0] == "commit"]
     assert commits == [[{"n": 2}], [{"n": 4}], [{"n": 5}]]
+
+
+class Uneven(AcknowledgingTask):
+    """The second of three records is too large for the client."""
+
+    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
+        self.writer.calls.append(("commit_record", record.value, metadata and metadata.offset))
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        records = super().poll()
+        return records and [replace(one, value="x" * 50) if self.sent == 2 else one for one in records]
+
+
+def test_record_the_client_does_not_take_is_skipped_where_errors_are_tolerated() -> None:
+    writer = RememberedWriter(most_bytes=20)
+    run = source_run(Uneven(writer), writer, guard=Tolerance(ToleranceSettings(tolerate_all=True)))
+    run.run()
+    assert writer.committed == [b"line 1", b"line 3"]
+    assert writer.offsets == {'{"p":1}': {"n": 3}}
+    assert [call for call in writer.calls if call[0] == "commit_record"] == [
+        ("commit_record", "line 1", 0),
+        ("commit_record", "x" * 50, None),
+        ("commit_record", "line 3", 1),
+    ]
+    assert (run.counts().records, run.counts().skipped, run.counts().dropped) == (3, 1, 0)
+    (skipped,) = run.skipped
+    assert (skipped.stage, skipped.records) == ("KAFKA_PRODUCE", 1)
+
+
+def test_record_the_client_does_not_take_fails_the_task_where_they_are_not() -> None:
+    writer = RememberedWriter(most_bytes=20)
+    with pytest.raises(DataError, match="50 bytes"):
+        source_run(Uneven(writer), writer).run()
+    assert b"line 3" not in writer.committed
