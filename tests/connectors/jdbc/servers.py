@@ -33,7 +33,8 @@ KINDS = ("postgresql", "mariadb", "sqlite", "duckdb")
 
 def of_servers(kinds: Iterable[str]) -> list[ParameterSet]:
     """Return the parameters of fixture ``server``; all but SQLite go with the servers, as DuckDB is slow to open."""
-    return [pytest.param(kind, marks=() if kind == "sqlite" else pytest.mark.servers) for kind in kinds]
+    marks = {"sqlite": pytest.mark.slow}
+    return [pytest.param(kind, marks=marks.get(kind, pytest.mark.servers)) for kind in kinds]
 
 
 def strict_servers() -> list[ParameterSet]:
