@@ -221,7 +221,7 @@ class TransactionalWriter:
         start, state = self._committed.get(key), states.get(key)
         return Marker(target.connector, partition, offset, target.stamp, start, state)
 
-    def _send(self, rows: Iterable[tuple[Any, ...]], refused: Callable[[int, DataError], None] | None = None) -> None:
+    def _send(self, rows: Iterable[tuple[Any, ...]], refused: Refused | None = None) -> None:
         produce = self._producer.produce
         row: tuple[Any, ...] = ()
         try:

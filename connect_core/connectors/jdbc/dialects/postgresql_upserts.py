@@ -35,8 +35,8 @@ class _Pace:
     pause: int = 0
     left: int = 0
 
-    def is_due(self) -> bool:
-        """Return whether to try; each ``False`` counts."""
+    def count(self) -> bool:
+        """Count one upsert → whether COPY is tried for it."""
         self.left -= 1
         return self.left < 0
 
@@ -50,7 +50,7 @@ def upsert(connection: Connection, write: Write) -> None:
     """Insert rows and replace those whose key is there. Raises DBAPIError."""
     paces: dict[TableName, _Pace] = connection.info.setdefault(_PACES, {})
     pace = paces.setdefault(write.table.name, _Pace())
-    if pace.is_due():
+    if pace.count():
         is_copied = _is_copied(connection, write)
         pace.note(is_copied)
         if is_copied:
