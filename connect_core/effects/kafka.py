@@ -26,6 +26,7 @@ from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.control import fence_producers, write_epoch, write_offsets
 from connect_core.kafka.heartbeat import StatusTail, ask_to_stop
+from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.progress import TaskReport
 from connect_core.settings import WorkerSettings
@@ -112,7 +113,10 @@ class KafkaEffects:
         write_offsets(self._offsets(), self.deployment, effect.connector, effect.epoch, effect.offsets)
 
     def _fence_producers(self, effect: FenceProducers) -> None:
-        fence_producers(self.clients, self.deployment, effect.connector, effect.tasks)
+        of = self.deployment, effect.connector
+        ids = [transactional_id(*of, task) for task in range(effect.tasks)]
+        # Not after its own transaction: the broker ends that in its own time, and has the next wait half a second.
+        fence_producers(self.clients, [control_id(*of), *ids] if effect.has_control else ids)
 
     def _read_offsets_topic(self, effect: ReadOffsetsTopic) -> OffsetProjection:
         return self._offsets().read(effect.connector, effect.position).projection()

@@ -276,10 +276,14 @@ class WriteOffsets(Effect):
 
 @dataclass(frozen=True, slots=True)
 class FenceProducers(Effect):
-    """Run ``init_transactions`` for the ids of tasks 0…``tasks``-1 → ``None``."""
+    """Run ``init_transactions`` for the ids of tasks 0…``tasks``-1 → ``None``.
+
+    ``has_control``: for the control producer's too, which ``WriteEpoch`` fences by itself.
+    """
 
     connector: str
     tasks: int
+    has_control: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from connect_core.api.offsets import parse
 from connect_core.kafka.clients import KafkaClients, destroy, init_transactions
 from connect_core.kafka.failures import code_of, to_connect_error
-from connect_core.kafka.ids import control_id, transactional_id
+from connect_core.kafka.ids import control_id
 from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp, encode_epoch
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, newer_epoch
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
@@ -99,14 +99,13 @@ def _altered(
     return [replace(record, key=key) for key in sorted(keys)]
 
 
-def fence_producers(clients: KafkaClients, deployment: str, connector: str, tasks: int) -> None:
-    """Run ``init_transactions`` for the control id and those of tasks 0…``tasks``-1, several at a time.
+def fence_producers(clients: KafkaClients, ids: Sequence[str]) -> None:
+    """Run ``init_transactions`` for these transactional ids, several at a time.
 
     Afterwards no older producer of these ids can commit, and none has a
     transaction open. Raise RetriableError if the brokers do not answer.
     """
-    ids = [control_id(deployment, connector), *(transactional_id(deployment, connector, task) for task in range(tasks))]
-    with ThreadPoolExecutor(min(_THREADS, len(ids)), "fence") as threads:
+    with ThreadPoolExecutor(_THREADS, "fence") as threads:
         list(threads.map(lambda identity: _fence(clients, identity), ids))
 
 

@@ -32,7 +32,7 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     run = yield from reloaded(run)
     ever = max(run.state.tasks_ever, tasks)
-    yield FenceProducers(run.connector, ever)
+    yield FenceProducers(run.connector, ever, has_control=True)
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
     if topic.epoch >= epoch:
         epoch = yield RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)

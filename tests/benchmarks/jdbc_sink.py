@@ -22,6 +22,7 @@ import sqlalchemy as sa
 from rich.console import Console
 
 from connect_core.dev.stack import Stack
+from tests.benchmarks.exporting import RUNS, Exported, typical
 from tests.benchmarks.jdbc_exporting import JdbcExport, sink_config
 from tests.benchmarks.jdbc_peer import peer, report
 from tests.benchmarks.kafka_to_parquet import PEER, Figure
@@ -33,18 +34,18 @@ GOAL = 5.0
 
 
 def ours(topic: str, address: sa.URL, client: psycopg.Connection, spark: int) -> tuple[Figure, int]:
-    """Run the sink three times into new tables; the first warms the session, the last counts."""
-    figure, memory = Figure("", 0, 1.0), Memory(spark)
-    for number in range(3):
+    """Run the sink again and again into new tables; return the typical run."""
+    runs, memory = list[Exported](), Memory(spark)
+    for number in range(RUNS):
         client.execute("DROP SCHEMA IF EXISTS jdbc_it CASCADE")
         client.execute("CREATE SCHEMA jdbc_it")
         name = f"orders-{number}"
         settings = {"tasks.max": str(TASKS)}
         with JdbcExport(name, sink_config(name, topic, address, True, settings)) as export, memory.watched():
-            done = export.run()
-        figure = Figure(f"connect-core, {TASKS} tasks", done.records, done.seconds)
-        check(client, f'jdbc_it."{topic}"', done.records)
-    return figure, memory.peak
+            runs.append(export.run())
+        check(client, f'jdbc_it."{topic}"', runs[-1].records)
+    done = typical(runs)
+    return Figure(f"connect-core, {TASKS} tasks", done.records, done.seconds), memory.peak
 
 
 def debezium(bootstrap: str, topic: str, address: sa.URL, jars: Path, work: Path) -> tuple[Figure, int]:

@@ -27,6 +27,7 @@ from rich.console import Console
 from connect_core.dev.secrets import secret
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
+from tests.benchmarks.exporting import RUNS, Exported, typical
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.benchmarks.jdbc_peer import peer, report
 from tests.benchmarks.kafka_to_parquet import Figure
@@ -74,10 +75,10 @@ def superuser(stack: Stack) -> psycopg.Connection:
 
 
 def ours(way: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> tuple[Figure, int]:
-    """Run a source three times under new names; the first warms the session, the last counts."""
-    figure, memory = Figure("", 0, 1.0), Memory(spark)
+    """Run a source again and again under new names; return the typical run."""
+    runs, memory = list[Exported](), Memory(spark)
     kind, mode = WAYS[way]
-    for number in range(3):
+    for number in range(RUNS):
         name = f"way-{list(WAYS).index(way)}-{number}"
         create_topic(bootstrap, f"{name}-orders")
         config = source_config(name, kind, address) | mode
@@ -88,10 +89,11 @@ def ours(way: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> tu
                 if not done.records:
                     sys.exit(f"{name} moved {moved} of {rows} rows")
                 moved, seconds = moved + done.records, seconds + done.seconds
-        figure = Figure(way, moved, seconds)
+        runs.append(Exported(moved, seconds))
         if committed(bootstrap, f"{name}-orders") < rows:
             sys.exit(f"{name}-orders has fewer than {rows} records")
-    return figure, memory.peak
+    done = typical(runs)
+    return Figure(way, done.records, done.seconds), memory.peak
 
 
 def source_config(name: str, kind: str, address: sa.URL) -> dict[str, str]:

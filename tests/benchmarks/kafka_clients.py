@@ -27,6 +27,7 @@ from connect_core.api.sink import PartitionRange
 from connect_core.dev.stack import Stack
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.control import fence_producers, write_epoch
+from connect_core.kafka.ids import transactional_id
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.reader import BoundedReader
@@ -136,9 +137,10 @@ def figures(cluster: Cluster, count: int) -> list[Figure]:
 def protocol_figures(cluster: Cluster, offsets: str) -> list[Figure]:
     """Take the acts of a plan: each counts as one record."""
     topic, connector = OffsetsTopic(cluster.clients(), offsets), f"bench-{uuid.uuid4().hex[:6]}"
+    ids = [transactional_id("bench", connector, task) for task in range(16)]
     return [
         measure("plan: write the epoch", 1, lambda: write_epoch(topic, "bench", connector, 1)),
-        measure("plan: fence 16 producers", 1, lambda: fence_producers(cluster.clients(), "bench", connector, 16)),
+        measure("plan: fence 16 producers", 1, lambda: fence_producers(cluster.clients(), ids)),
         measure("plan: read the offsets topic, 25 partitions", 1, lambda: topic.read(connector)),
     ]
 

@@ -50,7 +50,7 @@ def test_tasks_dealt_just_before_the_fence_are_fenced_too() -> None:
         world.state = replace(world.state, tasks_ever=5)
 
     plan(world, deal)
-    assert world.fenced == [5, 5]
+    assert world.fenced == [(5, True), (5, False)]
 
 
 @pytest.mark.parametrize("kind", list(ConnectorType))

@@ -51,7 +51,7 @@ def test_every_id_of_earlier_plans_is_fenced(world: World) -> None:
     plan(world)
     world.configs = ({"task": "0"},)
     plan(world, world.run())
-    assert world.fenced == [3] * 4
+    assert world.fenced == [(3, True), (3, False)] * 2
 
 
 def test_a_new_deal_is_fenced_anew(world: World) -> None:

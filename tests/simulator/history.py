@@ -247,8 +247,8 @@ class History:
                 self.broker.fault = None
 
     def _fence_producers(self, effect: fx.FenceProducers) -> Acting:
-        ids = (transactional_id("deployment", NAME, task) for task in range(effect.tasks))
-        for identity in (control_id("deployment", NAME), *ids):
+        ids = [transactional_id("deployment", NAME, task) for task in range(effect.tasks)]
+        for identity in [control_id("deployment", NAME), *ids] if effect.has_control else ids:
             producer: Any = self.broker.producer({"transactional.id": identity})
             init_transactions(producer, 1.0)
             destroy(producer)

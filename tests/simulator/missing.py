@@ -9,6 +9,7 @@ from types import FunctionType, MappingProxyType, ModuleType
 
 from connect_core.commit import interval as committing
 from connect_core.plan import abandon, bounds, fence, interval, restart, settle, sink, source
+from tests.simulator.chances import Plot
 from tests.simulator.wrong import Patch
 
 __all__ = ["MISSING", "UNSEEN", "Check", "without"]
@@ -16,13 +17,14 @@ __all__ = ["MISSING", "UNSEEN", "Check", "without"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check, where it stands, and the text that takes its place."""
+    """A check, where it stands, the text that takes its place, and the faults that lead to its need."""
 
     kind: str
     """The kind of connector that shows its absence."""
     module: ModuleType
     text: str
     instead: str
+    plot: Plot = ()
 
 
 def without(module: ModuleType, text: str, instead: str) -> tuple[Patch, ...]:
@@ -47,7 +49,10 @@ def _shape(function: FunctionType) -> tuple[object, ...]:
 MISSING: Mapping[str, Check] = MappingProxyType(
     {
         # plan: fencing
-        "all ids ever used are fenced": Check("source", fence, "max(run.state.tasks_ever, tasks)", "tasks"),
+        # As "source dealt anew, old tasks not fenced" of wrong.py.
+        "all ids ever used are fenced": Check(
+            "source", fence, "max(run.state.tasks_ever, tasks)", "tasks", plot=(("K6", "zombie"), ("K3", "revived"))
+        ),
         "tasks are dealt by the configuration that is written down": Check(
             "plain", fence, "if state.config_version != run.state.config_version and", "if False and"
         ),

@@ -48,7 +48,7 @@ class World:
     ends: dict[TopicPartition, PartitionEnds] = field(default_factory=dict)
     group: dict[TopicPartition, int] = field(default_factory=dict)
     topic: list[tuple[str, Any]] = field(default_factory=list)
-    fenced: list[int] = field(default_factory=list)
+    fenced: list[tuple[int, bool]] = field(default_factory=list)
     upper: Mapping[str, Mapping[str, Any]] | None = None
     # target
     target_epoch: int = 0
@@ -86,7 +86,7 @@ class World:
             fx.RecordAttempt: self._record,
             fx.CommitInterval: self._commit,
             fx.WriteEpoch: self._write_epoch,
-            fx.FenceProducers: lambda e: self.fenced.append(e.tasks),
+            fx.FenceProducers: lambda e: self.fenced.append((e.tasks, e.has_control)),
             fx.ReadOffsetsTopic: self._read_topic,
             fx.ReadPartitionEnds: lambda e: dict(self.ends),
             fx.ReadGroupOffsets: lambda e: {p: o for p, o in self.group.items() if p in e.partitions},

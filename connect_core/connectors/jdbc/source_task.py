@@ -103,8 +103,9 @@ class JdbcSourceTask(SourceTask):
             if not is_done:
                 self._close()
         if answer is None:
+            if self._is_exhausted:
+                self._stopped.wait(_WAIT_SECONDS)
             self._is_exhausted = True
-            self._stopped.wait(_WAIT_SECONDS)
         return answer
 
     def _close(self) -> None:
