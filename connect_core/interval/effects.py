@@ -276,10 +276,7 @@ class WriteOffsets(Effect):
 
 @dataclass(frozen=True, slots=True)
 class FenceProducers(Effect):
-    """Run ``init_transactions`` for the ids of tasks 0…``tasks``-1 → ``None``.
-
-    ``has_control``: for the control producer's too, which ``WriteEpoch`` fences by itself.
-    """
+    """Run ``init_transactions`` for tasks 0…``tasks``-1, ``has_control``: for the control producer, too → ``None``."""
 
     connector: str
     tasks: int
