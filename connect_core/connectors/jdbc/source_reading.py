@@ -27,7 +27,7 @@ from connect_core.connectors.jdbc.table_reader import RowReader
 
 __all__ = ["Piece", "StreamReading"]
 
-_MOST_CELLS, _MOST_ROWS, _LEAST_ROWS = 4_000_000, 50_000, 1000
+_MOST_CELLS, _MOST_ROWS, _LEAST_ROWS = 4_000_000, 20_000, 1000
 
 
 @dataclass(frozen=True, slots=True)
