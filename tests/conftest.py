@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from xdist.remote import Producer
 
-WHOLE_STACK = "whole-stack"
-"""The group of modules that start Airflow and all the rest: two such stacks at once are too much for two cores."""
+WHOLE_STACK = (
+    "tests/dag/test_airflow.py",
+    "tests/faces/",
+    "tests/integration/test_main_job.py",
+    "tests/integration/test_quickstart.py",
+)
+"""What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MS = 60_000
 
@@ -24,19 +31,22 @@ if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
     settings.load_profile("ci")
 
 
-# Before pytest-xdist reads the groups.
-@pytest.hookimpl(tryfirst=True)
+class ServersScheduling(LoadFileScheduling):
+    """One process runs a module, whose tests share servers, and one all modules that take a whole stack."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        # Not by marks: pytest-xdist 3.8 writes the group of a test where pytest 9.2 does not read it.
+        return "a whole stack" if nodeid.startswith(WHOLE_STACK) else str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Deal modules to processes where ``--dist loadfile`` asks for that."""
+    return ServersScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run a module, whose tests share servers, and one all that take a whole stack, which begin."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
-    items.sort(key=lambda item: _group(item) != WHOLE_STACK)
-
-
-def _group(item: pytest.Item) -> str:
-    mark = item.get_closest_marker("xdist_group")
-    return "" if mark is None else str(mark.args[0])
+    """Begin with what takes a whole stack, and longest."""
+    items.sort(key=lambda item: not item.nodeid.startswith(WHOLE_STACK))
 
 
 @pytest.fixture(scope="module", autouse=True)

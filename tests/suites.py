@@ -20,8 +20,8 @@ _NOTHING_COLLECTED = 5
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
-        # By the groups of tests/conftest.py, in their order.
-        **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")),
+        # By the modules and the order of tests/conftest.py.
+        **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
     }
 )
 """Name → how its tests are spread over processes; the others run one after the other."""

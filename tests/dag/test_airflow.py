@@ -17,11 +17,10 @@ from connect_core.dag.wiring import airflow_scheduler, worker_settings
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import Database, connectors, migrate
-from tests.conftest import WHOLE_STACK
 from tests.dag.live import STUB, Live, eventually
 from tests.dag.stub import stub_world
 
-pytestmark = [pytest.mark.servers, pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = pytest.mark.servers
 
 AIRFLOW = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
 

@@ -6,10 +6,9 @@ import httpx
 import pytest
 
 from connect_core.dev.secrets import secret
-from tests.conftest import WHOLE_STACK
 from tests.faces.stack import Faces, token_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = [pytest.mark.browser, pytest.mark.servers]
 
 VALUES = {"connector": "a", "task": "0", "plugin": "FileStreamSource", "logger": "root", "sequence": "1"}
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import WHOLE_STACK
 from tests.faces.stack import Faces
 from tests.rest.replaying import assert_replayed
 
-pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(900), pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(900)]
 
 
 def test_the_api_in_airflow_answers_as_the_real_worker(faces: Faces) -> None:

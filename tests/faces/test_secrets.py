@@ -19,11 +19,10 @@ from psycopg import sql
 
 from connect_core.dev.postgres import database_url
 from connect_core.dev.secrets import secret
-from tests.conftest import WHOLE_STACK
 from tests.faces.stack import Faces
 from tests.integration.deployment import eventually
 
-pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600)]
 
 SECRETS = tuple(f"canary-{word}-{uuid.uuid4().hex}" for word in ("literal", "file"))
 USERS = ("shop", "reader")

@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import BrowserContext, FrameLocator, Locator, Page, expect
 
 from connect_core.dag.naming import dag_id_of
-from tests.conftest import WHOLE_STACK
 from tests.faces.stack import Faces
 from tests.integration.topics import Topics
 
-pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600)]
 
 Screen = Page | FrameLocator
 PATIENCE_MS = 120_000

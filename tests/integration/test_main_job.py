@@ -17,11 +17,10 @@ import pytest
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import IntervalState
-from tests.conftest import WHOLE_STACK
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
 
-pytestmark = [pytest.mark.servers, pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = pytest.mark.servers
 
 SERVICES = (
     "postgres",

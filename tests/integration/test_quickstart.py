@@ -13,9 +13,8 @@ import psycopg
 import pytest
 
 from connect_core.dev.processes import marked
-from tests.conftest import WHOLE_STACK
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600), pytest.mark.xdist_group(WHOLE_STACK)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 CONNECT = Path(sys.executable).with_name("connect")
 CONNECTORS = ("broker-log", "parquet-export", "text-export", "shop-orders", "shop-copies", "shop-parquet")
