@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,14 +15,15 @@ from connect_core.connectors.jdbc.source_gaps import Gaps
 from connect_core.connectors.jdbc.source_horizon import (
     FloorState,
     Horizon,
+    TableFile,
     read_file_node,
     read_horizon,
     table_bytes,
 )
 from connect_core.connectors.jdbc.source_positions import KEY, Position
 from connect_core.connectors.jdbc.source_segments import BULK, LATE, XMIN, Late, late_window
-from connect_core.connectors.jdbc.source_stream import Stream
-from connect_core.connectors.jdbc.table_query import Window, select_positions
+from connect_core.connectors.jdbc.source_stream import Stream, StreamName
+from connect_core.connectors.jdbc.table_query import Window, select_oldest, select_positions
 
 __all__ = ["BoundPlanner", "now_millis"]
 
@@ -49,6 +50,7 @@ class BoundPlanner:
     started: int
     """When the connector was started: ``timestamp.initial=-1`` means that time."""
     _horizon: Horizon | None = None
+    _files: dict[StreamName, TableFile] = field(default_factory=dict)
 
     def horizon(self, stream: Stream) -> Horizon | None:
         """Return the horizon where the stream's rows know their transaction."""
@@ -83,28 +85,29 @@ class BoundPlanner:
 
     def late(self, stream: Stream, offset: Offset, state: Mapping[str, str] | None) -> Late:
         """Return where rows that came late are to be looked for."""
-        position = stream.order.from_offset(offset)
-        if position is None:
-            return Late()
         if self.horizon(stream) is None:
             is_counted = stream.mode is Mode.INCREMENTING
             gaps = Gaps.from_state(state).without(now_millis(), self.settings.late_window)
             return Late(gaps=gaps if is_counted else Gaps())
         known = FloorState.from_state(state)
-        if known.file_node and known.file_node != self.file_node(stream) and self._was_rewritten(stream, offset):
-            return Late(is_blind=True)
-        return Late(floor=self._floor(stream, known))
+        return Late(floor=self._floor(stream, known), file=self.file(stream, offset, known.file))
 
-    def file_node(self, stream: Stream) -> str:
-        """Return the file the stream's rows are in, empty where there is no horizon."""
-        return "" if self.horizon(stream) is None else read_file_node(self.connection, self._quoted(stream))
+    def file(self, stream: Stream, offset: Offset, known: TableFile) -> TableFile:
+        """Return where the stream's rows are now, ``known`` being where they were when the offset was reached."""
+        if stream.name not in self._files:
+            node = read_file_node(self.connection, self._quoted(stream))
+            here = replace(known, node=node)
+            is_same = known.node in ("", node)
+            self._files[stream.name] = here if is_same else self._other_file(stream, offset, known, here)
+        return self._files[stream.name]
 
     def _late_bound(self, stream: Stream, offset: Offset, position: Position, late: Late) -> Offset | None:
         horizon, before = self.horizon(stream), offset.get(XMIN)
         if horizon is not None:
-            if before is None or before >= horizon.xmin or late.is_blind:
+            first = max(before or 0, late.file.copied_before)
+            if before is None or first >= horizon.xmin:
                 return None
-            window = late_window(position, (before, horizon.xmin), late.floor)
+            window = late_window(position, (first, horizon.xmin), late.floor)
             is_found = self._last(stream, window) is not None
             return {**stream.order.to_offset(position), XMIN: horizon.xmin} if is_found else None
         if not late.gaps.gaps:
@@ -120,12 +123,16 @@ class BoundPlanner:
             return None
         return stream.order.earlier(floor, _CLOCK_SKEW_SECONDS)
 
-    def _was_rewritten(self, stream: Stream, offset: Offset) -> bool:
-        """Return whether no row is left as it was read: ALTER TABLE gave all of them a new transaction."""
+    def _other_file(self, stream: Stream, offset: Offset, known: TableFile, here: TableFile) -> TableFile:
+        """Return the file after another transaction wrote all rows anew, itself or, as VACUUM FULL does, unchanged."""
         position, before = stream.order.from_offset(offset), offset.get(XMIN)
         if position is None or before is None:
-            return False
-        return self._last(stream, Window(None, position, to_xmin=before)) is None
+            return here
+        if self._last(stream, Window(None, position, to_xmin=before)) is not None:
+            return here
+        oldest = self.connection.execute(select_oldest(stream, Window(None, position), before)).scalar()
+        # To a snapshot from before ALTER TABLE the table is empty: that says nothing.
+        return known if oldest is None else replace(here, copied_before=int(oldest) + 1)
 
     def _newest(self, stream: Stream) -> Position | None:
         if not stream.order.has_timestamp or not self.settings.delay:

@@ -329,7 +329,7 @@ _CONNECTOR_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.INT,
         100,
         Importance.LOW,
-        "How many rows one poll returns when records go one by one; columns come in up to 50,000 rows.",
+        "How many rows one poll returns when records go one by one; columns come in up to 20,000 rows.",
         Range.at_least(1),
     ),
     (

@@ -9,12 +9,12 @@ no transaction that is still running can have written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-__all__ = ["FloorState", "Horizon", "read_file_node", "read_horizon", "table_bytes"]
+__all__ = ["FloorState", "Horizon", "TableFile", "read_file_node", "read_horizon", "table_bytes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,31 @@ def table_bytes(connection: Connection, table: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class TableFile:
+    """Where a table's rows are: ``node`` is another one after they were rewritten.
+
+    ALTER TABLE copies all rows in a transaction of its own. Rows behind the position
+    by transactions before ``copied_before`` are such copies, whoever wrote them first.
+    """
+
+    node: str = ""
+    copied_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FloorState:
     """How far down late rows are looked for; kept beside the offset.
 
     ``floor``: a position, empty for the beginning. ``mark`` becomes the floor once
     the transactions in ``running`` have ended and all before ``mark_xmax`` are behind
-    the horizon. ``file_node``: where the rows were.
+    the horizon. ``file``: where the rows were.
     """
 
     floor: str = ""
     mark: str = ""
     mark_xmax: int = 0
     running: frozenset[str] = frozenset()
-    file_node: str = ""
+    file: TableFile = field(default_factory=TableFile)
 
     @classmethod
     def from_state(cls, state: Mapping[str, str] | None) -> FloorState:
@@ -79,7 +91,7 @@ class FloorState:
             known.get("mark", ""),
             int(known.get("mark_xmax") or 0),
             running,
-            known.get("file_node", ""),
+            TableFile(known.get("file_node", ""), int(known.get("copied_before") or 0)),
         )
 
     def to_state(self) -> dict[str, str]:
@@ -89,18 +101,18 @@ class FloorState:
             "mark": self.mark,
             "mark_xmax": str(self.mark_xmax),
             "running": " ".join(sorted(self.running)),
-            "file_node": self.file_node,
+            "file_node": self.file.node,
+            "copied_before": str(self.file.copied_before),
         }
 
-    def advanced(self, position: str, xmin: int, now: Horizon, file_node: str) -> FloorState:
+    def advanced(self, position: str, xmin: int, now: Horizon) -> FloorState:
         """Return the state after all rows up to ``position`` of transactions before ``xmin`` were read.
 
         ``now`` is a later horizon.
         """
-        known = replace(self, file_node=file_node)
         if self.mark and self.running:
             left = self.running & now.running
-            return replace(known, running=left, mark_xmax=self.mark_xmax if left else now.xmax)
+            return replace(self, running=left, mark_xmax=self.mark_xmax if left else now.xmax)
         if self.mark and xmin < self.mark_xmax:
-            return known
-        return replace(known, floor=self.mark, mark=position, mark_xmax=now.xmax, running=now.running)
+            return self
+        return replace(self, floor=self.mark, mark=position, mark_xmax=now.xmax, running=now.running)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -85,9 +85,9 @@ class LatestBounds:
             # Nothing came late up to this horizon: that is as good as an interval that read nothing.
             position = stream.order.from_offset(offset)
             if position is not None:
-                floor = FloorState.from_state(state)
-                text = stream.order.to_text(position)
-                advanced = floor.advanced(text, horizon.xmin, horizon, planner.file_node(stream) or floor.file_node)
+                known = FloorState.from_state(state)
+                known = replace(known, file=planner.file(stream, offset, known.file))
+                advanced = known.advanced(stream.order.to_text(position), horizon.xmin, horizon)
                 self._quiet[key] = canonical(offset), advanced.to_state()
         return bound
 

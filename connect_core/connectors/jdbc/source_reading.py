@@ -80,8 +80,7 @@ class StreamReading:
                 return
             start = self._start(planner, stream, offset)
             late = planner.late(stream, start, self._state)
-            file_node = planner.file_node(stream)
-        self._begin(stream, late, file_node, start)
+        self._begin(stream, late, start)
         plan = segments(stream, start, bound, late)
         size = _chunk_rows(stream) if is_columnar else self._settings.batch_rows
         yield from _with_end(self._chunks(stream, plan, is_columnar, size), bound)
@@ -118,11 +117,13 @@ class StreamReading:
         position = None if stream.mode is Mode.BULK else planner.start(stream, offset)
         return {} if position is None else stream.order.to_offset(position)
 
-    def _begin(self, stream: Stream, late: Late, file_node: str, start: Mapping[str, Any]) -> None:
+    def _begin(self, stream: Stream, late: Late, start: Mapping[str, Any]) -> None:
         version, fingerprint = schema_version(stream, self._state)
         self._state |= {"version": str(version), "schema": fingerprint}
         self.converter = row_converter(stream, version)
-        self._file_node = file_node
+        if late.file.node:
+            # Beside every offset, also of an interval that ends early: the rows may be rewritten at any time.
+            self._state |= replace(FloorState.from_state(self._state), file=late.file).to_state()
         if stream.mode is Mode.BULK and KEY not in start:
             self._state["begun"] = str(now_millis())
         elif stream.mode is Mode.INCREMENTING and not stream.has_xmin:
@@ -163,7 +164,7 @@ class StreamReading:
         with self._database.connect() as connection:
             now = read_horizon(connection)
         known = FloorState.from_state(self._state)
-        return known.advanced(stream.order.to_text(position), bound[XMIN], now, self._file_node).to_state()
+        return known.advanced(stream.order.to_text(position), bound[XMIN], now).to_state()
 
 
 def _chunk_rows(stream: Stream) -> int:

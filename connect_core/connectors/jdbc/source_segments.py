@@ -8,6 +8,7 @@ from typing import Any
 
 from connect_core.connectors.jdbc.source_config import Mode
 from connect_core.connectors.jdbc.source_gaps import Gaps
+from connect_core.connectors.jdbc.source_horizon import TableFile
 from connect_core.connectors.jdbc.source_positions import KEY, Order, Position
 from connect_core.connectors.jdbc.source_stream import Stream
 from connect_core.connectors.jdbc.table_query import Window
@@ -40,11 +41,11 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Where rows that came late are looked for: above ``floor``, or among ``gaps``; not at all if blind."""
+    """Where rows that came late are looked for: above ``floor`` in ``file``, or among ``gaps``."""
 
     floor: Position | None = None
     gaps: Gaps = field(default_factory=Gaps)
-    is_blind: bool = False
+    file: TableFile = field(default_factory=TableFile)
 
 
 def segments(stream: Stream, offset: Mapping[str, Any], bound: Mapping[str, Any], late: Late) -> list[Segment]:
@@ -76,12 +77,13 @@ def _bulk_segment(stream: Stream, offset: Mapping[str, Any], bound: Mapping[str,
 def _late_segments(stream: Stream, offset: Mapping[str, Any], xmin: int, late: Late) -> list[Segment]:
     position, before = stream.order.from_offset(offset), offset.get(XMIN)
     assert position is not None
-    if before is None or late.is_blind:
+    if before is None:
         return []
+    before = max(before, late.file.copied_before)
     found: list[Segment] = []
     resting = stream.order.to_offset(position)
     begun = offset.get(LATE_XMIN)
-    if begun is not None:
+    if begun is not None and before < begun:
         cursor = stream.order.from_text(str(offset.get(LATE) or "[]")) or late.floor
         found.append(
             Segment(late_window(position, (before, begun), cursor), {**resting, XMIN: before, LATE_XMIN: begun}, LATE)

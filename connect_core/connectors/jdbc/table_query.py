@@ -14,7 +14,7 @@ from sqlalchemy.sql import quoted_name
 from connect_core.connectors.jdbc.source_positions import OrderPart, Position, Role
 from connect_core.connectors.jdbc.source_stream import Stream
 
-__all__ = ["Window", "is_settled", "select_positions", "select_query", "select_rows"]
+__all__ = ["Window", "is_settled", "select_oldest", "select_positions", "select_query", "select_rows"]
 
 _XID_MASK, _FIRST_XID = 0xFFFF_FFFF, 3
 
@@ -53,6 +53,13 @@ def select_positions(stream: Stream, window: Window, is_last: bool = True) -> sa
     statement = sa.select(*(columns or [sa.literal_column("1")]))
     statement = statement.select_from(_source(stream)).where(*_conditions(stream, window))
     return statement.order_by(*(one.desc() if is_last else one for one in parts)).limit(1)
+
+
+def select_oldest(stream: Stream, window: Window, since: int) -> sa.Select[Any]:
+    """Return the statement that reads the oldest transaction of the window's rows; none may come before ``since``."""
+    oldest = sa.func.max(sa.func.age(sa.literal_column("xmin")))
+    statement: sa.Select[Any] = sa.select(_bound_int(since) + (_age_of(since) - oldest))
+    return statement.select_from(_source(stream)).where(*_conditions(stream, window))
 
 
 def is_settled(xmin: int) -> sa.ColumnElement[bool]:
