@@ -64,6 +64,22 @@ def test_walk_from_list_to_pause(page: Page, site: str, world: World) -> None:
     expect(page.get_by_text("Offsets can be changed while the connector is stopped.")).to_be_visible()
 
 
+@pytest.mark.parametrize("is_blurred", [False, True], ids=["at once", "after Tab"])
+def test_typing_does_not_call_one_back_to_the_list(page: Page, site: str, world: World, is_blurred: bool) -> None:
+    world.create("a", SOURCE)
+    page.goto(site)
+    expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
+    search = page.get_by_role("searchbox")
+    search.press("a")
+    if is_blurred:
+        search.press("Tab")
+        assert page.evaluate("location.hash") == "#/?q=a"
+    page.evaluate("() => { location.hash = '#/connectors/a' }")
+    expect(page.get_by_role("heading", name="a", exact=True)).to_be_visible()
+    page.wait_for_timeout(300)
+    assert page.evaluate("location.hash") == "#/connectors/a"
+
+
 def test_question_takes_and_returns_the_focus(page: Page, site: str, world: World) -> None:
     world.create("a", SOURCE)
     page.goto(f"{site}#/connectors/a")

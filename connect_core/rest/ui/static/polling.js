@@ -45,11 +45,12 @@ export function poll(load, seconds) {
   };
 }
 
-/** Return a function that runs `act` once its calls have ceased for `milliseconds`. */
+/** Return a function that runs `act` once its calls have ceased for `milliseconds`; `cancel` forgets the last one. */
 export function debounced(act, milliseconds) {
   let timer = null;
-  return (...values) => {
+  const later = (...values) => {
     clearTimeout(timer);
     timer = setTimeout(() => act(...values), milliseconds);
   };
+  return Object.assign(later, { cancel: () => clearTimeout(timer) });
 }

@@ -31,7 +31,8 @@ export function go(hash) {
   location.hash = hash;
 }
 
-/** Change the query of this address without a step in the history. */
+/** Change the query of this address without a step in the history; one that has gone elsewhere stays as it is. */
 export function rewrite(parts, query) {
+  if (address(parse(location.hash).parts) !== address(parts)) return;
   history.replaceState(null, "", address(parts, query));
 }

@@ -7,13 +7,16 @@ const NONE = { q: "", state: "", type: "", class: "", tag: "" };
 
 /** Make the bar; `want` gets what changed. */
 export function filterBar(wanted, want) {
+  const searchSoon = debounced(searchNow, 120);
   const search = h("input", {
     id: "search",
     type: "search",
     placeholder: "Search name, class, tag, error  ( / )",
     "aria-label": "Search connectors",
     value: wanted.q,
-    oninput: debounced(() => want({ q: search.value }), 120),
+    oninput: searchSoon,
+    // The focus leaves, perhaps for a link: what is typed must be in this address before there is another.
+    onchange: searchNow,
   });
   const selects = {
     type: select("Type", "type"),
@@ -21,12 +24,18 @@ export function filterBar(wanted, want) {
     tag: select("Tag", "tag"),
   };
 
+  function searchNow() {
+    searchSoon.cancel();
+    want({ q: search.value });
+  }
+
   function select(label, key) {
     const element = h("select", { "aria-label": label, onchange: () => want({ [key]: element.value }) });
     return element;
   }
 
   function clear() {
+    searchSoon.cancel();
     search.value = "";
     for (const element of Object.values(selects)) element.value = "";
     want({ ...NONE });
