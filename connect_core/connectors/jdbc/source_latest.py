@@ -85,9 +85,9 @@ class LatestBounds:
             # Nothing came late up to this horizon: that is as good as an interval that read nothing.
             position = stream.order.from_offset(offset)
             if position is not None:
-                known = FloorState.from_state(state)
-                known = replace(known, file=planner.file(stream, offset, known.file))
-                advanced = known.advanced(stream.order.to_text(position), horizon.xmin, horizon)
+                floor = FloorState.from_state(state)
+                floor = replace(floor, file=planner.file(stream, offset, floor.file))
+                advanced = floor.advanced(stream.order.to_text(position), horizon.xmin, horizon)
                 self._quiet[key] = canonical(offset), advanced.to_state()
         return bound
 
