@@ -52,11 +52,11 @@ class Converter(ABC):
         """Return the settings this converter knows."""
         return ConfigDef()
 
-    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
-        """Return the bytes of all rows, or ``None`` if only records can say it.
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
+        """Return the bytes of all rows as a binary column, or ``None`` if only records can say it.
 
-        ``topic`` is a string or dictionary column of the same length. Errors
-        surface in the record lane: return ``None`` or raise BatchRowError.
+        A null is a Kafka null. ``topic`` is a string or dictionary column of the same length.
+        Errors surface in the record lane: return ``None`` or raise BatchRowError.
         """
         return None
 

@@ -13,7 +13,7 @@ from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import OPTIONAL_BYTES_SCHEMA, Schema, SchemaAndValue, SchemaType
 from connect_core.converters.columns import columns_of
 from connect_core.converters.kind import define_kind
-from connect_core.converters.packing import unpack
+from connect_core.converters.packing import pack_bytes
 from connect_core.errors import DataError
 
 __all__ = ["ByteArrayConverter"]
@@ -53,14 +53,14 @@ class ByteArrayConverter(Converter, HeaderConverter):
         """Return a header's bytes."""
         return self.to_connect_data(topic, value)
 
-    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the bytes of all rows."""
         columns = columns_of(data)
         if columns is None or (columns.schema is not None and columns.schema.type is not SchemaType.BYTES):
             return None
         if pa.types.is_null(columns.array.type):
-            return [None] * len(columns)
-        return unpack(columns.array) if pa.types.is_binary(columns.array.type) else None
+            return pa.nulls(len(columns), pa.binary())
+        return pack_bytes(columns.array) if pa.types.is_binary(columns.array.type) else None
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
         """Return the bytes of all rows."""

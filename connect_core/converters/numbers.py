@@ -106,14 +106,14 @@ class NumberConverter(Converter, HeaderConverter):
         """Return the number in a header's bytes."""
         return self.to_connect_data(topic, value)
 
-    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the bytes of all rows."""
         columns = columns_of(data)
         if columns is None:
             return None
         array = columns.array
         if array.null_count == len(array):
-            return [None] * len(array)
+            return pa.nulls(len(array), pa.binary())
         return unpack_numbers(array, self.form) if array.type == self.arrow_type else None
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
@@ -222,14 +222,14 @@ class BooleanConverter(Converter, HeaderConverter):
         """Return the boolean in a header's byte."""
         return self.to_connect_data(topic, value)
 
-    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the bytes of all rows."""
         columns = columns_of(data)
         if columns is None or (columns.schema is not None and columns.schema.type is not SchemaType.BOOLEAN):
             return None
         array = columns.array
         if array.null_count == len(array):
-            return [None] * len(array)
+            return pa.nulls(len(array), pa.binary())
         return unpack_numbers(array.cast(pa.int8()), _BYTE) if pa.types.is_boolean(array.type) else None
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:

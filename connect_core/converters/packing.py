@@ -1,4 +1,4 @@
-"""Between Arrow columns and the list of bytes that Kafka's client takes."""
+"""Between Arrow columns and the bytes of keys and values in Kafka."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["pack_numbers", "unpack", "unpack_numbers"]
+__all__ = ["pack_bytes", "pack_numbers", "unpack_numbers"]
 
 
-def unpack(column: pa.Array) -> list[bytes | None]:
-    """Return a string or binary column as bytes objects, null rows as ``None``."""
-    packed = column if pa.types.is_binary(column.type) else column.cast(pa.binary())
-    values: list[bytes | None] = packed.to_numpy(zero_copy_only=False).tolist()
-    return values
+def pack_bytes(column: pa.Array) -> pa.Array:
+    """Return a string or binary column as bytes, null rows as Kafka nulls."""
+    return column if pa.types.is_binary(column.type) else column.cast(pa.binary())
 
 
-def unpack_numbers(column: pa.Array, form: struct.Struct) -> list[bytes | None]:
+def unpack_numbers(column: pa.Array, form: struct.Struct) -> pa.Array:
     """Return a column of numbers as bytes in the byte order of ``form``."""
     numbers = column.fill_null(0).to_numpy().astype(np.dtype(form.format))
     if numbers.dtype.kind == "f":
         # One bit pattern for all that is no number, as doubleToLongBits has it.
         numbers[np.isnan(numbers)] = np.nan
     buffers = [column.is_valid().buffers()[1], pa.py_buffer(numbers.tobytes())]
-    fixed = pa.Array.from_buffers(pa.binary(form.size), len(column), buffers)
-    values: list[bytes | None] = fixed.to_numpy(zero_copy_only=False).tolist()
-    return values
+    return pa.Array.from_buffers(pa.binary(form.size), len(column), buffers).cast(pa.binary())
 
 
 def pack_numbers(values: Sequence[bytes | None], form: struct.Struct, kind: pa.DataType) -> pa.Array | None:

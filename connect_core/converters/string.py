@@ -15,7 +15,7 @@ from connect_core.converters.charsets import Charset, find_charset
 from connect_core.converters.columns import columns_of
 from connect_core.converters.java_text import java_text
 from connect_core.converters.kind import define_kind, with_kind
-from connect_core.converters.packing import unpack
+from connect_core.converters.packing import pack_bytes
 
 __all__ = ["StringConverter"]
 
@@ -66,13 +66,13 @@ class StringConverter(Converter, HeaderConverter):
         """Return a header's bytes as text."""
         return self.to_connect_data(topic, value)
 
-    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the text of all rows of strings, numbers and booleans; only UTF-8."""
         columns = columns_of(data)
         if columns is None or not self._charset.is_utf8:
             return None
         text = java_text(columns.schema, columns.array)
-        return None if text is None else unpack(text)
+        return None if text is None else pack_bytes(text)
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
         """Return all rows as text."""

@@ -39,18 +39,19 @@ class DeliveryReports:
         """Whether the failed were only dropped with their transaction, and say nothing of why."""
         return all(error.code() in _PURGED for error, _ in self.failed)
 
-    def raise_failure(self, servers: str) -> None:
+    def raise_failure(self, servers: str, largest: int = 0) -> None:
         """Raise the error of the failed record that is to blame, if any failed.
 
         One request carries many records and fails as a whole: of records too
-        large for the broker, the largest is named.
+        large for the broker, the largest is named. ``largest``: bytes of the
+        largest of which no report was asked for.
         """
         if not self.failed:
             return
-        error, message = max(self.failed, key=lambda failure: len(failure[1]))
-        raise to_connect_error(
-            error, f"Producing to {message.topic()}-{message.partition()} a record of {len(message)} bytes", servers
-        )
+        error, message = max(self.failed, key=lambda failure: (failure[0].code() not in _PURGED, len(failure[1])))
+        size = len(message)
+        what = f"a record of {size} bytes" if size >= largest else f"records of up to {largest} bytes"
+        raise to_connect_error(error, f"Producing to {message.topic()}-{message.partition()} {what}", servers)
 
 
 @dataclass(slots=True)

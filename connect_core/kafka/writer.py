@@ -10,7 +10,7 @@ from enum import Enum
 from functools import partial
 from itertools import repeat
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException
@@ -25,11 +25,9 @@ from connect_core.kafka.delivery import Delivery, DeliveryReports
 from connect_core.kafka.failures import FENCED, called, code_of, to_connect_error
 from connect_core.kafka.marker_records import Marker, MarkerStamp
 from connect_core.kafka.raw_batch import RawHeaders
+from connect_core.kafka.record_queue import NoRoomError, NotTakenError, RecordQueue, Refused, by_topic
 
 __all__ = ["KafkaRecord", "OffsetsTarget", "TransactionalWriter", "WriterOptions"]
-
-Refused = Callable[[int, DataError], None]
-"""Takes the row of a record that the client refuses, and why; the records beside it are sent."""
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +109,9 @@ class TransactionalWriter:
                 "error_cb": self._errors.note,
             }
         )
+        self._queue = RecordQueue(
+            self._producer, self._reports, self._check_delivered, self._meaning, options.commit_seconds
+        )
 
     def init(self) -> None:
         """Fence every older producer of this id and end its open transaction.
@@ -124,23 +125,29 @@ class TransactionalWriter:
     def produce(
         self,
         batch: Batch,
-        keys: Sequence[bytes | None],
-        values: Sequence[bytes | None],
+        keys: pa.Array,
+        values: pa.Array,
         headers: Sequence[RawHeaders] | None,
         refused: Refused | None = None,
     ) -> Sequence[Delivery]:
         """Add records to the open transaction, or to a new one.
 
-        Topic, partition and timestamp are the batch's. Return one delivery a record if places are kept, else
-        nothing. What is too large for the client goes to ``refused``, else raises DataError. Raise
-        StaleEpochError when fenced, RetriableError if the brokers take nothing.
+        keys, values: binary or large_binary, null = Kafka null; topic, partition and timestamp are the batch's.
+        Return one delivery a record if places are kept, else nothing. What is too large for the client goes to
+        ``refused``, else raises DataError. Raise StaleEpochError when fenced, RetriableError if the brokers
+        take nothing.
         """
         self._begin()
+        if headers is None and not self._options.keeps_places and _is_bare(batch):
+            for records in by_topic(batch.topic, keys, values):
+                self._put(partial(self._queue.put_columns, records, refused))
+            return ()
         topics, partitions, stamps = _topics(batch.topic), _filled(batch.partition, -1), _filled(batch.timestamp, 0)
-        deliveries = [Delivery(self._reports) for _ in values] if self._options.keeps_places else ()
+        deliveries = [Delivery(self._reports) for _ in range(len(batch))] if self._options.keeps_places else ()
         callbacks = deliveries or repeat(self._reports.note)
-        rows = zip(topics, values, keys, partitions, callbacks, repeat(None), stamps, headers or repeat(None))
-        self._send(rows, refused)
+        data = values.to_pylist(), keys.to_pylist()
+        rows = zip(topics, *data, partitions, callbacks, repeat(None), stamps, headers or repeat(None))
+        self._put(partial(self._queue.put_rows, rows, refused))
         return deliveries
 
     def commit(
@@ -174,7 +181,8 @@ class TransactionalWriter:
         """Add records for one topic to the open transaction, or to a new one; raises as ``produce``."""
         self._begin()
         note = self._reports.note
-        self._send((topic, one.value, one.key, -1, note, None, 0, one.headers) for one in records)
+        rows = ((topic, one.value, one.key, -1, note, None, 0, one.headers) for one in records)
+        self._put(partial(self._queue.put_rows, rows))
 
     def abort(self) -> None:
         """Drop the open transaction, if any. Raise StaleEpochError when fenced."""
@@ -209,6 +217,7 @@ class TransactionalWriter:
             return
         self._require(_State.READY)
         self._attempt("Beginning a transaction", self._producer.begin_transaction)
+        self._queue.largest = 0
         self._state = _State.OPEN
 
     def _require(self, state: _State) -> None:
@@ -221,42 +230,29 @@ class TransactionalWriter:
         start, state = self._committed.get(key), states.get(key)
         return Marker(target.connector, partition, offset, target.stamp, start, state)
 
-    def _send(self, rows: Iterable[tuple[Any, ...]], refused: Refused | None = None) -> None:
-        produce = self._producer.produce
-        row: tuple[Any, ...] = ()
+    def _put(self, put: Callable[[], None]) -> None:
         try:
-            for number, row in enumerate(rows):
-                try:
-                    produce(*row)
-                except BufferError:
-                    self._await_room(row)
-                except KafkaException as failure:
-                    error = _meaning(_producing(row), code_of(failure), self._servers, self._errors.last)
-                    if refused is None or not isinstance(error, DataError):
-                        raise
-                    refused(number, error)
-            called(self._producer.poll, 0)
-        except KafkaException as failure:
-            raise self._ended(_producing(row), failure) from failure
+            put()
+        except NotTakenError as refusal:
+            if refusal.error.code() == KafkaError._STATE:
+                self._fail_delivery()
+            raise self._ended(refusal.act, KafkaException(refusal.error)) from refusal
+        except NoRoomError as full:
+            self._discard()
+            raise RetriableError(
+                f"The brokers of bootstrap.servers={self._servers} took no record for"
+                f" {self._options.commit_seconds:g} s; last trouble: {self._errors.last or 'none'}"
+            ) from full
+
+    def _check_delivered(self) -> None:
         if self._reports.failed:
             self._fail_delivery()
 
-    def _await_room(self, row: tuple[Any, ...]) -> None:
-        deadline = time.monotonic() + self._options.commit_seconds
-        while time.monotonic() < deadline:
-            called(self._producer.poll, 0.05)
-            if self._reports.failed:
-                self._fail_delivery()
-            try:
-                self._producer.produce(*row)
-            except BufferError:
-                continue
-            return
-        self._discard()
-        raise RetriableError(
-            f"The brokers of bootstrap.servers={self._servers} took no record for"
-            f" {self._options.commit_seconds:g} s; last trouble: {self._errors.last or 'none'}"
-        )
+    def _meaning(self, act: str, error: KafkaError) -> ConnectError:
+        found = to_connect_error(error, act, self._servers, self._errors.last)
+        if isinstance(found, DataError):
+            found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
+        return found
 
     def _flush(self, deadline: float) -> None:
         """Wait until everything is delivered: a failure up to here is surely not a commit."""
@@ -264,8 +260,7 @@ class TransactionalWriter:
             waiting = called(self._producer.flush, max(0.0, deadline - time.monotonic()))
         except KafkaException as failure:
             raise self._ended("Delivering a transaction", failure) from failure
-        if self._reports.failed:
-            self._fail_delivery()
+        self._check_delivered()
         if waiting:
             self._discard()
             raise RetriableError(
@@ -273,7 +268,7 @@ class TransactionalWriter:
                 f" to bootstrap.servers={self._servers}; last trouble: {self._errors.last or 'none'}"
             )
 
-    def _fail_delivery(self) -> None:
+    def _fail_delivery(self) -> NoReturn:
         """End a transaction one of whose records was refused."""
         reason = self._abort_reason()
         try:
@@ -281,10 +276,12 @@ class TransactionalWriter:
             called(self._producer.abort_transaction, self._options.commit_seconds)
         except KafkaException as failure:
             _log.warning("%s: a failed transaction is left to time out: %s", self._id, code_of(failure).str())
+        largest = self._queue.largest
         self._discard()
         if reason is not None and self._reports.are_purged:
-            raise to_connect_error(reason, f"A transaction of {self._id}", self._servers)
-        self._reports.raise_failure(self._servers)
+            raise self._meaning(f"A transaction of {self._id}, with records of up to {largest} bytes,", reason)
+        self._reports.raise_failure(self._servers, largest)
+        raise RetriableError(f"A transaction of {self._id} was ended by the client; the brokers: {self._servers}")
 
     def _abort_reason(self) -> KafkaError | None:
         """Return why the open transaction can only be aborted: beginning another is how the client tells."""
@@ -318,7 +315,7 @@ class TransactionalWriter:
         """Close after a failure, and return what it means."""
         error = code_of(self._reason(failure))
         self._discard()
-        return _meaning(act, error, self._servers, self._errors.last)
+        return self._meaning(act, error)
 
     def _reason(self, failure: KafkaException) -> KafkaException:
         """Return why a client is dead, where it says no more than that it is; gather its last trouble."""
@@ -333,23 +330,18 @@ class TransactionalWriter:
     def _discard(self) -> None:
         """Destroy the client at once: what it had in flight is void, nothing of it is tried again."""
         producer, self._producer = self._producer, _Closed(self._id)
+        self._queue.producer = self._producer
         self._state = _State.CLOSED
         destroy(producer)
 
 
-def _producing(row: tuple[Any, ...]) -> str:
-    return f"Producing to {row and row[0]} a record of {len(row[1] or b'') if row else 0} bytes"
-
-
-def _meaning(act: str, error: KafkaError, servers: str, last: str) -> ConnectError:
-    found = to_connect_error(error, act, servers, last)
-    if isinstance(found, DataError):
-        found.add_note("Raise producer.max.request.size and the topic's max.message.bytes, or skip the record")
-    return found
-
-
 def _time_limit(seconds: float | None) -> dict[str, int]:
     return {} if seconds is None else {"transaction.timeout.ms": int(seconds * 1000)}
+
+
+def _is_bare(batch: Batch) -> bool:
+    """Return whether no record has a partition or a timestamp of its own: then many can be put in at once."""
+    return all(column.null_count == len(batch) for column in (batch.partition, batch.timestamp))
 
 
 def _topics(column: pa.Array) -> Iterable[str]:

@@ -27,11 +27,14 @@ _Written = tuple[bytes | None, bytes | None, RawHeaders]
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A batch as bytes, ready to produce; rows that were skipped are absent from ``batch``."""
+    """A batch as bytes, ready to produce; rows that were skipped are absent from ``batch``.
+
+    keys, values: binary or large_binary, null = Kafka null.
+    """
 
     batch: Batch
-    keys: list[bytes | None]
-    values: list[bytes | None]
+    keys: pa.Array
+    values: pa.Array
     headers: list[RawHeaders] | None
 
 
@@ -127,10 +130,10 @@ class Converters:
                 kept.append(row)
                 written.append(done)
         rows = batch if len(kept) == len(batch) else batch.take(pa.array(kept, pa.int64()))
+        # Large: what one array of the other kind cannot hold, Arrow would cut in pieces.
+        keys, values = (pa.array([one[place] for one in written], pa.large_binary()) for place in (0, 1))
         headers = [one[2] for one in written]
-        return Produced(
-            rows, [one[0] for one in written], [one[1] for one in written], headers if any(headers) else None
-        )
+        return Produced(rows, keys, values, headers if any(headers) else None)
 
     def _write_row(self, record: ConnectRecord, batch: Batch, row: int) -> _Written | None:
         topic = record.topic
@@ -190,7 +193,7 @@ def _read(converter: Converter, topic: pa.Array, values: Sequence[bytes | None])
         return None
 
 
-def _write(converter: Converter, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+def _write(converter: Converter, topic: pa.Array, data: Data) -> pa.Array | None:
     try:
         return converter.from_connect_batch(topic, data)
     except Exception:

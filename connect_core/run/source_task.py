@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
@@ -193,7 +194,7 @@ class SourceRun:
             self._remember(answer, batch, produced.batch, deliveries)
         self._open.records += len(batch)
         self._open.dropped += len(batch) - len(produced.values) - skipped
-        self._open.bytes += sum(map(len, filter(None, produced.values)))
+        self._open.bytes += pc.sum(pc.binary_length(produced.values)).as_py() or 0
         self.topics.update(topics)
         self._advance(answer, batch)
         reach("K4", self.control.connector)

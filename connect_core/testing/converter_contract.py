@@ -141,7 +141,7 @@ class ConverterContract(_BytesContract):
             for data in (one for one in both if one is not None):
                 found = _columns(self.configured(self.is_key).from_connect_batch, data)
                 if found is not None:
-                    assert list(found) == [self.write(value) for value in some]
+                    assert found.to_pylist() == [self.write(value) for value in some]
 
 
 class HeaderConverterContract(_BytesContract):

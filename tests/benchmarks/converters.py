@@ -89,8 +89,9 @@ def _converter(
 ) -> tuple[float, float]:
     array = to_arrow_array(schema, values)
     data: Data = Columns(schema, array)
-    messages = converter.from_connect_batch(TOPIC, data)
-    if messages is None or converter.to_connect_batch(TOPIC, messages) is None:
+    written = converter.from_connect_batch(TOPIC, data)
+    messages = [] if written is None else written.to_pylist()
+    if not messages or converter.to_connect_batch(TOPIC, messages) is None:
         raise SystemExit(f"a homogeneous batch of {name} fell back to records")
     read, write = converter.to_connect_data, converter.from_connect_data
     reads = rate(ROWS, lambda: [read("t", message) for message in messages])

@@ -49,7 +49,8 @@ def write_by_record(converter: Converter, schema: Schema | None, values: Sequenc
 
 def write_by_batch(converter: Converter, schema: Schema | None, values: Sequence[Any]) -> list[bytes | None] | None:
     """Return the bytes of all values, ``None`` if only records can say it."""
-    return converter.from_connect_batch(_topic(values), Objects([schema] * len(values), values))
+    found = converter.from_connect_batch(_topic(values), Objects([schema] * len(values), values))
+    return None if found is None else found.to_pylist()
 
 
 def _topic(rows: Sequence[Any]) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Batches for producing."""
+"""Batches and columns of bytes for producing."""
 
 from __future__ import annotations
 
@@ -27,3 +27,8 @@ def batch(
         key=nothing,
         value=nothing,
     )
+
+
+def column(*values: bytes | None) -> pa.Array:
+    """Return keys or values as a column."""
+    return pa.array(values, pa.binary())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+import pyarrow as pa
 import pytest
 
 from connect_core.errors import (
@@ -18,7 +19,7 @@ from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
-from tests.kafka.batches import batch
+from tests.kafka.batches import batch, column
 from tests.kafka.cluster import Cluster, header_texts
 from tests.kafka.proxy import BrokerProxy
 
@@ -45,10 +46,10 @@ def values(cluster: Cluster, topic: str, partitions: int = 1, isolation: str = "
 def test_records_and_offsets_commit_together(cluster: Cluster) -> None:
     topic, offsets = cluster.create(), cluster.create(cleanup_policy="compact")
     with writer_to(cluster.clients(), offsets) as writer:
-        assert writer.produce(batch(topic, 2), [b"k", None], [b"v", None], None) == ()
+        assert writer.produce(batch(topic, 2), column(b"k", None), column(b"v", None), None) == ()
         assert cluster.read_now(topic) == []
         writer.commit([(FILE, {"position": 9})], {KEY: {"inode": "12"}})
-        writer.produce(batch(topic, 1), [None], [b"w"], None)
+        writer.produce(batch(topic, 1), column(None), column(b"w"), None)
         writer.commit([(FILE, {"position": 11})])
     assert [(one.key(), one.value()) for one in cluster.read(topic)] == [(b"k", b"v"), (None, None), (None, b"w")]
     first, second = cluster.read(offsets)
@@ -70,7 +71,7 @@ def test_topic_partition_timestamp_and_headers_a_row(cluster: Cluster) -> None:
     rows = batch([one, other, one], 3, partitions=[2, None, 1], stamps=[1_600_000_000_000, None, 1_600_000_000_001])
     headers = [[("a", b"1"), ("a", None)], [], [("b", b"")]]
     with writer_to(cluster.clients(), offsets) as writer:
-        writer.produce(rows, [None] * 3, [b"0", b"1", b"2"], headers)
+        writer.produce(rows, pa.nulls(3, pa.binary()), column(b"0", b"1", b"2"), headers)
         writer.commit([(FILE, {"position": 1})])
     found = {message.value(): message for message in [*cluster.read(one, 3), *cluster.read(other)]}
     assert [found[value].partition() for value in (b"0", b"2")] == [2, 1]
@@ -82,7 +83,9 @@ def test_topic_partition_timestamp_and_headers_a_row(cluster: Cluster) -> None:
 def test_places_are_known_after_the_commit(cluster: Cluster) -> None:
     topic, offsets = cluster.create(2), cluster.create()
     with writer_to(cluster.clients(), offsets, options=WriterOptions(keeps_places=True)) as writer:
-        sent = writer.produce(batch(topic, 3, partitions=[0, 1, 1]), [None] * 3, [b"a", b"b", b"c"], None)
+        sent = writer.produce(
+            batch(topic, 3, partitions=[0, 1, 1]), pa.nulls(3, pa.binary()), column(b"a", b"b", b"c"), None
+        )
         writer.commit([(FILE, {"position": 1})])
         places = [one.metadata() for one in sent]
     assert [(place.topic, place.partition, place.offset) for place in places if place] == [
@@ -99,7 +102,7 @@ def test_more_than_the_queue_holds_keeps_its_order(cluster: Cluster) -> None:
     )
     wanted = [b"%d" % number for number in range(5000)]
     with writer_to(clients, offsets) as writer:
-        writer.produce(batch(topic, 5000), [None] * 5000, wanted, None)
+        writer.produce(batch(topic, 5000), pa.nulls(5000, pa.binary()), column(*wanted), None)
         writer.commit([(FILE, {"position": 1})])
     assert values(cluster, topic) == wanted
 
@@ -108,9 +111,9 @@ def test_aborted_transaction_leaves_nothing(cluster: Cluster) -> None:
     topic, offsets = cluster.create(), cluster.create()
     with writer_to(cluster.clients(), offsets) as writer:
         writer.abort()
-        writer.produce(batch(topic, 1), [None], [b"dropped"], None)
+        writer.produce(batch(topic, 1), column(None), column(b"dropped"), None)
         writer.abort()
-        writer.produce(batch(topic, 1), [None], [b"kept"], None)
+        writer.produce(batch(topic, 1), column(None), column(b"kept"), None)
         writer.commit([(FILE, {"position": 1})])
     assert values(cluster, topic) == [b"kept"]
 
@@ -118,7 +121,7 @@ def test_aborted_transaction_leaves_nothing(cluster: Cluster) -> None:
 def test_closing_aborts(cluster: Cluster) -> None:
     topic, offsets = cluster.create(), cluster.create()
     with writer_to(cluster.clients(), offsets) as writer:
-        writer.produce(batch(topic, 1), [None], [b"dropped"], None)
+        writer.produce(batch(topic, 1), column(None), column(b"dropped"), None)
     cluster.produce(topic, [b"next"])
     assert values(cluster, topic) == [b"next"]
     with pytest.raises(IllegalStateError, match="closed"):
@@ -128,7 +131,7 @@ def test_closing_aborts(cluster: Cluster) -> None:
 def test_init_comes_first(cluster: Cluster) -> None:
     writer = TransactionalWriter(cluster.clients(), "never", OffsetsTarget("any", "lines", MarkerStamp()))
     with pytest.raises(IllegalStateError, match="not yet initialised"):
-        writer.produce(batch("any", 1), [None], [b"v"], None)
+        writer.produce(batch("any", 1), column(None), column(b"v"), None)
     writer.close()
 
 
@@ -137,15 +140,15 @@ def test_fenced_writer_is_stale(cluster: Cluster, is_late: bool) -> None:
     topic, offsets = cluster.create(), cluster.create()
     identity = f"fenced-{uuid.uuid4().hex}"
     old = writer_to(cluster.clients(), offsets, identity)
-    old.produce(batch(topic, 1), [None], [b"old"], None)
+    old.produce(batch(topic, 1), column(None), column(b"old"), None)
     if is_late:
         old._producer.flush(10)
     with writer_to(cluster.clients(), offsets, identity) as new:
         with pytest.raises(StaleEpochError, match="Another attempt"):
             old.commit([(FILE, {"position": 1})])
         with pytest.raises(IllegalStateError):
-            old.produce(batch(topic, 1), [None], [b"old"], None)
-        new.produce(batch(topic, 1), [None], [b"new"], None)
+            old.produce(batch(topic, 1), column(None), column(b"old"), None)
+        new.produce(batch(topic, 1), column(None), column(b"new"), None)
         new.commit([(FILE, {"position": 1})])
     assert values(cluster, topic) == [b"new"]
 
@@ -156,7 +159,7 @@ def test_record_the_client_refuses_names_its_size(cluster: Cluster) -> None:
         writer_to(cluster.clients(), offsets) as writer,
         pytest.raises(DataError, match=rf"{topic}.* 1200000 bytes") as caught,
     ):
-        writer.produce(batch(topic, 2), [None] * 2, [b"small", b"x" * 1_200_000], None)
+        writer.produce(batch(topic, 2), pa.nulls(2, pa.binary()), column(b"small", b"x" * 1_200_000), None)
     assert "max.request.size" in caught.value.__notes__[0]
     assert values(cluster, topic) == []
 
@@ -166,18 +169,28 @@ def test_records_beside_one_that_somebody_leaves_out_are_committed(cluster: Clus
     left_out: list[tuple[int, str]] = []
     with writer_to(cluster.clients(), offsets) as writer:
         sent = [b"one", b"x" * 1_200_000, b"three"]
-        writer.produce(batch(topic, 3), [None] * 3, sent, None, lambda row, error: left_out.append((row, str(error))))
+        writer.produce(
+            batch(topic, 3),
+            pa.nulls(3, pa.binary()),
+            column(*sent),
+            None,
+            lambda row, error: left_out.append((row, str(error))),
+        )
         writer.commit([(FILE, {"position": 1})])
     assert values(cluster, topic) == [b"one", b"three"]
     assert [row for row, _ in left_out] == [1]
     assert "1200000 bytes" in left_out[0][1]
 
 
-def test_record_the_broker_refuses_is_named(cluster: Cluster) -> None:
+@pytest.mark.parametrize(
+    ("stamp", "told"), [(None, "records of up to 5000 bytes"), (1_600_000_000_000, "a record of 5000 bytes")]
+)
+def test_record_the_broker_refuses_is_named(cluster: Cluster, stamp: int | None, told: str) -> None:
     topic, offsets = cluster.create(max_message_bytes="1000"), cluster.create()
     with writer_to(cluster.clients(producer_compression_type="none"), offsets) as writer:
-        writer.produce(batch(topic, 3), [None] * 3, [b"s", b"x" * 5000, b"t"], None)
-        with pytest.raises(DataError, match=rf"{topic}-0 a record of 5000 bytes"):
+        rows = batch(topic, 3, stamps=[stamp] * 3)
+        writer.produce(rows, pa.nulls(3, pa.binary()), column(b"s", b"x" * 5000, b"t"), None)
+        with pytest.raises(DataError, match=rf"{topic}-0 {told}"):
             writer.commit([(FILE, {"position": 1})])
     assert values(cluster, topic) == values(cluster, offsets) == []
 
@@ -188,7 +201,7 @@ def test_unclear_commit_is_told_by_the_marker(cluster: Cluster, proxy: BrokerPro
     identity = f"unclear-{uuid.uuid4().hex}"
     far = KafkaClients({"bootstrap.servers": proxy.bootstrap})
     writer = writer_to(far, offsets, identity, WriterOptions(commit_seconds=3))
-    writer.produce(batch(topic, 1), [None], [b"v"], None)
+    writer.produce(batch(topic, 1), column(None), column(b"v"), None)
     arm = proxy.lose_answer if is_committed else proxy.lose_request
     arm()
     with pytest.raises(UnclearOutcomeError, match="Nobody answered"):
@@ -199,7 +212,7 @@ def test_unclear_commit_is_told_by_the_marker(cluster: Cluster, proxy: BrokerPro
     with writer_to(far, offsets, identity) as again:
         view = OffsetsTopic(cluster.clients(), offsets).read("lines")
         assert list(view.markers) == ([KEY] if is_committed else [])
-        again.produce(batch(topic, 1), [None], [b"next"], None)
+        again.produce(batch(topic, 1), column(None), column(b"next"), None)
         again.commit([(FILE, {"position": 6})])
     assert values(cluster, topic) == ([b"v", b"next"] if is_committed else [b"next"])
 
@@ -209,7 +222,7 @@ def test_brokers_lost_before_the_commit_are_no_commit(cluster: Cluster, proxy: B
     far = KafkaClients({"bootstrap.servers": proxy.bootstrap})
     writer = writer_to(far, offsets, options=WriterOptions(commit_seconds=2))
     proxy.cut()
-    writer.produce(batch(topic, 1), [None], [b"v"], None)
+    writer.produce(batch(topic, 1), column(None), column(b"v"), None)
     with pytest.raises(RetriableError, match="not delivered") as caught:
         writer.commit([(FILE, {"position": 5})])
     assert not isinstance(caught.value, UnclearOutcomeError)

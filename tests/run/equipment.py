@@ -62,14 +62,14 @@ class RememberedWriter:
     def produce(
         self,
         batch: Batch,
-        keys: Sequence[bytes | None],
-        values: Sequence[bytes | None],
+        keys: pa.Array,
+        values: pa.Array,
         headers: Any,
         refused: Callable[[int, DataError], None] | None = None,
     ) -> Sequence[GivenDelivery]:
         self.calls.append(("produce", len(values)))
         deliveries = []
-        for row, value in enumerate(values):
+        for row, value in enumerate(values.to_pylist()):
             if len(value or b"") > self.most_bytes:
                 error = DataError(f"a record of {len(value or b'')} bytes")
                 if refused is None:

@@ -19,7 +19,7 @@ from connect_core.converters.json.documents import JsonReader
 from connect_core.converters.json.quick import quick_json
 from connect_core.converters.json.writing import JsonWriter
 from connect_core.converters.kind import with_kind
-from connect_core.converters.packing import unpack
+from connect_core.converters.packing import pack_bytes
 from connect_core.errors import DataError
 
 __all__ = ["JsonConverter"]
@@ -69,7 +69,7 @@ class JsonConverter(Converter, HeaderConverter):
         """Return what a header's JSON text means."""
         return self.to_connect_data(topic, value)
 
-    def from_connect_batch(self, topic: pa.Array, data: Data) -> list[bytes | None] | None:
+    def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the JSON text of all rows."""
         columns = columns_of(data)
         if columns is None:
@@ -78,7 +78,7 @@ class JsonConverter(Converter, HeaderConverter):
             messages = self._columns.write(columns, self._settings.schemas_enabled)
         except DataError:
             return None
-        return None if messages is None else unpack(messages)
+        return None if messages is None else pack_bytes(messages)
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | Objects | None:
         """Return what the JSON text of all rows means."""

@@ -81,7 +81,7 @@ def _write(found: Converter, topics: pa.Array, rows: Sequence[Row]) -> list[Json
     data = [_data(row.input) for row in rows]
     objects = Objects([item.schema for item in data], [item.value for item in data])
     results = found.from_connect_batch(topics, objects.to_columns() or objects)
-    return None if results is None else [encode_value(None, result) for result in results]
+    return None if results is None else [encode_value(None, result) for result in results.to_pylist()]
 
 
 def _read(found: Converter, topics: pa.Array, rows: Sequence[Row]) -> list[Json] | None:

@@ -33,7 +33,7 @@ def test_enveloped_orders_become_columns():
     converter = _converter()
     values = structs(100)
     topic = pa.array(["t"] * 100)
-    messages = converter.from_connect_batch(topic, Objects([ORDER_SCHEMA] * 100, values))
+    messages = converter.from_connect_batch(topic, Objects([ORDER_SCHEMA] * 100, values)).to_pylist()
     assert messages == [converter.from_connect_data("t", ORDER_SCHEMA, value) for value in values]
     read = converter.to_connect_batch(topic, messages)
     assert isinstance(read, Columns)

@@ -35,7 +35,7 @@ def _both(schema: Schema | None, values: list[object], **settings: str) -> list[
     converter = _converter(**settings)
     by_record = [converter.from_connect_data("t", schema, value) for value in values]
     data = Objects([schema] * len(values), values)
-    assert converter.from_connect_batch(pa.array(["t"] * len(values)), data) == by_record
+    assert converter.from_connect_batch(pa.array(["t"] * len(values)), data).to_pylist() == by_record
     return by_record
 
 

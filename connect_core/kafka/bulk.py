@@ -1,0 +1,116 @@
+"""Many records to a producer in one call, from Arrow columns: librdkafka's ``rd_kafka_produce_batch`` (ADR-4)."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException, Producer, cimpl
+
+__all__ = ["Messages", "enqueue", "lengths", "to_messages"]
+
+Messages = npt.NDArray[np.void]
+"""One ``rd_kafka_message_t`` a record; they point into the columns they were made of."""
+
+_MESSAGE = np.dtype(
+    [
+        ("err", np.int32),
+        ("rkt", np.uintp),
+        ("partition", np.int32),
+        ("payload", np.uintp),
+        ("len", np.uintp),
+        ("key", np.uintp),
+        ("key_len", np.uintp),
+        ("offset", np.int64),
+        ("_private", np.uintp),
+    ],
+    align=True,
+)
+"""The layout of ``rd_kafka_message_t`` in ``rdkafka.h``."""
+_BY_KEY = -1
+_COPY = 0x2
+_SOMEWHERE = _MESSAGE.itemsize
+"""Any address but zero: an empty value is not a null."""
+
+
+def to_messages(keys: pa.Array, values: pa.Array) -> Messages:
+    """Return the messages of as many records; ``keys`` and ``values`` must outlive them.
+
+    Both are binary or large_binary, a null is a Kafka null. The key decides about the partition.
+    """
+    messages = np.zeros(len(values), _MESSAGE)
+    messages["payload"], messages["len"] = _places(values)
+    messages["key"], messages["key_len"] = _places(keys)
+    return messages
+
+
+def lengths(column: pa.Array) -> npt.NDArray[np.int64]:
+    """Return how many bytes each row of a binary or large_binary column has; a null has none."""
+    cuts = _cuts(column)
+    found = np.diff(cuts)
+    return np.where(_is_valid(column), found, 0) if column.null_count else found
+
+
+def enqueue(producer: Any, topic: str, messages: Messages) -> None:
+    """Hand messages to a producer, in order; each one's ``err`` tells what became of it.
+
+    Behind one that finds the queue full, none is taken. Raise KafkaException where the topic cannot be.
+    """
+    library = _library()
+    handle = _handle(producer)
+    place = library.rd_kafka_topic_new(handle, topic.encode(), None)
+    if not place:
+        raise KafkaException(KafkaError(library.rd_kafka_last_error(), f"{topic} is no topic"))
+    try:
+        library.rd_kafka_produce_batch(place, _BY_KEY, _COPY, messages.ctypes.data, len(messages))
+    finally:
+        library.rd_kafka_topic_destroy(place)
+
+
+@cache
+def _library() -> Any:
+    """Return the very librdkafka that the Python client is linked with, wherever it lies."""
+    library = ctypes.CDLL(cimpl.__file__)
+    pointer, number = ctypes.c_void_p, ctypes.c_int32
+    library.rd_kafka_topic_new.argtypes = [pointer, ctypes.c_char_p, pointer]
+    library.rd_kafka_topic_new.restype = pointer
+    library.rd_kafka_topic_destroy.argtypes = [pointer]
+    library.rd_kafka_topic_destroy.restype = None
+    library.rd_kafka_produce_batch.argtypes = [pointer, number, ctypes.c_int, pointer, ctypes.c_int]
+    return library
+
+
+def _handle(producer: Any) -> int:
+    """Return a producer's ``rd_kafka_t``, which stands behind the head of the Python object (``Handle``)."""
+    # Anything else would have something else there.
+    address = isinstance(producer, Producer) and ctypes.c_void_p.from_address(id(producer) + object.__basicsize__).value
+    if not address:
+        raise KafkaException(KafkaError(KafkaError._STATE, "the producer is closed"))
+    return address
+
+
+def _places(column: pa.Array) -> tuple[npt.NDArray[np.uintp], npt.NDArray[np.uintp]]:
+    """Return the address and the length of each row's bytes; a null stands at zero."""
+    cuts, data = _cuts(column), column.buffers()[2]
+    starts = cuts[:-1] + (data.address if data is not None and data.address else _SOMEWHERE)
+    if column.null_count:
+        starts = np.where(_is_valid(column), starts, 0)
+    return starts.astype(np.uintp), lengths(column).astype(np.uintp)
+
+
+def _cuts(column: pa.Array) -> npt.NDArray[np.int64]:
+    """Return where in the data each row begins, and where the last one ends."""
+    kind = np.int64 if pa.types.is_large_binary(column.type) else np.int32
+    offsets = column.buffers()[1]
+    if not len(column):
+        return np.zeros(1, np.int64)
+    return np.frombuffer(offsets, kind, len(column) + 1, column.offset * kind().itemsize).astype(np.int64)
+
+
+def _is_valid(column: pa.Array) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = column.is_valid().to_numpy(zero_copy_only=False)
+    return found

@@ -1,0 +1,166 @@
+"""A producer's queue: records are put in one by one, or many at once from columns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import KafkaError, KafkaException
+
+from connect_core.errors import ConnectError, DataError
+from connect_core.kafka.bulk import Messages, enqueue, lengths, to_messages
+from connect_core.kafka.delivery import DeliveryReports
+from connect_core.kafka.failures import called, code_of
+
+__all__ = ["NoRoomError", "NotTakenError", "RecordColumns", "RecordQueue", "Refused", "Row", "by_topic"]
+
+Refused = Callable[[int, DataError], None]
+"""Takes the row of a record that the client refuses, and why; the records beside it are sent."""
+
+Row = tuple[Any, ...]
+"""The arguments of ``Producer.produce``: topic, value, key, partition, callback, none, timestamp, headers."""
+
+_WAIT_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class RecordColumns:
+    """Records for one topic without partition, timestamp and headers of their own.
+
+    key, value: binary or large_binary, null = Kafka null; rows: which rows of a batch they are.
+    """
+
+    topic: str
+    key: pa.Array
+    value: pa.Array
+    rows: range | list[int]
+
+
+class NotTakenError(Exception):
+    """Say that a producer takes nothing more, what it was given, and why."""
+
+    def __init__(self, act: str, error: KafkaError) -> None:
+        super().__init__(act, error)
+        self.act = act
+        self.error = error
+
+
+class NoRoomError(Exception):
+    """Say that a producer's queue stayed full."""
+
+
+@dataclass(slots=True)
+class RecordQueue:
+    """Puts records into a producer's queue, waits for room in it, and looks at delivery reports meanwhile.
+
+    ``check``: called when reports were served; raises if one tells of a failure.
+    ``meaning``: the protocol's error for the client's; DataError where it is about that record alone.
+    """
+
+    producer: Any
+    reports: DeliveryReports
+    check: Callable[[], None]
+    meaning: Callable[[str, KafkaError], ConnectError]
+    patience_seconds: float
+    largest: int = field(default=0)
+    """Bytes of the largest value put in from columns: reports are asked for few of these."""
+
+    def put_rows(self, rows: Iterable[Row], refused: Refused | None = None) -> None:
+        """Put records in one by one. Raise NotTakenError, NoRoomError, or what ``check`` raises."""
+        for number, row in enumerate(rows):
+            self._put(number, row, refused)
+        self._serve()
+
+    def put_columns(self, records: RecordColumns, refused: Refused | None = None) -> None:
+        """Put records in, in order; raises as ``put_rows``.
+
+        The last one alone is reported on: it tells what concerns the topic as a
+        whole. What befalls others only, the transaction tells when it cannot commit.
+        """
+        last = len(records.value) - 1
+        self.largest = max(self.largest, int(lengths(records.value).max(initial=0)))
+        messages = to_messages(records.key.slice(0, last), records.value.slice(0, last))
+        first, deadline = 0, self._deadline()
+        while first < last:
+            end = self._enqueue(records, messages, first, refused)
+            if end == first:
+                self._make_room(deadline)
+            else:
+                first, deadline = end, self._deadline()
+        key, value = records.key[last].as_py(), records.value[last].as_py()
+        self._put(records.rows[last], (records.topic, value, key, -1, self.reports.note), refused)
+        self._serve()
+
+    def _put(self, number: int, row: Row, refused: Refused | None) -> None:
+        try:
+            try:
+                self.producer.produce(*row)
+            except BufferError:
+                self._put_when_there_is_room(row)
+        except KafkaException as failure:
+            self._leave_out(number, _producing(row[0], row[1]), code_of(failure), refused)
+
+    def _put_when_there_is_room(self, row: Row) -> None:
+        deadline = self._deadline()
+        while True:
+            self._make_room(deadline)
+            try:
+                self.producer.produce(*row)
+            except BufferError:
+                continue
+            return
+
+    def _enqueue(self, records: RecordColumns, messages: Messages, first: int, refused: Refused | None) -> int:
+        """Put in the messages from ``first`` on → the first for which there was no room."""
+        try:
+            enqueue(self.producer, records.topic, messages[first:])
+        except KafkaException as failure:
+            raise NotTakenError(f"Producing to {records.topic}", code_of(failure)) from failure
+        errors = messages["err"]
+        waiting = np.flatnonzero(errors[first:] == KafkaError._QUEUE_FULL)
+        end = first + int(waiting[0]) if len(waiting) else len(messages)
+        for row in np.flatnonzero(errors[first:end]) + first:
+            act = _producing(records.topic, records.value[row].as_py())
+            self._leave_out(records.rows[row], act, KafkaError(int(errors[row])), refused)
+        return end
+
+    def _leave_out(self, number: int, act: str, error: KafkaError, refused: Refused | None) -> None:
+        meaning = self.meaning(act, error)
+        if refused is None or not isinstance(meaning, DataError):
+            raise NotTakenError(act, error)
+        refused(number, meaning)
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self.patience_seconds
+
+    def _make_room(self, deadline: float) -> None:
+        if time.monotonic() >= deadline:
+            raise NoRoomError
+        self._serve(_WAIT_SECONDS)
+
+    def _serve(self, seconds: float = 0) -> None:
+        try:
+            called(self.producer.poll, seconds)
+        except KafkaException as failure:
+            raise NotTakenError("Producing", code_of(failure)) from failure
+        self.check()
+
+
+def by_topic(topics: pa.Array, key: pa.Array, value: pa.Array) -> Iterator[RecordColumns]:
+    """Iterate over the records of each topic; ``topics``: a string or dictionary column."""
+    names = topics.unique().to_pylist()
+    for name in names:
+        if len(names) == 1:
+            yield RecordColumns(name, key, value, range(len(value)))
+            continue
+        rows = pc.indices_nonzero(pc.equal(topics, name))
+        yield RecordColumns(name, key.take(rows), value.take(rows), rows.to_pylist())
+
+
+def _producing(topic: str, value: bytes | None) -> str:
+    return f"Producing to {topic} a record of {len(value or b'')} bytes"
