@@ -29,7 +29,8 @@ from connect_core.kafka.properties import (
 __all__ = ["ClientErrors", "KafkaClients", "destroy", "init_transactions"]
 
 _log = logging.getLogger(__name__)
-_CONNECT_SECONDS = 0.1
+_CONNECT_SECONDS = 1.0
+_COORDINATORS_TOPIC = "__transaction_state"
 _BOOTSTRAP = "localhost:9092"
 _ADDRESSES = ("bootstrap.servers", "client.dns.lookup")
 _client_log = logging.getLogger("connect_core.kafka.librdkafka")
@@ -137,9 +138,11 @@ class KafkaClients:
 
 def init_transactions(producer: Producer, seconds: float) -> None:
     """Fence older producers of the same id. Raise KafkaException."""
-    # Asked before its first connection stands, the client looks for the coordinator only half a second later.
+    # Asked while no broker is connected, the client looks for the coordinator only half a second later. The first
+    # answer names the brokers, the second comes from one of them: the connection that gave the first is closed.
     with suppress(KafkaException):
-        producer.cluster_id(_CONNECT_SECONDS)
+        for _ in range(2):
+            producer.list_topics(_COORDINATORS_TOPIC, min(seconds, _CONNECT_SECONDS))
     producer.init_transactions(seconds)
 
 
