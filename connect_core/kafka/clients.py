@@ -35,8 +35,11 @@ _BOOTSTRAP = "localhost:9092"
 _ADDRESSES = ("bootstrap.servers", "client.dns.lookup")
 _client_log = logging.getLogger("connect_core.kafka.librdkafka")
 
+_SOON = {"reconnect.backoff.ms": "20"}
+
 DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
     ClientKind.PRODUCER: {
+        **_SOON,
         "compression.type": "lz4",
         "linger.ms": "20",
         "batch.size": "1000000",
@@ -44,12 +47,13 @@ DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
         "queue.buffering.max.kbytes": "1048576",
     },
     ClientKind.CONSUMER: {
+        **_SOON,
         "queued.min.messages": "1000000",
         "fetch.queue.backoff.ms": "10",
         "fetch.message.max.bytes": "8388608",
         "allow.auto.create.topics": "false",
     },
-    ClientKind.ADMIN: {"socket.timeout.ms": "30000"},
+    ClientKind.ADMIN: {**_SOON, "socket.timeout.ms": "30000"},
 }
 """Defaults where Kafka's cost throughput; settings may change them (ADR-1)."""
 
