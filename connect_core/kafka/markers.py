@@ -22,7 +22,7 @@ from connect_core.kafka.topics import topic_partitions
 
 __all__ = ["MarkerView", "OffsetsTopic", "check_start", "newer_epoch"]
 
-_SLICE = 0.02
+_SLICE = 0.005
 _AT_ONCE = 20_000
 
 
