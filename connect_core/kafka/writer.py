@@ -101,7 +101,7 @@ class TransactionalWriter:
         self._errors = ClientErrors()
         self._reports = DeliveryReports()
         self._state = _State.NEW
-        self._producer: Any = clients.producer(
+        producer = clients.producer(
             {
                 "transactional.id": transactional_id,
                 **_time_limit(options.transaction_seconds),
@@ -109,9 +109,11 @@ class TransactionalWriter:
                 "error_cb": self._errors.note,
             }
         )
-        self._queue = RecordQueue(
-            self._producer, self._reports, self._check_delivered, self._meaning, options.commit_seconds
-        )
+        self._queue = RecordQueue(producer, self._reports, self._check_delivered, self._meaning, options.commit_seconds)
+
+    @property
+    def _producer(self) -> Any:
+        return self._queue.producer
 
     def init(self) -> None:
         """Fence every older producer of this id and end its open transaction.
@@ -329,8 +331,7 @@ class TransactionalWriter:
 
     def _discard(self) -> None:
         """Destroy the client at once: what it had in flight is void, nothing of it is tried again."""
-        producer, self._producer = self._producer, _Closed(self._id)
-        self._queue.producer = self._producer
+        producer, self._queue.producer = self._producer, _Closed(self._id)
         self._state = _State.CLOSED
         destroy(producer)
 

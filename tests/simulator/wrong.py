@@ -96,7 +96,7 @@ def _producer_kept(writer: Any, offsets: Any, states: Any = None) -> None:
     try:
         _commit(writer, offsets, states)
     except UnclearOutcomeError:
-        writer._producer, writer._state = kept, writing._State.READY
+        writer._queue.producer, writer._state = kept, writing._State.READY
         kept.abort_transaction(1.0)
         writer.produce_records(broker.DATA, [control.MarkerRecord(b"", value, []) for value in data])
         _commit(writer, offsets, states)
