@@ -14,9 +14,10 @@ from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.api.headers import Headers
 from connect_core.api.records import ConnectRecord
+from connect_core.errors import ConnectError
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
 from connect_core.run.pipeline import place_of
-from connect_core.run.tolerance import Place, Stage, Step, Tolerance
+from connect_core.run.tolerance import Place, Stage, Step, Tolerance, class_name
 
 __all__ = ["Converters", "Produced"]
 
@@ -195,10 +196,24 @@ def _read(converter: Converter, topic: pa.Array, values: Sequence[bytes | None])
 
 def _write(converter: Converter, topic: pa.Array, data: Data) -> pa.Array | None:
     try:
-        return converter.from_connect_batch(topic, data)
+        found = converter.from_connect_batch(topic, data)
+        column = None if found is None else _as_bytes(found)
     except Exception:
         # Whatever it is, the record lane meets it again and says of which record.
         return None
+    if column is not None and len(column) != len(topic):
+        raise ConnectError(
+            f"{class_name(converter)}.from_connect_batch gave {len(column)} rows for {len(topic)}; each needs one"
+        )
+    return column
+
+
+def _as_bytes(column: pa.Array) -> pa.Array | None:
+    """Return a column of bytes or text as the writer takes it, ``None`` for another."""
+    if column.type in (pa.binary(), pa.large_binary()):
+        return column
+    is_text = column.type in (pa.string(), pa.large_string())
+    return column.cast(pa.binary()) if is_text or pa.types.is_fixed_size_binary(column.type) else None
 
 
 def _objects(data: list[SchemaAndValue]) -> Data:
