@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from sqlalchemy import Connection, Table
 from sqlalchemy.schema import CreateTable
 
 from connect_core.api.records import TopicPartition
@@ -26,6 +27,7 @@ class JdbcSinkCommitter:
         self._connector = connector
         self._database = database
         self._own = own
+        self._has_tables = False
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int]:
         """Make older epochs unable to commit → the positions. Raises StaleEpochError."""
@@ -75,18 +77,25 @@ class JdbcSinkCommitter:
             return read_positions(connection, self._own.offsets, self._connector)
 
     def _create_tables(self) -> None:
-        for table in (self._own.offsets, self._own.schemas):
-            name = TableName(table.schema, table.name)
-            with self._database.connect() as connection:
-                found = self._database.dialect.table(connection, name)
-                missing = set(table.c.keys()) - {column.name for column in found.columns} if found else set()
-                if missing:
-                    raise ConfigError(
-                        OFFSETS_TABLE, str(name), f"the table there has no column {min(missing)}; choose another name"
-                    )
-                if found is None:
-                    statement = str(CreateTable(table).compile(dialect=connection.dialect))
-                    create_if_absent(connection, statement, partial(self._exists, name))
+        """Create the tables that are missing. They are looked for once."""
+        if self._has_tables:
+            return
+        with self._database.connect() as connection:
+            for table in (self._own.offsets, self._own.schemas):
+                self._create(connection, table)
+        self._has_tables = True
+
+    def _create(self, connection: Connection, table: Table) -> None:
+        name = TableName(table.schema, table.name)
+        found = self._database.dialect.table(connection, name)
+        missing = set(table.c.keys()) - {column.name for column in found.columns} if found else set()
+        if missing:
+            raise ConfigError(
+                OFFSETS_TABLE, str(name), f"the table there has no column {min(missing)}; choose another name"
+            )
+        if found is None:
+            statement = str(CreateTable(table).compile(dialect=connection.dialect))
+            create_if_absent(connection, statement, partial(self._exists, name))
 
     def _exists(self, name: TableName) -> bool:
         with self._database.connect() as connection:
