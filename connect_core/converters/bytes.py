@@ -13,7 +13,6 @@ from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import OPTIONAL_BYTES_SCHEMA, Schema, SchemaAndValue, SchemaType
 from connect_core.converters.columns import columns_of
 from connect_core.converters.kind import define_kind
-from connect_core.converters.packing import pack_bytes
 from connect_core.errors import DataError
 
 __all__ = ["ByteArrayConverter"]
@@ -60,7 +59,7 @@ class ByteArrayConverter(Converter, HeaderConverter):
             return None
         if pa.types.is_null(columns.array.type):
             return pa.nulls(len(columns), pa.binary())
-        return pack_bytes(columns.array) if pa.types.is_binary(columns.array.type) else None
+        return columns.array if pa.types.is_binary(columns.array.type) else None
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
         """Return the bytes of all rows."""

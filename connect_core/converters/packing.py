@@ -8,12 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["pack_bytes", "pack_numbers", "unpack_numbers"]
-
-
-def pack_bytes(column: pa.Array) -> pa.Array:
-    """Return a string or binary column as bytes, null rows as Kafka nulls."""
-    return column if pa.types.is_binary(column.type) else column.cast(pa.binary())
+__all__ = ["pack_numbers", "unpack_numbers"]
 
 
 def unpack_numbers(column: pa.Array, form: struct.Struct) -> pa.Array:

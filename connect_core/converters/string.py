@@ -15,7 +15,6 @@ from connect_core.converters.charsets import Charset, find_charset
 from connect_core.converters.columns import columns_of
 from connect_core.converters.java_text import java_text
 from connect_core.converters.kind import define_kind, with_kind
-from connect_core.converters.packing import pack_bytes
 
 __all__ = ["StringConverter"]
 
@@ -72,7 +71,7 @@ class StringConverter(Converter, HeaderConverter):
         if columns is None or not self._charset.is_utf8:
             return None
         text = java_text(columns.schema, columns.array)
-        return None if text is None else pack_bytes(text)
+        return None if text is None else text.cast(pa.binary())
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
         """Return all rows as text."""

@@ -70,10 +70,20 @@ class RecordQueue:
     largest: int = field(default=0)
     """Bytes of the largest value put in from columns: reports are asked for few of these."""
 
-    def put_rows(self, rows: Iterable[Row], refused: Refused | None = None) -> None:
-        """Put records in one by one. Raise NotTakenError, NoRoomError, or what ``check`` raises."""
-        for number, row in enumerate(rows):
-            self._put(number, row, refused)
+    def put_rows(self, rows: Iterable[Row], refused: Refused | None = None, first: int = 0) -> None:
+        """Put records in one by one, numbered from ``first``.
+
+        Raise NotTakenError, NoRoomError, or what ``check`` raises.
+        """
+        produce = self.producer.produce
+        for number, row in enumerate(rows, first):
+            try:
+                try:
+                    produce(*row)
+                except BufferError:
+                    self._put_when_there_is_room(row)
+            except KafkaException as failure:
+                self._leave_out(number, _producing(row[0], row[1]), code_of(failure), refused)
         self._serve()
 
     def put_columns(self, records: RecordColumns, refused: Refused | None = None) -> None:
@@ -93,17 +103,7 @@ class RecordQueue:
             else:
                 first, deadline = end, self._deadline()
         key, value = records.key[last].as_py(), records.value[last].as_py()
-        self._put(records.rows[last], (records.topic, value, key, -1, self.reports.note), refused)
-        self._serve()
-
-    def _put(self, number: int, row: Row, refused: Refused | None) -> None:
-        try:
-            try:
-                self.producer.produce(*row)
-            except BufferError:
-                self._put_when_there_is_room(row)
-        except KafkaException as failure:
-            self._leave_out(number, _producing(row[0], row[1]), code_of(failure), refused)
+        self.put_rows([(records.topic, value, key, -1, self.reports.note)], refused, records.rows[last])
 
     def _put_when_there_is_room(self, row: Row) -> None:
         deadline = self._deadline()

@@ -30,6 +30,8 @@ from connect_core.kafka.record_queue import NoRoomError, NotTakenError, RecordQu
 __all__ = ["KafkaRecord", "OffsetsTarget", "TransactionalWriter", "WriterOptions"]
 
 _log = logging.getLogger(__name__)
+_LEAST_ROWS = 20
+"""Records for one topic from which one call for all of them costs less than one for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class TransactionalWriter:
         take nothing.
         """
         self._begin()
-        if headers is None and not self._options.keeps_places and _is_bare(batch):
+        if headers is None and not self._options.keeps_places and _is_for_columns(batch):
             for records in by_topic(batch.topic, keys, values):
                 self._put(partial(self._queue.put_columns, records, refused))
             return ()
@@ -340,9 +342,10 @@ def _time_limit(seconds: float | None) -> dict[str, int]:
     return {} if seconds is None else {"transaction.timeout.ms": int(seconds * 1000)}
 
 
-def _is_bare(batch: Batch) -> bool:
-    """Return whether no record has a partition or a timestamp of its own: then many can be put in at once."""
-    return all(column.null_count == len(batch) for column in (batch.partition, batch.timestamp))
+def _is_for_columns(batch: Batch) -> bool:
+    """Return whether records have no partition or timestamp of their own, and each topic enough of them to pay."""
+    is_bare = all(column.null_count == len(batch) for column in (batch.partition, batch.timestamp))
+    return is_bare and len(batch) >= _LEAST_ROWS * len(batch.topic.unique())
 
 
 def _topics(column: pa.Array) -> Iterable[str]:

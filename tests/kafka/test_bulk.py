@@ -99,7 +99,7 @@ def test_rows_of_several_topics_and_the_refused_among_them(cluster: Cluster, off
 
 @pytest.mark.servers
 def test_what_the_broker_refuses_fails_though_no_report_tells(cluster: Cluster, offsets: str) -> None:
-    topic, (big, *_), small = cluster.create(2, max_message_bytes="1000"), _keys(0), _keys(1)
+    topic, (big, *_), small = cluster.create(2, max_message_bytes="1000"), _keys(0), [min(_keys(1), key=len)] * 25
     keys, values = column(big, *small), column(b"x" * 5000, *[b"s"] * len(small))
     with writer_to(cluster.clients(producer_compression_type="none"), offsets) as writer:
         writer.produce(batch(topic, len(keys)), keys, values, None)
@@ -111,12 +111,12 @@ def test_what_the_broker_refuses_fails_though_no_report_tells(cluster: Cluster, 
 
 @pytest.mark.servers
 def test_producing_into_a_failed_transaction_says_why_it_failed(cluster: Cluster, offsets: str) -> None:
-    topic, (big, *_), small = cluster.create(2, max_message_bytes="1000"), _keys(0), _keys(1)
+    topic, (big, *_), small = cluster.create(2, max_message_bytes="1000"), _keys(0), [min(_keys(1), key=len)] * 29
     with writer_to(cluster.clients(producer_compression_type="none"), offsets) as writer:
-        writer.produce(batch(topic, 2), column(big, small[0]), column(b"x" * 5000, b"s"), None)
+        writer.produce(batch(topic, 30), column(big, *small), column(b"x" * 5000, *[b"s"] * 29), None)
         writer._producer.flush(10)
         with pytest.raises(DataError, match=r"up to 5000 bytes.*Message size too large"):
-            writer.produce(batch(topic, 2), column(*small[:2]), column(b"s", b"s"), None)
+            writer.produce(batch(topic, 29), column(*small), column(*[b"s"] * 29), None)
 
 
 @pytest.mark.servers

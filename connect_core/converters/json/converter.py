@@ -19,7 +19,6 @@ from connect_core.converters.json.documents import JsonReader
 from connect_core.converters.json.quick import quick_json
 from connect_core.converters.json.writing import JsonWriter
 from connect_core.converters.kind import with_kind
-from connect_core.converters.packing import pack_bytes
 from connect_core.errors import DataError
 
 __all__ = ["JsonConverter"]
@@ -78,7 +77,7 @@ class JsonConverter(Converter, HeaderConverter):
             messages = self._columns.write(columns, self._settings.schemas_enabled)
         except DataError:
             return None
-        return None if messages is None else pack_bytes(messages)
+        return None if messages is None else messages.cast(pa.binary())
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | Objects | None:
         """Return what the JSON text of all rows means."""
