@@ -135,7 +135,9 @@ class TaskHeartbeat:
             if time.monotonic() >= due:
                 writer.produce(*self._report(is_ended=False).encode())
                 due += self.seconds
-            for report in tail.poll(_LISTEN_SECONDS / 4):
+            # Not in the poll: it would not hear that the task has ended.
+            self._ended.wait(_LISTEN_SECONDS / 4)
+            for report in tail.poll():
                 if isinstance(report, StopRequest) and report.key == self.plan.key:
                     self.stopping.set()
         writer.produce(*self._report(is_ended=True).encode())
