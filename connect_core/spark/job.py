@@ -9,6 +9,7 @@ from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskOutcome, TaskResult
 from connect_core.plan.interval import Verdict
+from connect_core.spark.collector import spare_collector
 from connect_core.spark.driver import Driver, Progress
 from connect_core.spark.runner import TaskRunner
 
@@ -23,6 +24,7 @@ def main(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
     Raises ConnectError for what only a person can mend, RetriableError for what
     may pass; what is committed by then stays committed.
     """
+    spare_collector()
     run = driver.begin(request)  # 1 take the lease
     if run is None:
         reason = f"Another run has connector {request.connector}"
