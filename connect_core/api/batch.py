@@ -7,10 +7,10 @@ returns ``None`` so that the engine falls back to records *for that batch*.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from connect_core.api.data import Schema, to_arrow_array, to_python
 from connect_core.api.headers import Headers
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
 
-__all__ = ["Batch", "Columns", "Data", "Objects", "SourcePositions"]
+__all__ = ["Batch", "Columns", "Data", "Objects", "OffsetsOfRows", "SourcePositions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,44 +89,85 @@ Data = Objects | Columns
 
 
 @dataclass(frozen=True, slots=True)
+class OffsetsOfRows:
+    """Source offsets that are worked out when asked for, as nobody asks for most.
+
+    rows: what they are made of, a row each; of_rows: the offsets of some of these rows.
+    """
+
+    rows: pa.Table
+    of_rows: Callable[[pa.Table], Sequence[Mapping[str, Any] | None]]
+
+    def __getitem__(self, row: int) -> Mapping[str, Any] | None:
+        return self.of_rows(self.rows.slice(row, 1))[0]
+
+    def take(self, rows: pa.Array) -> OffsetsOfRows:
+        """Return the offsets of the given rows (int64 indices), in that order."""
+        return replace(self, rows=self.rows.take(rows))
+
+    def to_pylist(self) -> list[Mapping[str, Any] | None]:
+        """Return all of them."""
+        return list(self.of_rows(self.rows))
+
+
+Offsets: TypeAlias = pa.StructArray | OffsetsOfRows | tuple[Mapping[str, Any] | None, ...]
+"""Source offsets of some rows: a struct array (one field a key), what they are made of, or the maps themselves."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourcePositions:
     """Where each row of a source batch lies in the source system.
 
     ``partitions`` is the small table of source partitions, ``partition`` an
-    int32 array of indices into it, and ``offset`` the source offsets: a struct
-    array (one field a key), or the maps themselves.
+    int32 array of indices into it.
     """
 
     partitions: tuple[Mapping[str, Any], ...]
     partition: pa.Array
-    offset: pa.StructArray | tuple[Mapping[str, Any] | None, ...]
+    offset: Offsets
 
     def take(self, rows: pa.Array) -> SourcePositions:
         """Return the positions of the given rows."""
-        offset = (
-            self.offset.take(rows)
-            if isinstance(self.offset, pa.Array)
-            else tuple(self.offset[row] for row in rows.to_pylist())
-        )
+        given = self.offset
+        offset = tuple(given[row] for row in rows.to_pylist()) if isinstance(given, tuple) else given.take(rows)
         return replace(self, partition=self.partition.take(rows), offset=offset)
+
+    def joined(self, other: SourcePositions) -> SourcePositions:
+        """Return the positions of two parts of one batch."""
+        partition = pa.concat_arrays([self.partition, other.partition])
+        return replace(self, partition=partition, offset=_joined(self.offset, other.offset))
 
     def at(self, row: int) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
         """Return the source partition and offset of one row."""
         offset = self.offset[row]
         return self.partitions[self.partition[row].as_py()], offset.as_py() if isinstance(offset, pa.Scalar) else offset
 
+    def offsets(self) -> Sequence[Mapping[str, Any] | None]:
+        """Return the source offset of every row."""
+        return _maps(self.offset)
+
     def to_list(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the source partition and offset of every row."""
-        offsets = self.offset.to_pylist() if isinstance(self.offset, pa.Array) else self.offset
-        return [
-            (self.partitions[index], offset) for index, offset in zip(self.partition.to_pylist(), offsets, strict=True)
-        ]
+        places = zip(self.partition.to_pylist(), self.offsets(), strict=True)
+        return [(self.partitions[index], offset) for index, offset in places]
 
     def last(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
         """Return the last row's position of each source partition that occurs."""
         numbers = self.partition.to_numpy()[::-1]
         _, ends = np.unique(numbers, return_index=True)
         return [self.at(len(numbers) - 1 - int(end)) for end in ends]
+
+
+def _joined(left: Offsets, right: Offsets) -> Offsets:
+    if isinstance(left, pa.Array) and isinstance(right, pa.Array):
+        return pa.concat_arrays([left, right])
+    if isinstance(left, OffsetsOfRows) and isinstance(right, OffsetsOfRows) and left.of_rows is right.of_rows:
+        return replace(left, rows=pa.concat_tables([left.rows, right.rows]))
+    return (*_maps(left), *_maps(right))
+
+
+def _maps(offsets: Offsets) -> Sequence[Mapping[str, Any] | None]:
+    return offsets if isinstance(offsets, tuple) else list(offsets.to_pylist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -136,24 +136,14 @@ def merge(left: Batch, right: Batch) -> Batch | None:
         key=_joined_data(left.key, right.key),
         value=_joined_data(left.value, right.value),
         headers=left.headers and right.headers and left.headers + right.headers,
-        positions=None,
+        positions=left.positions and right.positions and left.positions.joined(right.positions),
     )
-    if left.positions is not None and right.positions is not None:
-        offsets = (left.positions.offset, right.positions.offset)
-        both = all(isinstance(part, pa.Array) for part in offsets)
-        offset = pa.concat_arrays(offsets) if both else tuple(_maps(offsets[0])) + tuple(_maps(offsets[1]))
-        index = pa.concat_arrays([left.positions.partition, right.positions.partition])
-        together = replace(together, positions=replace(left.positions, partition=index, offset=offset))
     return together.take(pc.sort_indices(together.origin).cast(pa.int64()))
 
 
 def columnar(batch: Batch) -> Batch:
     """Return the batch with key and value in columns wherever columns can say it."""
     return replace(batch, key=batch.key.to_columns() or batch.key, value=batch.value.to_columns() or batch.value)
-
-
-def _maps(offset: Any) -> list[Any]:
-    return list(offset.to_pylist()) if isinstance(offset, pa.Array) else list(offset)
 
 
 def _joined(left: pa.Array, right: pa.Array) -> pa.Array:

@@ -36,9 +36,9 @@ def float_column_text(column: pa.Array) -> pa.Array:
     plain = series.cast(pl.String)
     size = series.abs()
     unusual = ((size >= 1e7) | (size < 1e-3)) & (size != 0)
-    if unusual.any() or series.is_nan().any():
-        plain = _with_exponents(series, plain, unusual.fill_null(False))
-    text = plain.to_arrow().cast(pa.string())
+    if not unusual.any() and not series.is_nan().any():
+        return plain.to_arrow().cast(pa.string())
+    text = _with_exponents(series, plain, unusual.fill_null(False)).to_arrow().cast(pa.string())
     # JDK 17's texts of very large, very small and long numbers are not always the shortest ones.
     is_exact = (size >= 1e7) & (size < _EXACT_BELOW[column.type]) & (size == size.floor())
     odd = (unusual & size.is_finite() & ~is_exact).fill_null(False)

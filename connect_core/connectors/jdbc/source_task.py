@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from connect_core.api.batch import Batch
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
@@ -162,6 +160,5 @@ class JdbcSourceTask(SourceTask):
 
 def _last_offset(batch: Batch) -> Mapping[str, Any]:
     assert batch.positions is not None
-    offset = batch.positions.offset[len(batch) - 1]
-    found: Mapping[str, Any] = offset.as_py() if isinstance(offset, pa.Scalar) else dict(offset or {})
-    return found
+    _, offset = batch.positions.at(len(batch) - 1)
+    return offset or {}

@@ -10,13 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.data import Date, Schema, SchemaType, Time, Timestamp, to_arrow_type
-from connect_core.connectors.jdbc import wall_clock
 from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.table_columns import ReadColumn
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock
 from connect_core.errors import DataError
 
-__all__ = ["CannotSay", "connect_array", "has_skipped_hours", "plain", "to_utc"]
+__all__ = ["CannotSay", "connect_array", "plain"]
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _DAY_MICROS = 86_400_000_000
@@ -49,22 +48,6 @@ def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
         if isinstance(array, pa.ChunkedArray):
             array = array.chunk(0)
     return array.storage if isinstance(array, pa.ExtensionArray) else array
-
-
-def to_utc(array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
-    """Return timestamps in microseconds as int64 since 1970 in UTC; those without a zone are in ``zone``."""
-    naive = array.cast(pa.timestamp("us", array.type.tz)).view(pa.int64())
-    _check_range(naive, _FIRST_DAY * _DAY_MICROS, (_LAST_DAY + 1) * _DAY_MICROS - 1)
-    if array.type.tz is not None or zone is None or zone.key == "UTC":
-        return naive
-    return from_wall_clock(naive, zone)
-
-
-def has_skipped_hours(array: pa.Array, zone: ZoneInfo) -> bool:
-    """Return whether timestamps without a zone hold a time that a change of the clock leaves out."""
-    if array.type.tz is not None or zone.key == "UTC":
-        return False
-    return wall_clock.has_skipped_hours(array.cast(pa.timestamp("us")).view(pa.int64()), zone)
 
 
 def _converted(schema: Schema, array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
@@ -102,7 +85,16 @@ def _time(array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
 
 
 def _timestamp(array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
-    return _floored(to_utc(array, zone)).view(pa.timestamp("ms", tz="UTC"))
+    return _floored(_to_utc(array, zone)).view(pa.timestamp("ms", tz="UTC"))
+
+
+def _to_utc(array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
+    """Return timestamps in microseconds as int64 since 1970 in UTC; those without a zone are in ``zone``."""
+    naive = array.cast(pa.timestamp("us", array.type.tz)).view(pa.int64())
+    _check_range(naive, _FIRST_DAY * _DAY_MICROS, (_LAST_DAY + 1) * _DAY_MICROS - 1)
+    if array.type.tz is not None or zone is None or zone.key == "UTC":
+        return naive
+    return from_wall_clock(naive, zone)
 
 
 def _floored(micros: pa.Array) -> pa.Array:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from connect_core.connectors.jdbc.table_values import in_zone
 
-__all__ = ["from_wall_clock", "has_skipped_hours", "to_wall_clock"]
+__all__ = ["from_wall_clock", "to_wall_clock"]
 
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -32,14 +32,6 @@ def to_wall_clock(utc: pa.Array, zone: ZoneInfo) -> pa.Array:
     """Return points in time (int64) as the clocks of a zone show them (int64)."""
     shown = pc.local_timestamp(utc.view(pa.timestamp("us", zone.key))).view(pa.int64())
     return _corrected(shown, utc, _is_late(utc), lambda value: _shown(value, zone))
-
-
-def has_skipped_hours(naive: pa.Array, zone: ZoneInfo) -> bool:
-    """Return whether local times (int64) hold one that a change of the clock leaves out."""
-    if pc.any(_located(naive, zone)[1]).as_py():
-        return True
-    late = pc.unique(naive.filter(_is_late(naive))).to_pylist()
-    return any(_shown(_read(value, zone), zone) != value for value in late)
 
 
 def _located(naive: pa.Array, zone: ZoneInfo) -> tuple[pa.Array, pa.Array]:

@@ -6,12 +6,11 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connect_core.connectors.jdbc.table_values import in_zone
-from connect_core.connectors.jdbc.wall_clock import from_wall_clock, has_skipped_hours, to_wall_clock
+from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock
 
 EPOCH = datetime(1970, 1, 1)
 MOMENTS = st.lists(st.none() | st.datetimes(datetime(1800, 1, 1), datetime(9990, 1, 1)), min_size=1, max_size=5)
@@ -36,10 +35,3 @@ def test_clocks_are_read_as_python_reads_them(moments, zone):
 def test_clocks_show_what_python_shows(moments, zone):
     shown = [None if one is None else one.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) for one in moments]
     assert to_wall_clock(micros(moments), zone).to_pylist() == micros(shown).to_pylist()
-
-
-@pytest.mark.parametrize("day", [datetime(2024, 3, 31), datetime(2076, 3, 29)])
-def test_hours_left_out_are_found(day):
-    berlin = ZoneInfo("Europe/Berlin")
-    assert has_skipped_hours(micros([day, None, day + timedelta(hours=2, minutes=30)]), berlin)
-    assert not has_skipped_hours(micros([day, None, day + timedelta(hours=3)]), berlin)
