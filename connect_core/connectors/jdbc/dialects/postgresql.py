@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeEngine
 from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
-from connect_core.connectors.jdbc.dialects.postgresql_copy import copy_into, merge, quoted_table
+from connect_core.connectors.jdbc.dialects.postgresql_copy import insert, merge
 from connect_core.connectors.jdbc.dialects.postgresql_upserts import upsert
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
@@ -80,7 +80,7 @@ class PostgresqlDialect(GenericDialect):
     def write(self, connection: Connection, write: Write) -> None:
         """Carry out a write by COPY: straight into the table, or into a temporary one and from there."""
         if write.verb is Verb.INSERT:
-            copy_into(connection, quoted_table(write.table.name), write.data)
+            insert(connection, write)
         elif write.verb is Verb.UPSERT:
             upsert(connection, write)
         else:

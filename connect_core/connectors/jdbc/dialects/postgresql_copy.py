@@ -1,8 +1,8 @@
-"""PostgreSQL's COPY: columns go in as CSV made by Arrow, and a temporary table is merged into the real one.
+"""PostgreSQL's COPY: columns go in whole, and a temporary table is merged into the real one.
 
-CSV, not the binary form: the server reads each text as the column's own type,
-so that any type of column can be written, its error names line and column, and
-Arrow makes it without a step of Python a row.
+In binary form where all columns have the very types of the table's, else as CSV
+made by Arrow: the server reads each text as the column's own type, so that any
+type of column can be written. No step of either is done by Python once a row.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from connect_core.connectors.jdbc.catalog import TableName
+from connect_core.connectors.jdbc.dialects.postgresql_binary import in_binary
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
-__all__ = ["check_upsert", "copy_into", "merge", "quoted_table"]
+__all__ = ["check_upsert", "copy_into", "insert", "merge", "quoted_table"]
 
 _STAGE = "connect_stage"
 _BLOCK = 1 << 20
 _OPTIONS = csv.WriteOptions(include_header=False, quoting_style="needed", batch_size=16_384)
+_TYPES = "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
 _HEX = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), np.uint16)
 """The two digits of each byte as one 16-bit number."""
 
@@ -37,15 +39,39 @@ def quoted_table(name: TableName) -> str:
     return ".".join(_quoted((name.schema, name.name) if name.schema else (name.name,)))
 
 
+def insert(connection: Connection, write: Write) -> None:
+    """Append rows to their table. Raises DBAPIError."""
+    target, columns = quoted_table(write.table.name), write.columns
+    # Holds the types of the columns until the transaction ends.
+    _execute(
+        connection,
+        f"EXPLAIN INSERT INTO {target} ({_listed(columns)}) VALUES ({', '.join(['DEFAULT'] * len(columns))})",
+    )
+    copy_into(connection, target, write.data)
+
+
 def copy_into(connection: Connection, table: str, data: pa.Table) -> None:
-    """Append rows to a table named in SQL. Raises DBAPIError."""
-    statement = f"COPY {table} ({_listed(data.column_names)}) FROM STDIN (FORMAT csv)"
+    """Append rows to a table named in SQL, which this transaction has locked against ALTER. Raises DBAPIError."""
+    binary = in_binary(data, _types(connection, table))
+    form = "csv" if binary is None else "binary"
+    statement = f"COPY {table} ({_listed(data.column_names)}) FROM STDIN (FORMAT {form})"
+    with _translated(statement), _cursor(connection) as cursor, cursor.copy(statement.encode()) as copy:
+        for piece in _in_csv(data) if binary is None else binary:
+            copy.write(piece)
+
+
+def _types(connection: Connection, table: str) -> dict[str, int]:
+    """Return the ``pg_type.oid`` of each column; domains have their own."""
+    with _translated(_TYPES), _cursor(connection) as cursor:
+        return dict(cursor.execute(_TYPES.encode(), (table,)).fetchall())
+
+
+def _in_csv(data: pa.Table) -> Iterator[memoryview]:
     sink = pa.BufferOutputStream()
     csv.write_csv(pa.table([_written(column) for column in data.columns], names=data.column_names), sink, _OPTIONS)
     text = memoryview(sink.getvalue())
-    with _translated(statement), _cursor(connection) as cursor, cursor.copy(statement.encode()) as copy:
-        for begin in range(0, len(text), _BLOCK):
-            copy.write(text[begin : begin + _BLOCK])
+    for begin in range(0, len(text), _BLOCK):
+        yield text[begin : begin + _BLOCK]
 
 
 def merge(connection: Connection, write: Write) -> None:
