@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,12 @@ from tests.benchmarks.kafka_to_parquet import PEER, Figure, await_plugins
 from tests.benchmarks.memory import Memory
 from tests.integration.ports import free_port
 
-__all__ = ["Peer", "peer", "report"]
+__all__ = ["Measured", "Peer", "beside", "peer", "report"]
 
 _START_SECONDS = 300.0
+
+Measured = tuple[Figure, int]
+"""A figure, and the bytes of memory at its peak."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,13 @@ def peer(file: str, values: Mapping[str, str], jars: Path, work: Path) -> Iterat
         process.wait(30)
 
 
-def report(title: str, figures: Sequence[tuple[Figure, int]], goals: Mapping[int, float]) -> Table:
+def beside(theirs: Callable[[int], Measured], ours: Callable[[], list[Measured]]) -> list[Measured]:
+    """Return our figures and the better of the peer's two, before and after ours: the machine's pace changes."""
+    first, figures, second = theirs(0), ours(), theirs(1)
+    return [*figures, min(first, second, key=lambda one: one[0].seconds)]
+
+
+def report(title: str, figures: Sequence[Measured], goals: Mapping[int, float]) -> Table:
     """Return the figures, the peer's last; ``goals`` says how much faster the others by place are to be."""
     last = figures[-1][0]
     table = Table(title=title)

@@ -24,7 +24,7 @@ from rich.console import Console
 from connect_core.dev.stack import Stack
 from tests.benchmarks.exporting import RUNS, Exported, typical
 from tests.benchmarks.jdbc_exporting import JdbcExport, sink_config
-from tests.benchmarks.jdbc_peer import peer, report
+from tests.benchmarks.jdbc_peer import Measured, beside, peer, report
 from tests.benchmarks.kafka_to_parquet import PEER, Figure
 from tests.benchmarks.memory import Memory
 
@@ -33,7 +33,7 @@ GOAL = 5.0
 """How many times as fast as the peer."""
 
 
-def ours(topic: str, address: sa.URL, client: psycopg.Connection, spark: int) -> tuple[Figure, int]:
+def ours(topic: str, address: sa.URL, client: psycopg.Connection, spark: int) -> Measured:
     """Run the sink again and again into new tables; return the typical run."""
     runs, memory = list[Exported](), Memory(spark)
     for number in range(RUNS):
@@ -48,17 +48,18 @@ def ours(topic: str, address: sa.URL, client: psycopg.Connection, spark: int) ->
     return Figure(f"connect-core, {TASKS} tasks", done.records, done.seconds), memory.peak
 
 
-def debezium(bootstrap: str, topic: str, address: sa.URL, jars: Path, work: Path) -> tuple[Figure, int]:
-    """Debezium's JDBC sink in a standalone worker of Apache Kafka Connect."""
+def debezium(bootstrap: str, topic: str, address: sa.URL, jars: Path, work: Path) -> Measured:
+    """Debezium's JDBC sink in a standalone worker of Apache Kafka Connect; ``work``: an empty folder."""
+    work.mkdir()
     values = {
         "BOOTSTRAP": bootstrap,
         "TOPIC": topic,
-        "NAME": "debezium",
+        "NAME": work.name,
         "PGHOSTPORT": f"{address.host}:{address.port}",
         "PGDB": str(address.database),
         "PGUSER": str(address.username),
         "PGPASSWORD": str(address.password),
-        "TABLE": "peer_orders",
+        "TABLE": f"{work.name}_orders",
     }
     with peer("sink.json", values, jars, work) as running:
         drain = [sys.executable, PEER / "drain.py", bootstrap, topic, running.url, running.connector]
@@ -95,16 +96,22 @@ def main() -> None:
             stack.down()
 
 
-def measured(stack: Stack, jars: Path, work: Path) -> list[tuple[Figure, int]]:
+def measured(stack: Stack, jars: Path, work: Path) -> list[Measured]:
     """Return our figure, and the peer's where its jars are."""
     address = sa.make_url(os.environ["CONNECT_DATABASE_URL"])
+    bootstrap = os.environ["CONNECT_BOOTSTRAP_SERVERS"]
     url = address.set(drivername="postgresql").render_as_string(hide_password=False)
     spark = stack.service("spark").pid or 0
     with psycopg.connect(url, autocommit=True) as client:
-        figures = [ours("orders", address, client, spark)]
-        if (jars / "plugins" / "debezium").exists():
-            figures.append(debezium(os.environ["CONNECT_BOOTSTRAP_SERVERS"], "orders", address, jars, work))
-    return figures
+
+        def theirs(time: int) -> Measured:
+            done = debezium(bootstrap, "orders", address, jars, work / f"peer{time}")
+            client.execute(f"DROP TABLE peer{time}_orders")
+            return done
+
+        if not (jars / "plugins" / "debezium").exists():
+            return [ours("orders", address, client, spark)]
+        return beside(theirs, lambda: [ours("orders", address, client, spark)])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from tests.benchmarks.exporting import RUNS, Exported, typical
 from tests.benchmarks.jdbc_exporting import JdbcExport
-from tests.benchmarks.jdbc_peer import peer, report
+from tests.benchmarks.jdbc_peer import Measured, beside, peer, report
 from tests.benchmarks.kafka_to_parquet import Figure
 from tests.benchmarks.memory import Memory
 from tests.integration import record_lane_connectors
@@ -74,7 +74,7 @@ def superuser(stack: Stack) -> psycopg.Connection:
     return psycopg.connect(f"{place} password={secret(stack.home, 'postgres')}", autocommit=True)
 
 
-def ours(way: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> tuple[Figure, int]:
+def ours(way: str, bootstrap: str, address: sa.URL, rows: int, spark: int) -> Measured:
     """Run a source again and again under new names; return the typical run."""
     runs, memory = list[Exported](), Memory(spark)
     kind, mode = WAYS[way]
@@ -115,13 +115,15 @@ def source_config(name: str, kind: str, address: sa.URL) -> dict[str, str]:
     }
 
 
-def debezium(bootstrap: str, stack: Stack, rows: int, jars: Path, work: Path) -> tuple[Figure, int]:
-    """Debezium's snapshot of the same table, at-least-once, from the POST on."""
-    create_topic(bootstrap, "peer.public.orders")
+def debezium(bootstrap: str, stack: Stack, rows: int, jars: Path, work: Path) -> Measured:
+    """Debezium's snapshot of the same table, at-least-once, from the POST on; ``work``: an empty folder."""
+    work.mkdir()
+    topic = f"{work.name}.public.orders"
+    create_topic(bootstrap, topic)
     values = {
         "BOOTSTRAP": bootstrap,
-        "NAME": "debezium",
-        "PREFIX": "peer",
+        "NAME": work.name,
+        "PREFIX": work.name,
         "PGPORT": str(stack.service("postgres").port),
         "PGUSER": "postgres",
         "PGPASSWORD": secret(stack.home, "postgres"),
@@ -132,11 +134,13 @@ def debezium(bootstrap: str, stack: Stack, rows: int, jars: Path, work: Path) ->
         headers = {"Content-Type": "application/json"}
         body = running.connector.read_bytes()
         urllib.request.urlopen(urllib.request.Request(f"{running.url}/connectors", body, headers)).close()
-        while committed(bootstrap, "peer.public.orders") < rows:
+        while committed(bootstrap, topic) < rows:
             if time.monotonic() - began > _PATIENCE_SECONDS:
                 sys.exit(f"Debezium has not read the table after {_PATIENCE_SECONDS:.0f} s")
             time.sleep(0.1)
         seconds = time.monotonic() - began
+    with superuser(stack) as client:
+        client.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
     return Figure("Debezium PostgreSQL snapshot", rows, seconds), running.memory.peak
 
 
@@ -179,15 +183,18 @@ def main() -> None:
             stack.down()
 
 
-def measured(stack: Stack, rows: int, jars: Path, work: Path) -> list[tuple[Figure, int]]:
+def measured(stack: Stack, rows: int, jars: Path, work: Path) -> list[Measured]:
     """Return our figures, and the peer's where its jars are."""
     address = sa.make_url(os.environ["CONNECT_DATABASE_URL"])
     bootstrap = os.environ["CONNECT_BOOTSTRAP_SERVERS"]
     spark = stack.service("spark").pid or 0
-    figures = [ours(way, bootstrap, address, rows, spark) for way in WAYS]
-    if (jars / "plugins" / "debezium").exists():
-        figures.append(debezium(bootstrap, stack, rows, jars, work))
-    return figures
+
+    def all_ways() -> list[Measured]:
+        return [ours(way, bootstrap, address, rows, spark) for way in WAYS]
+
+    if not (jars / "plugins" / "debezium").exists():
+        return all_ways()
+    return beside(lambda time: debezium(bootstrap, stack, rows, jars, work / f"peer{time}"), all_ways)
 
 
 if __name__ == "__main__":
