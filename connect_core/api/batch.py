@@ -20,7 +20,7 @@ from connect_core.api.data import Schema, to_arrow_array, to_python
 from connect_core.api.headers import Headers
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
 
-__all__ = ["Batch", "Columns", "Data", "Objects", "OffsetsOfRows", "SourcePositions"]
+__all__ = ["Batch", "Columns", "Data", "LazyOffsets", "Objects", "Offsets", "SourcePositions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ Data = Objects | Columns
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetsOfRows:
+class LazyOffsets:
     """Source offsets that are worked out when asked for, as nobody asks for most.
 
     rows: what they are made of, a row each; of_rows: the offsets of some of these rows.
@@ -101,7 +101,7 @@ class OffsetsOfRows:
     def __getitem__(self, row: int) -> Mapping[str, Any] | None:
         return self.of_rows(self.rows.slice(row, 1))[0]
 
-    def take(self, rows: pa.Array) -> OffsetsOfRows:
+    def take(self, rows: pa.Array) -> LazyOffsets:
         """Return the offsets of the given rows (int64 indices), in that order."""
         return replace(self, rows=self.rows.take(rows))
 
@@ -110,7 +110,7 @@ class OffsetsOfRows:
         return list(self.of_rows(self.rows))
 
 
-Offsets: TypeAlias = pa.StructArray | OffsetsOfRows | tuple[Mapping[str, Any] | None, ...]
+Offsets: TypeAlias = pa.StructArray | LazyOffsets | tuple[Mapping[str, Any] | None, ...]
 """Source offsets of some rows: a struct array (one field a key), what they are made of, or the maps themselves."""
 
 
@@ -161,7 +161,7 @@ class SourcePositions:
 def _joined(left: Offsets, right: Offsets) -> Offsets:
     if isinstance(left, pa.Array) and isinstance(right, pa.Array):
         return pa.concat_arrays([left, right])
-    if isinstance(left, OffsetsOfRows) and isinstance(right, OffsetsOfRows) and left.of_rows is right.of_rows:
+    if isinstance(left, LazyOffsets) and isinstance(right, LazyOffsets) and left.of_rows is right.of_rows:
         return replace(left, rows=pa.concat_tables([left.rows, right.rows]))
     return (*_maps(left), *_maps(right))
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
-from connect_core.api.batch import Batch, Columns, OffsetsOfRows, SourcePositions
+from connect_core.api.batch import Batch, Columns, LazyOffsets, SourcePositions
 from connect_core.api.data import Schema, to_arrow_type
 from connect_core.connectors.jdbc.source_rows import Row, RowConverter
 from connect_core.connectors.jdbc.source_segments import Segment
@@ -82,12 +82,12 @@ def _structs(schema: Schema, arrays: Sequence[pa.Array]) -> Columns:
     return Columns(schema, pa.StructArray.from_arrays(arrays, fields=fields))
 
 
-def _offsets(converter: RowConverter, segment: Segment, table: pa.Table) -> OffsetsOfRows:
+def _offsets(converter: RowConverter, segment: Segment, table: pa.Table) -> LazyOffsets:
     """Return the offsets that follow the rows; only the columns of the order are kept for it."""
     kept = sorted({place for places in converter.order_places for place in places}) or [0]
     places = tuple(tuple(map(kept.index, places)) for places in converter.order_places)
     of_kept = replace(converter, order_places=places)
-    return OffsetsOfRows(table.select(kept), lambda rows: of_kept.offsets(segment, rows_of(rows)))
+    return LazyOffsets(table.select(kept), lambda rows: of_kept.offsets(segment, rows_of(rows)))
 
 
 def _zone(converter: RowConverter) -> ZoneInfo:

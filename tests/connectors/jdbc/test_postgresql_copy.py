@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from connect_core.connectors.jdbc.catalog import TableName
+from connect_core.connectors.jdbc.catalog import Table, TableName
 from connect_core.connectors.jdbc.dialects import dialect_named
 from connect_core.connectors.jdbc.dialects.postgresql_binary import in_binary
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
@@ -42,13 +44,20 @@ def table_of(rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], names=list(COLUMNS))
 
 
-def insert(server: Server, data: pa.Table, table: str = "t") -> None:
-    """Write rows by the dialect, which asks the server what the table is now."""
+def described(server: Server) -> Table:
     database = server.open()
-    with database.begin() as connection:
-        found = database.dialect.table(connection, TableName(None, table))
-        assert found is not None
-        dialect_named("postgresql").write(connection, Write(Verb.INSERT, found, (), data, 1000))
+    with database.connect() as connection:
+        found = database.dialect.table(connection, TableName(None, "t"))
+    assert found is not None
+    return found
+
+
+@contextmanager
+def inserted(server: Server, table: Table, data: pa.Table) -> Iterator[None]:
+    """Write rows by the dialect; they are committed at the end of the block."""
+    with server.open().begin() as connection:
+        dialect_named("postgresql").write(connection, Write(Verb.INSERT, table, (), data, 1000))
+        yield
 
 
 @pytest.mark.servers
@@ -63,7 +72,8 @@ def test_values_of_all_types(postgresql: Server, extra: str, rows: list[tuple[An
     if extra:
         data = data.append_column("amount", pa.array([str(number) for number in range(len(rows))]))
         expected = [(*row, number) for number, row in enumerate(rows)]
-    insert(postgresql, data)
+    with inserted(postgresql, described(postgresql), data):
+        pass
     # As text, which the client asks for, a real has as few digits as tell it from others.
     postgresql.execute("ALTER TABLE t ALTER single TYPE double precision")
     assert postgresql.rows("SELECT * FROM t") == expected
@@ -71,30 +81,23 @@ def test_values_of_all_types(postgresql: Server, extra: str, rows: list[tuple[An
 
 @pytest.mark.servers
 def test_a_column_altered_since_it_was_described(postgresql: Server) -> None:
-    """Eight bytes of an integer must not be read as a double, nor those of a time as an integer."""
+    """Eight bytes of an integer must not be read as a double, nor as a text."""
     postgresql.execute("CREATE TABLE t (id bigint, at bigint)")
-    database = postgresql.open()
-    with database.connect() as connection:
-        stale = database.dialect.table(connection, TableName(None, "t"))
-    assert stale is not None
+    stale = described(postgresql)
     postgresql.execute("ALTER TABLE t ALTER id TYPE double precision, ALTER at TYPE text")
-    with database.begin() as connection:
-        data = pa.table({"id": [1, 2], "at": [3, None]})
-        dialect_named("postgresql").write(connection, Write(Verb.INSERT, stale, (), data, 1000))
+    with inserted(postgresql, stale, pa.table({"id": [1, 2], "at": [3, None]})):
+        pass
     assert postgresql.rows("SELECT id, at FROM t") == [(1.0, "3"), (2.0, None)]
 
 
 @pytest.mark.servers
 def test_types_are_held_until_the_transaction_ends(postgresql: Server) -> None:
     postgresql.execute("CREATE TABLE t (id bigint)")
-    database = postgresql.open()
-    with database.begin() as connection:
-        found = database.dialect.table(connection, TableName(None, "t"))
-        assert found is not None
-        write = Write(Verb.INSERT, found, (), pa.table({"id": [1]}), 1000)
-        dialect_named("postgresql").write(connection, write)
-        with pytest.raises(Exception, match="lock timeout"):
-            postgresql.execute("SET LOCAL lock_timeout = '200ms'", "ALTER TABLE t ALTER id TYPE double precision")
+    with (
+        inserted(postgresql, described(postgresql), pa.table({"id": [1]})),
+        pytest.raises(Exception, match="lock timeout"),
+    ):
+        postgresql.execute("SET LOCAL lock_timeout = '200ms'", "ALTER TABLE t ALTER id TYPE double precision")
 
 
 @pytest.mark.parametrize(
