@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
+
+from tests.programs import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -22,7 +23,6 @@ WHOLE_STACK = (
     "tests/integration/test_quickstart.py",
 )
 """What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
-CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MS = 60_000
 
 # The code decides whether CI is green, not luck.
@@ -63,10 +63,11 @@ def browser() -> Iterator[Browser]:
     """Debian's Chromium, one for all tests: Playwright takes no second beside it."""
     from playwright.sync_api import expect, sync_playwright
 
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is missing: apt-get install chromium")
+    program = chromium()
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(
+            executable_path=program.path, env=program.environment(), args=["--no-sandbox"]
+        )
         yield launched
         launched.close()

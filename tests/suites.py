@@ -1,7 +1,7 @@
 """Run the suites in order and end with the list of what was not run, and why.
 
-``python -m tests.suites [SUITE…]``. Exit 1 when a test fails; when ``CI`` is
-true, also when something was not run.
+``python -m tests.suites [SUITE…] [-- PYTEST OPTION…]``. Exit 1 when a test
+fails; when ``CI`` is true, also when something was not run.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree
+
+from tests.programs import Program, chromium, mariadb_server, prepare
 
 _NOTHING_COLLECTED = 5
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -36,25 +38,38 @@ SUITES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Name → the expression over markers; together they select every test."""
+_PROGRAMS: Mapping[str, tuple[Callable[[], Program], ...]] = MappingProxyType(
+    {"servers": (mariadb_server,), "browser": (chromium,)}
+)
+"""Name → the programs its tests drive that no Python package has."""
 
 
-def main(names: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the named suites, all when none is named; return the exit status."""
+    names, options = _split(arguments)
     failed, left_out = [], []
     # Else every process would compile the tests, and what they start, again.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         for name in names or SUITES:
             report = Path(folder) / f"{name}.xml"
+            for program in _PROGRAMS.get(name, ()):
+                print(f"\n{prepare(program)}", flush=True)
             started = time.monotonic()
             print(f"\n===== {name}: pytest -m '{SUITES[name]}'", flush=True)
-            command = [sys.executable, "-m", "pytest", "-q", *_SPREAD.get(name, ()), "-m", SUITES[name]]
+            command = [sys.executable, "-m", "pytest", "-q", *_SPREAD.get(name, ()), "-m", SUITES[name], *options]
             status = subprocess.run([*command, f"--junitxml={report}"], env=environment, check=False).returncode
             print(f"===== {name}: {time.monotonic() - started:.0f} s", flush=True)
             if status not in (0, _NOTHING_COLLECTED):
                 failed.append(name)
             left_out += [f"{name}: {line}" for line in skipped(report)]
     return conclude(failed, left_out)
+
+
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the suites' names, and what stands behind ``--``."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at + 1 :]
 
 
 def skipped(report: Path) -> Iterator[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import os
-import shutil
 import sqlite3
 import subprocess
 import time
@@ -27,6 +25,7 @@ from connect_core.connectors.jdbc.config import connection_settings, with_connec
 from connect_core.connectors.jdbc.connection import JdbcDatabase, open_database
 from connect_core.dev.stack import Stack
 from tests.integration.ports import free_port
+from tests.programs import mariadb_client, mariadb_server
 
 KINDS = ("postgresql", "mariadb", "sqlite", "duckdb")
 
@@ -105,8 +104,17 @@ class MariaDb:
     socket: Path
 
     def client(self, sql: str, database: str = "mysql") -> str:
-        command = ["mariadb", "--no-defaults", f"--socket={self.socket}", "-uroot", "--batch", "-N", database]
-        done = subprocess.run(command, input=sql, capture_output=True, text=True, check=False, timeout=30)
+        program = mariadb_client()
+        options = ["--no-defaults", f"--socket={self.socket}", "-uroot", "--batch", "-N", database]
+        done = subprocess.run(
+            [program.path, *options],
+            input=sql,
+            env=program.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
         if done.returncode != 0:
             pytest.fail(f"service broken: MariaDB does not answer its own client: {done.stderr.strip()}")
         return done.stdout.strip()
@@ -122,22 +130,16 @@ class MariaDb:
 
 @contextmanager
 def mariadb_running(folder: Path) -> Iterator[MariaDb]:
-    if shutil.which("mariadbd") is None and Path("/usr/sbin/mariadbd").exists():
-        os.environ["PATH"] += ":/usr/sbin"
-    if shutil.which("mariadbd") is None:
-        pytest.fail("MariaDB is not installed: apt-get install mariadb-server")
+    program = mariadb_server()
     data, socket, port = folder / "data", folder / "m.sock", free_port()
-    user = f"--user={getpass.getuser()}"
-    install = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", user, "--skip-test-db"]
-    _run([*install, "--auth-root-authentication-method=normal"])
-    options = ["--bind-address=127.0.0.1", f"--pid-file={folder / 'pid'}", "--skip-log-bin"]
-    options += ["--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M"]
+    data.mkdir()
+    messages = program.path.resolve().parents[1] / "share" / "mysql"
+    common = ["--no-defaults", f"--datadir={data}", f"--lc-messages-dir={messages}", f"--user={getpass.getuser()}"]
+    _bootstrap([str(program.path), *common, "--bootstrap"], messages, program.environment())
+    options = [f"--socket={socket}", f"--port={port}", "--bind-address=127.0.0.1", f"--pid-file={folder / 'pid'}"]
+    options += ["--skip-log-bin", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M"]
     with (folder / "log").open("w") as log:
-        server = subprocess.Popen(
-            ["mariadbd", "--no-defaults", f"--datadir={data}", f"--socket={socket}", f"--port={port}", user, *options],
-            stdout=log,
-            stderr=log,
-        )
+        server = subprocess.Popen([program.path, *common, *options], stdout=log, stderr=log, env=program.environment())
     try:
         _await_mariadb(socket, folder / "log")
         running = MariaDb(port, socket)
@@ -161,10 +163,16 @@ def _await_mariadb(socket: Path, log: Path) -> None:
             return
 
 
-def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+def _bootstrap(command: Sequence[str], messages: Path, environment: Mapping[str, str]) -> None:
+    """Make the system tables, as mariadb-install-db does, which is in a package of its own."""
+    begin = (
+        "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\nSET @skip_auth_anonymous=1;\n"
+    )
+    files = ("mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql")
+    sql = begin + "".join((messages / file).read_text() for file in files)
+    done = subprocess.run(command, input=sql, env=environment, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode != 0:
-        pytest.fail(f"service broken: {command[0]} failed: {done.stdout[-500:]} {done.stderr[-500:]}")
+        pytest.fail(f"service broken: MariaDB made no system tables: {done.stdout[-500:]} {done.stderr[-500:]}")
 
 
 def file_server(kind: str, folder: Path) -> Server:
