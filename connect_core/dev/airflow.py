@@ -35,6 +35,7 @@ _COMPONENTS = MappingProxyType(
     }
 )
 """Logs are read from the shared folder: nobody needs to serve them."""
+_EXECUTOR_WORKERS = "airflow worker -- LocalExecutor"
 _LOCAL_SETTINGS = """\
 # Airflow forks its tasks from the scheduler: what takes them seconds to import is there already.
 # Not connect_core itself, so that a task runs the code there is now.
@@ -149,6 +150,7 @@ def _component(name: str) -> Service:
         exports=_exports if is_api_server else lambda home: {},
         ports=MappingProxyType({"port": 8080} if is_api_server else {}),
         needs=("postgres",),
+        crew=_EXECUTOR_WORKERS if name == "airflow-scheduler" else "",
     )
 
 

@@ -32,6 +32,7 @@ class Service:
     ``needs`` are the services that must be healthy before ``launch``.
     ``ports`` maps the name of a port's file to its standard number.
     ``log`` is the file, in the service's folder, that tells what it does.
+    ``crew`` begins the titles of child processes none of which may die: then the service is started again.
     """
 
     name: str
@@ -41,5 +42,6 @@ class Service:
     ports: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     needs: tuple[str, ...] = ()
     log: str = "console.log"
+    crew: str = ""
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 8.0

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from connect_core.dev.crews import Crew
 from connect_core.dev.home import Home
 from connect_core.dev.processes import MARKER, ProcessId, end, marked, read_pid_file, write_pid_file
 from connect_core.dev.services import SERVICES
@@ -133,6 +134,7 @@ class Supervisor:
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._leaders: dict[str, ProcessId] = {}
         self._backoffs = {name: Backoff() for name in SERVICES}
+        self._crews = {name: Crew(service.crew) for name, service in SERVICES.items() if service.crew}
         self._stopping = False
 
     def run(self) -> None:
@@ -155,6 +157,8 @@ class Supervisor:
                 self._leaders[name] = process
                 if name not in wanted:
                     self._end(name)
+                elif name in self._crews and self._crews[name].has_lost(process, now):
+                    self._end_broken(name, process)
             elif name in wanted:
                 self._start(name, now)
         for child in self._children.values():
@@ -180,6 +184,11 @@ class Supervisor:
         end_services(self._home, (name,))
         self._leaders.pop(name, None)
         self._backoffs[name] = Backoff()
+
+    def _end_broken(self, name: str, process: ProcessId) -> None:
+        """Kill a service that lost a process it needs; it is started again like one that died."""
+        sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {name} lost one of its processes\n")
+        _end_session(self._home, process)
 
     def _count_restart(self, name: str) -> None:
         file = self._home.path / name / "restarts"
