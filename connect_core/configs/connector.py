@@ -88,7 +88,7 @@ class ConnectorConfig:
         definition = enriched(base, resolved, find, is_strict=True)
         values = {**INTERVALS.parse(resolved), **definition.parse(resolved)}
         if worker is not None:
-            ensure_overrides(plugin.type, resolved, worker)
+            ensure_overrides(resolved, worker)
         return cls(raw, resolved, values, plugin, worker)
 
     # -- the connector -------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from connect_core.api.config import ConfigValue
+from connect_core.api.config import ConfigValue, parse_type
+from connect_core.configs.override_types import OVERRIDE_TYPES
 from connect_core.errors import ConfigError
 from connect_core.settings import WorkerSettings
 
@@ -20,7 +21,6 @@ __all__ = [
     "check_overrides",
     "denied_reason",
     "ensure_overrides",
-    "used_clients",
 ]
 
 CLIENTS = ("producer", "consumer", "admin")
@@ -61,6 +61,24 @@ _DENIED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"acks|request\.required\.acks|auto\.commit\..*|group\.protocol|partition\.assignment\.strategy", _ENGINE),
     )
 )
+_ADDRESS = re.compile(r"bootstrap\..*|metadata\.broker\.list|client\.dns\.lookup|broker\.address\..*")
+_CONNECTION = re.compile(rf"{_ADDRESS.pattern}|security\..*|sasl\..*|ssl\..*|https\..*|metadata\.recovery\..*")
+_NOTHING = re.compile(r"(?!)")
+_LOGS_IN = "this client logs in as the worker, and where and how it does is the worker's choice; remove it"
+_LOGIN_KEYS = (
+    "sasl.jaas.config",
+    "sasl.username",
+    "sasl.password",
+    "sasl.oauthbearer.client.secret",
+    "sasl.oauthbearer.client.credentials.client.secret",
+    "sasl.oauthbearer.assertion.private.key.file",
+    "sasl.oauthbearer.assertion.private.key.pem",
+    "sasl.oauthbearer.assertion.file",
+    "ssl.key.location",
+    "ssl.key.pem",
+    "ssl.keystore.key",
+    "ssl.keystore.location",
+)
 _LOGIN_MODULE = re.compile(r"\s*(\S+)")
 _LOGIN_MODULES = frozenset(
     f"org.apache.kafka.common.security.{name}LoginModule"
@@ -78,23 +96,12 @@ def denied_reason(key: str, value: str | None) -> str | None:
     return None if module and module[1] in _LOGIN_MODULES else _CODE
 
 
-def used_clients(connector_type: str, config: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return the clients a source or sink has. Connect: ``connectorUsesProducer`` and so on."""
-    has_dead_letters = bool((config.get("errors.deadletterqueue.topic.name") or "").strip())
-    if connector_type == "source":
-        creates_topics = any(key.startswith("topic.creation.") for key in config)
-        return ("producer", "admin") if creates_topics else ("producer",)
-    return ("producer", "admin", "consumer") if has_dead_letters else ("consumer",)
-
-
-def ensure_overrides(connector_type: str, config: Mapping[str, str], worker: WorkerSettings) -> None:
+def ensure_overrides(config: Mapping[str, str], worker: WorkerSettings) -> None:
     """Raise ConfigError for overrides that are not allowed, also once a policy has changed.
 
     Connect: ``Worker.connectorClientConfigOverrides``.
     """
-    values = (
-        value for client in used_clients(connector_type, config) for value in check_overrides(config, client, worker)
-    )
+    values = (value for client in CLIENTS for value in check_overrides(config, client, worker))
     errors = [error for value in values for error in value.error_messages]
     if errors:
         raise ConfigError(f"Client Config Overrides not allowed: {' '.join(errors)}")
@@ -103,15 +110,36 @@ def ensure_overrides(connector_type: str, config: Mapping[str, str], worker: Wor
 def check_overrides(config: Mapping[str, str | None], client: str, worker: WorkerSettings) -> list[ConfigValue]:
     """Return every override of a client, without prefix, with what is wrong.
 
+    All three clients count for every connector: plans look at topics and groups
+    with clients that its tasks may not have. Raise ConfigError for a value of
+    another type than the client's, as Connect does before it asks the policy.
     Connect: ``ConnectorClientConfigOverridePolicy.validate``.
     """
     prefix = f"{client}.override."
     found = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
-    return [ConfigValue(key, value, [], _errors(key, value, worker)) for key, value in found.items()]
+    for key, value in found.items():
+        if key in OVERRIDE_TYPES and denied_reason(key, value) is None:
+            parse_type(key, value, OVERRIDE_TYPES[key])
+    kept = _connection_keys_kept(found, client, worker)
+    return [ConfigValue(key, value, [], _errors(key, value, kept, worker)) for key, value in found.items()]
 
 
-def _errors(key: str, value: str | None, worker: WorkerSettings) -> list[str]:
+def _connection_keys_kept(found: Mapping[str, str | None], client: str, worker: WorkerSettings) -> re.Pattern[str]:
+    """Return the keys that stay the worker's, as these clients log in as the worker."""
+    # Only admin clients inherit what the worker says without a prefix.
+    prefixes = (f"{client}.", "") if client == "admin" else (f"{client}.",)
+    inherited = {key for prefix in prefixes for key in _LOGIN_KEYS if worker.resolved.get(f"{prefix}{key}")}
+    has_own = bool(found.get("sasl.jaas.config") or (found.get("sasl.username") and found.get("sasl.password")))
+    if not has_own and any(key.startswith("sasl.") for key in inherited):
+        return _CONNECTION
+    # A certificate proves itself without being sent, but not to whomever a connector names.
+    return _ADDRESS if any(key.startswith("ssl.") for key in inherited) else _NOTHING
+
+
+def _errors(key: str, value: str | None, kept: re.Pattern[str], worker: WorkerSettings) -> list[str]:
     reason = denied_reason(key, value)
+    if reason is None and kept.fullmatch(key.strip().lower()):
+        reason = f"{_LOGS_IN} or, where the policy allows it, give the connector a login of its own"
     if reason is not None:
         return [f"'{key}' may not be overridden in the connector configuration under any policy: {reason}."]
     policy = str(worker.values["connector.client.config.override.policy"])

@@ -21,7 +21,7 @@ from connect_core.configs.definitions import CONVERTERS, Defaults
 from connect_core.configs.enrichment import enriched
 from connect_core.configs.infos import ConfigInfo, ConfigInfos, Json, key_json, merged, prefixed_infos, ranked_infos
 from connect_core.configs.intervals import INTERVALS
-from connect_core.configs.overrides import check_overrides, used_clients
+from connect_core.configs.overrides import CLIENTS, check_overrides
 from connect_core.configs.providers import ConfigProviders
 from connect_core.configs.secrets import HIDDEN, is_sealed, mask, sensitive_keys
 from connect_core.configs.sinks import check_sink, sink_definition
@@ -64,13 +64,33 @@ def validate(
     groups = [*definition.group_names(), *connector.config().group_names()]
     parts = [
         ranked_infos("", keys, found, groups),
-        *(
-            prefixed_infos({}, check_overrides(config, client, worker), f"{client}.override.")
-            for client in used_clients(plugin.type, config)
-        ),
+        *_override_parts(plugin.type, config, worker),
         *_converter_parts(config, values),
     ]
     return _hidden(merged(str(config["connector.class"]), parts), raw, config)
+
+
+def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ConfigInfos]:
+    """Check the overrides of all clients; of those without tasks' use only what is wrong is shown, as Connect has none.
+
+    Connect answers a value of another type with 500, before it asks the policy.
+    """
+    for client in CLIENTS:
+        try:
+            found = check_overrides(config, client, worker)
+        except ConfigError as error:
+            raise ConnectError(str(error)) from error
+        is_used = client in _used_clients(connector_type, config)
+        yield prefixed_infos({}, [one for one in found if is_used or one.error_messages], f"{client}.override.")
+
+
+def _used_clients(connector_type: str, config: Config) -> tuple[str, ...]:
+    """Return the clients the tasks of a source or sink have. Connect: ``connectorUsesProducer`` and so on."""
+    has_dead_letters = bool((config.get("errors.deadletterqueue.topic.name") or "").strip())
+    if connector_type == "source":
+        creates_topics = any(key.startswith("topic.creation.") for key in config)
+        return ("producer", "admin") if creates_topics else ("producer",)
+    return CLIENTS if has_dead_letters else ("consumer",)
 
 
 def plugin_config(name: str) -> list[Json] | None:

@@ -110,6 +110,9 @@ class KafkaClients:
         is_encrypted = "SSL" in _last(layers, "security.protocol").upper()
         for layer in layers:
             _refuse_denied(layer)
+            if layer is layers[-1] and _LOGINS & layer.keys():
+                # A connector's login takes the place of the worker's as a whole: no part of that goes along.
+                merged = {key: value for key, value in merged.items() if key not in _LOGINS}
             merged |= _translated(kind, layer if is_encrypted else _without_ssl(layer))
         return {**merged, **FORCED[kind]}
 
@@ -202,6 +205,21 @@ def _check_login(prefix: str, worker: Mapping[str, str], own: Mapping[str, str])
         raise ConfigError(f"{prefix}sasl.jaas.config is not set, though {prefix}sasl.mechanism is {mechanism}: {why}")
 
 
+_LOGINS = frozenset(
+    {
+        "sasl.jaas.config",
+        "sasl.username",
+        "sasl.password",
+        "sasl.oauthbearer.client.id",
+        "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl.oauthbearer.assertion.file",
+        "sasl.oauthbearer.assertion.private.key.file",
+        "sasl.oauthbearer.assertion.private.key.passphrase",
+        "sasl.oauthbearer.assertion.private.key.pem",
+    }
+)
 _WITH_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 

@@ -187,7 +187,8 @@ def _plugins(config: ConfigDef, mode: WorkerMode) -> None:
         validator=CaseInsensitiveValidString.one_of(*OVERRIDE_POLICIES),
         importance=Importance.MEDIUM,
         doc="Which client settings a connector may override: None, Principal, All, Allowlist. Whatever the policy, "
-        "settings that load code, run programs or leave the cluster are refused.",
+        "settings that load code, run programs or read files are refused, and where and how a client connects that "
+        "logs in as the worker.",
     )
     config.define(
         "connector.client.config.override.allowlist",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from connect_core.api.config import ConfigType
+from connect_core.configs.override_types import OVERRIDE_TYPES
 from connect_core.configs.overrides import CLIENTS, TUNING_KEYS, check_overrides, denied_reason
+from connect_core.kafka.properties import KNOWN, RENAMED, UNUSED
 from tests.configs.workers import worker
 
 POLICY = "connector.client.config.override.policy"
@@ -21,9 +24,16 @@ ssl.endpoint.identification.algorithm enable.ssl.certificate.verification config
 """
 
 
-def errors(key: str, policy: str, value: str = "x", client: str = "consumer", allowed: str | None = None) -> list[str]:
+def typed(key: str) -> str:
+    return {None: "x", ConfigType.BOOLEAN: "true"}.get(OVERRIDE_TYPES.get(key), "1")
+
+
+def errors(
+    key: str, policy: str, value: str | None = None, client: str = "consumer", allowed: str | None = None
+) -> list[str]:
     settings = {POLICY: policy} | ({} if allowed is None else {"connector.client.config.override.allowlist": allowed})
-    (found,) = check_overrides({f"{client}.override.{key}": value}, client, worker(settings))
+    given = typed(key) if value is None else value
+    (found,) = check_overrides({f"{client}.override.{key}": given}, client, worker(settings))
     assert found.name == key
     return found.error_messages
 
@@ -38,7 +48,7 @@ def test_dangerous_key_is_denied_by_every_policy(key: str, client: str, policy: 
 
 @pytest.mark.parametrize("key", sorted(TUNING_KEYS))
 def test_tuning_key_is_allowed_by_default(key: str) -> None:
-    (found,) = check_overrides({f"consumer.override.{key}": "1"}, "consumer", worker())
+    (found,) = check_overrides({f"consumer.override.{key}": typed(key)}, "consumer", worker())
     assert found.error_messages == []
     assert denied_reason(key, "1") is None
 
@@ -82,3 +92,21 @@ def test_login_module_must_be_kafkas(value: str) -> None:
 
 def test_spelling_does_not_help() -> None:
     assert "runs a program" in errors("SASL.Kerberos.Kinit.CMD", "All")[0]
+
+
+def test_every_type_is_that_of_a_client_setting() -> None:
+    known = (
+        {name for names in KNOWN.values() for name in names}
+        | UNUSED
+        | {name for renamed in RENAMED.values() for name in renamed}
+    )
+    assert set(OVERRIDE_TYPES) - known == set()
+
+
+def test_certificate_of_the_worker_is_shown_to_nobody_else() -> None:
+    keys = worker({POLICY: "All", "consumer.ssl.keystore.location": "/k.p12", "consumer.security.protocol": "SSL"})
+    for key in ("bootstrap.servers", "Bootstrap.Servers", "metadata.broker.list", "client.dns.lookup"):
+        (found,) = check_overrides({f"consumer.override.{key}": "x"}, "consumer", keys)
+        assert "logs in as the worker" in found.error_messages[0]
+        (other,) = check_overrides({f"producer.override.{key}": "x"}, "producer", keys)
+        assert other.error_messages == []

@@ -149,12 +149,16 @@ def test_group_of_the_worker_is_refused() -> None:
     }
 
 
-def test_overrides_are_checked_for_clients_in_use() -> None:
+def test_overrides_of_all_clients_are_checked() -> None:
     override = {f"{client}.override.group.id": "x" for client in ("producer", "consumer", "admin")}
-    assert set(messages(SOURCE | override)) == {"producer.override.group.id"}
-    assert set(messages(SINK | override)) == {"consumer.override.group.id"}
-    dead = {"errors.deadletterqueue.topic.name": "dead"}
-    assert set(messages(SINK | override | dead)) == set(override)
+    for config in (SOURCE, SINK):
+        assert set(messages(config | override)) == set(override)
+
+
+def test_overrides_of_clients_without_use_are_not_shown() -> None:
+    fine = {f"{client}.override.retry.backoff.ms": "9" for client in ("producer", "consumer", "admin")}
+    shown = {info.value.name for info in validate(SINK | fine, worker()).infos if info.value} & set(fine)
+    assert shown == {"consumer.override.retry.backoff.ms"}
 
 
 def test_bad_topic_creation_is_found() -> None:

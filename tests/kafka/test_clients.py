@@ -46,6 +46,14 @@ def test_connectors_clients_do_not_log_in_as_the_worker(kind: ClientKind) -> Non
     assert settings(ClientKind.ADMIN, SECURED, {"name": "c"})["sasl.username"] == "worker"
 
 
+@pytest.mark.parametrize("kind", list(ClientKind))
+@pytest.mark.parametrize("jaas", ["", f"{PLAIN} required username='own';", f"{PLAIN} required;"])
+def test_nothing_of_the_workers_login_goes_with_another(kind: ClientKind, jaas: str) -> None:
+    worker = {f"{prefix}{key}": value for prefix in ("", f"{kind.value}.") for key, value in SECURED.items()}
+    own = {f"{kind.value}.override.sasl.jaas.config": jaas} if jaas else {f"{kind.value}.override.sasl.username": "own"}
+    assert "sasl.password" not in settings(kind, worker, {"name": "c", **own})
+
+
 @pytest.mark.parametrize("kind", [ClientKind.PRODUCER, ClientKind.CONSUMER])
 def test_missing_login_of_a_connectors_client_names_the_prefix(kind: ClientKind) -> None:
     prefix = kind.value

@@ -1,0 +1,96 @@
+"""What somebody who may create connectors tries against the worker that runs them, through the served API."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from fastapi import FastAPI
+
+from connect_core.rest import LoopbackAuthorizer
+from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.rest.conftest import Client, app_of
+
+Serve = Callable[[FastAPI], Client]
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+LOGIN = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "PLAIN",
+    "sasl.jaas.config": f"{PLAIN} username='worker' password='of-the-worker';",
+}
+OWN = f"{PLAIN} username='shop' password='of-the-shop';"
+
+
+def served(world: World, serve: Serve, **settings: str) -> Client:
+    """Serve a worker with further settings."""
+    world.herder = replace(world.herder, worker=worker(**settings))
+    return serve(app_of(world, LoopbackAuthorizer()))
+
+
+def logged_in(policy: str) -> dict[str, str]:
+    """Return settings of a worker whose clients all log in."""
+    login = {f"{prefix}{key}": value for prefix in ("", "producer.", "consumer.") for key, value in LOGIN.items()}
+    return {**login, "connector.client.config.override.policy": policy}
+
+
+@pytest.mark.parametrize("kind", [SOURCE, SINK], ids=["source", "sink"])
+@pytest.mark.parametrize("client", ["producer", "consumer", "admin"])
+def test_worker_does_not_log_in_where_a_connector_says(
+    world: World, serve: Serve, kind: dict[str, str], client: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as rogue:
+        rogue.settimeout(0.5)
+        address = f"127.0.0.1:{rogue.getsockname()[1]}"
+        for policy in ("All", "Allowlist", "Principal", "None"):
+            call = served(
+                world,
+                serve,
+                **logged_in(policy),
+                **{
+                    "connector.client.config.override.allowlist": "bootstrap.servers,security.protocol",
+                    "connect.validate.live": "true",
+                },
+            )
+            for key, value in (("bootstrap.servers", address), ("security.protocol", "PLAINTEXT")):
+                config = {**kind, f"{client}.override.{key}": value}
+                answer = call("POST", "/connectors", {"name": "thief", "config": config})
+                assert (answer.status, f"'{key}'" in answer.text) == (400, True), (policy, answer.text)
+        assert call("GET", "/connectors").json == []
+        with pytest.raises(TimeoutError):
+            rogue.accept()
+
+
+def test_connector_with_a_login_of_its_own_may_say_where(world: World, serve: Serve) -> None:
+    call = served(world, serve, **logged_in("All"))
+    own = {"consumer.override.sasl.jaas.config": OWN, "consumer.override.bootstrap.servers": "other:9092"}
+    assert call("POST", "/connectors", {"name": "own", "config": {**SINK, **own}}).status == 201
+    whose = {"admin.override.sasl.mechanism": "SCRAM-SHA-256"}
+    assert call("POST", "/connectors", {"name": "weaker", "config": {**SINK, **whose}}).status == 400
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind"),
+    [
+        ("consumer.override.max.poll.records", "zz", "INT"),
+        ("producer.override.linger.ms", "soon", "LONG"),
+        ("admin.override.request.timeout.ms", "1.5", "INT"),
+        ("consumer.override.check.crcs", "maybe", None),
+    ],
+)
+def test_override_of_another_type_is_refused_as_connect_does(
+    world: World, serve: Serve, key: str, value: str, kind: str | None
+) -> None:
+    call = served(world, serve)
+    name = key.partition(".override.")[2]
+    why = f"Not a number of type {kind}" if kind else "Expected value to be either true or false"
+    config = {**SINK, key: value, "name": "typed"}
+    for answer in (
+        call("POST", "/connectors", {"name": "typed", "config": config}),
+        call("PUT", "/connector-plugins/FileStreamSink/config/validate", config),
+    ):
+        assert answer.status == 500
+        assert answer.json["message"] == f"Invalid value {value} for configuration {name}: {why}"
+    assert call("GET", "/connectors").json == []
