@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ from connect_core.herder.offsets import OffsetEntry
 from connect_core.rest.errors import UnsupportedTypeError
 
 __all__ = [
+    "LARGEST_BODY",
     "Body",
     "ConfigBody",
     "NewConnectorBody",
@@ -26,7 +28,10 @@ __all__ = [
     "read_body",
 ]
 
-_LARGEST = 16 * 1024 * 1024
+LARGEST_BODY = 16 * 1024 * 1024
+"""How many bytes of a request body are taken."""
+
+_BODY_SECONDS = 30.0
 _READABLE = ("application/json", "*/*", "*")
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
 
@@ -38,12 +43,19 @@ class _Number(str):
 
 
 async def read_body(request: Request) -> bytes:
-    """Return the body; 413 for one beyond 16 MiB. Raise UnsupportedTypeError for one that is not said to be JSON."""
+    """Return the body; 413 for one beyond 16 MiB, 408 for one that takes 30 s.
+
+    Raise UnsupportedTypeError for one that is not said to be JSON.
+    """
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _LARGEST:
-            raise HTTPException(413, f"The request body is larger than {_LARGEST} bytes")
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > LARGEST_BODY:
+                    raise HTTPException(413, f"The request body is larger than {LARGEST_BODY} bytes")
+    except TimeoutError:
+        raise HTTPException(408, f"The request body did not come within {_BODY_SECONDS:.0f} s") from None
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if (body or given) and given not in _READABLE:
         raise UnsupportedTypeError

@@ -10,15 +10,17 @@ import base64
 import binascii
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
 import httpx
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.background import BackgroundTask
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from connect_core.rest.answers import error_answer
+from connect_core.rest.entities import LARGEST_BODY
 
 __all__ = ["Gateway"]
 
@@ -43,6 +45,10 @@ _DROPPED = frozenset(
 """Headers that end here: of this connection, or another login than the caller's credentials."""
 
 
+class _TooLarge(Exception):
+    """Say that a body is larger than the API takes."""
+
+
 @dataclass(slots=True)
 class Gateway:
     """An ASGI application before ``airflow_url``; remembers a token for a minute, never a password."""
@@ -58,6 +64,10 @@ class Gateway:
         request = Request(scope, receive)
         try:
             answer = await self._answer(request)
+        except _TooLarge:
+            answer = error_answer(413, f"The request body is larger than {LARGEST_BODY} bytes")
+        except ClientDisconnect:
+            return
         except httpx.TransportError as error:
             answer = error_answer(503, f"Airflow at {self.airflow_url} does not answer ({type(error).__name__})")
         await answer(scope, receive, send)
@@ -69,22 +79,23 @@ class Gateway:
             if token is None:
                 return error_answer(401, "User cannot access the resource.", headers=_CHALLENGE)
             login = {"authorization": f"Bearer {token}"}
-        given = await self.client.send(await self._forwarded(request, login))
+        given = await self.client.send(self._forwarded(request, login), stream=True)
         kept = dict(_kept(given.headers.multi_items()))
-        kept.pop("content-encoding", None)
+        if kept.pop("content-encoding", None) is None and "content-length" in given.headers:
+            kept["content-length"] = given.headers["content-length"]
         if "location" in kept:
             kept["location"] = kept["location"].replace(f"{request.url.netloc}{_MOUNT}", request.url.netloc, 1)
         if given.status_code == httpx.codes.UNAUTHORIZED:
             kept |= {name.lower(): value for name, value in _CHALLENGE.items()}
-        return Response(given.content, given.status_code, kept)
+        return StreamingResponse(given.aiter_bytes(), given.status_code, kept, background=BackgroundTask(given.aclose))
 
-    async def _forwarded(self, request: Request, login: dict[str, str]) -> httpx.Request:
+    def _forwarded(self, request: Request, login: dict[str, str]) -> httpx.Request:
         raw = request.scope.get("raw_path") or request.scope["path"].encode()
         query = request.scope.get("query_string", b"")
         target = _MOUNT.encode() + raw + (b"?" + query if query else b"")
-        headers = {**dict(_kept(request.headers.items())), **login}
-        made = self.client.build_request(request.method, self.airflow_url, content=await request.body())
-        made.headers = httpx.Headers({**headers, "content-length": made.headers.get("content-length", "0")})
+        # Nothing is kept of a body whose sender is not known yet: Airflow reads it, or refuses it unread.
+        made = self.client.build_request(request.method, self.airflow_url, content=_streamed(request))
+        made.headers = httpx.Headers({**dict(_kept(request.headers.items())), **login, **_framing(request)})
         # The path as it was sent: names of connectors must reach the API unnormalized.
         made.extensions["target"] = httpx.URL(self.airflow_url).raw_path.rstrip(b"/") + target
         return made
@@ -108,6 +119,22 @@ class Gateway:
             self._tokens.clear()
         self._tokens[known] = str(answer.json()["access_token"]), time.monotonic() + _TOKEN_SECONDS
         return self._tokens[known][0]
+
+
+def _framing(request: Request) -> dict[str, str]:
+    length = request.headers.get("content-length")
+    if length is None and "transfer-encoding" in request.headers:
+        return {"transfer-encoding": "chunked"}
+    return {"content-length": length or "0"}
+
+
+async def _streamed(request: Request) -> AsyncIterator[bytes]:
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > LARGEST_BODY:
+            raise _TooLarge
+        yield chunk
 
 
 def _kept(headers: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:

@@ -7,17 +7,21 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.rest.auth import is_loopback
+from connect_core.rest.connections import BoundedProtocol, ConnectionLimits
 from connect_core.settings import Listener
 
 __all__ = ["RestServer", "check_listeners", "serve", "serve_in_thread"]
 
 _START_SECONDS = 30.0
+_LIMITS = ConnectionLimits()
 
 
 @dataclass(slots=True)
@@ -50,14 +54,14 @@ def check_listeners(listeners: Iterable[Listener], *, has_login: bool = False) -
 
 def serve(app: ASGIApp, listener: Listener) -> None:
     """Serve until SIGTERM or Ctrl-C. Raise ConnectError when the address cannot be had."""
-    server = _server(app, listener)
+    server = _server(app, listener, _LIMITS)
     bound = _bind(listener)
     server.run(sockets=[bound])
 
 
-def serve_in_thread(app: ASGIApp, listener: Listener) -> RestServer:
+def serve_in_thread(app: ASGIApp, listener: Listener, limits: ConnectionLimits = _LIMITS) -> RestServer:
     """Serve in a thread and return once it answers. Raise ConnectError when the address cannot be had."""
-    server = _server(app, listener)
+    server = _server(app, listener, limits)
     bound = _bind(listener)
     thread = threading.Thread(target=server.run, args=([bound],), name="connect-rest", daemon=True)
     thread.start()
@@ -69,11 +73,14 @@ def serve_in_thread(app: ASGIApp, listener: Listener) -> RestServer:
     return RestServer(server, thread, bound.getsockname()[1])
 
 
-def _server(app: ASGIApp, listener: Listener) -> uvicorn.Server:
+def _server(app: ASGIApp, listener: Listener, limits: ConnectionLimits) -> uvicorn.Server:
+    # uvicorn calls whatever it is given here with keywords, as it would call the class.
+    protocol: Any = partial(BoundedProtocol, limits=limits)
     config = uvicorn.Config(
         app,
         host=listener.host,
         port=listener.port,
+        http=protocol,
         log_config=None,
         access_log=False,
         server_header=False,
