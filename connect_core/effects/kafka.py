@@ -24,7 +24,7 @@ from connect_core.interval.effects import (
 from connect_core.interval.values import OffsetProjection, PartitionEnds
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.control import fence_producers, write_epoch, write_offsets
+from connect_core.kafka.control import OffsetChanges, fence_producers, write_epoch, write_offsets
 from connect_core.kafka.heartbeat import StatusTail, ask_to_stop
 from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.markers import OffsetsTopic
@@ -103,14 +103,15 @@ class KafkaEffects:
         """Leave the brokers."""
         self._tail.close()
 
-    def _offsets(self) -> OffsetsTopic:
-        return OffsetsTopic(self.clients, self.offsets_topic)
+    def _offsets(self, topic: str | None = None) -> OffsetsTopic:
+        return OffsetsTopic(self.clients, topic or self.offsets_topic)
 
     def _write_epoch(self, effect: WriteEpoch) -> None:
-        write_epoch(self._offsets(), self.deployment, effect.connector, effect.epoch)
+        write_epoch(self._offsets(effect.topic), self.deployment, effect.connector, effect.epoch)
 
     def _write_offsets(self, effect: WriteOffsets) -> None:
-        write_offsets(self._offsets(), self.deployment, effect.connector, effect.epoch, effect.offsets)
+        changes = OffsetChanges(effect.offsets, effect.states)
+        write_offsets(self._offsets(), self.deployment, effect.connector, effect.epoch, changes)
 
     def _fence_producers(self, effect: FenceProducers) -> None:
         of = self.deployment, effect.connector
@@ -119,7 +120,7 @@ class KafkaEffects:
         fence_producers(self.clients, [control_id(*of), *ids] if effect.has_control else ids)
 
     def _read_offsets_topic(self, effect: ReadOffsetsTopic) -> OffsetProjection:
-        return self._offsets().read(effect.connector, effect.position).projection()
+        return self._offsets(effect.topic).read(effect.connector, effect.position).projection()
 
     def _read_partition_ends(self, effect: ReadPartitionEnds) -> Mapping[TopicPartition, PartitionEnds]:
         return self._admin.partition_ends(effect.topics, effect.regex, effect.before)

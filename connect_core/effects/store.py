@@ -203,4 +203,4 @@ class StoreEffects:
 
     def _finish_intent(self, effect: FinishIntent) -> None:
         with self.database.write() as connection:
-            intents.finish(connection, effect.connector, effect.epoch, effect.offsets)
+            intents.finish(connection, effect.connector, effect.epoch, effect.offsets, effect.position)

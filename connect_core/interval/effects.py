@@ -7,7 +7,7 @@ against the real systems and the simulator against simulated ones.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -249,6 +249,8 @@ class FinishIntent(Effect):
     connector: str
     epoch: int
     offsets: Mapping[str, Mapping[str, Any] | None]
+    position: TopicPosition | None = None
+    """Of a source: the offsets topic that holds them now."""
 
 
 # -- Kafka ------------------------------------------------------------------------------------------------------------
@@ -258,20 +260,26 @@ class FinishIntent(Effect):
 class WriteEpoch(Effect):
     """Write the epoch record by the connector's control producer (design §3, rule 2) → ``None``.
 
+    ``topic``: the offsets topic, by default the one the configuration names.
     Raise StaleEpochError if an epoch ≥ mine stands there, UnclearOutcomeError.
     """
 
     connector: str
     epoch: int
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOffsets(Effect):
-    """Write altered source offsets by the control producer, as ``WriteEpoch``; may be repeated → ``None``."""
+    """Write source offsets by the control producer, as ``WriteEpoch``; may be repeated → ``None``.
+
+    ``states``: the private state to keep with them; altered offsets have none.
+    """
 
     connector: str
     epoch: int
     offsets: Mapping[str, Mapping[str, Any] | None]
+    states: OffsetStates = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,10 +293,15 @@ class FenceProducers(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ReadOffsetsTopic(Effect):
-    """Read from ``position`` (``None``: the start) to the high watermark, read_committed → ``OffsetProjection``."""
+    """Read from ``position`` to the high watermark, read_committed → ``OffsetProjection``.
+
+    From the start where ``position`` is ``None`` or lies in another topic.
+    ``topic``: by default the one the configuration names. Raise NotFoundError.
+    """
 
     connector: str
     position: TopicPosition | None
+    topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

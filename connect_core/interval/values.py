@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -44,8 +44,25 @@ SourceOffsets = Mapping[str, Mapping[str, Any]]
 OffsetStates = Mapping[str, Mapping[str, str]]
 """Private state of sources, kept with an offset, by canonical JSON of the partition."""
 
-TopicPosition = Mapping[int, int]
-"""A place in the offsets topic: the next offset to read of each partition."""
+
+@dataclass(frozen=True, slots=True)
+class TopicPosition:
+    """A place in an offsets topic: the next offset to read of each partition, from its start where none is named.
+
+    It holds in this topic only: neither in another, nor in one created anew under the name.
+    """
+
+    topic: str
+    topic_id: str
+    ends: Mapping[int, int] = field(default_factory=dict)
+
+    def is_beside(self, other: TopicPosition) -> bool:
+        """Return whether two positions lie in different topics."""
+        return (self.topic, self.topic_id) != (other.topic, other.topic_id)
+
+    def at_start(self) -> TopicPosition:
+        """Return the start of the same topic."""
+        return replace(self, ends={})
 
 
 class ConnectorType(Enum):
@@ -154,7 +171,7 @@ class SourceBounds:
     start: SourceOffsets
     upper: SourceOffsets | None = None
     states: OffsetStates = field(default_factory=dict)
-    position: TopicPosition = field(default_factory=dict)
+    position: TopicPosition | None = None
     """Where in the offsets topic ``start`` was read: markers behind it are newer."""
 
 
@@ -305,7 +322,7 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class OffsetProjection:
-    """What the offsets topic says of one connector, up to ``position``.
+    """What the offsets topic says of one connector, up to ``position``; of a sink, its target.
 
     ``offsets`` holds only what changed since the position asked from; ``None``
     forgets a source partition. ``epoch`` is the newest epoch record seen,
@@ -314,7 +331,7 @@ class OffsetProjection:
 
     offsets: Mapping[str, Mapping[str, Any] | None]
     epoch: int
-    position: TopicPosition
+    position: TopicPosition | None
     states: OffsetStates = field(default_factory=dict)
     moved: Mapping[int, int] = field(default_factory=dict)
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any
 
 from confluent_kafka import KafkaException
 
 from connect_core.api.offsets import parse
+from connect_core.interval.values import OffsetStates
 from connect_core.kafka.clients import KafkaClients, destroy, init_transactions
 from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.kafka.ids import control_id
@@ -18,10 +19,19 @@ from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp,
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, newer_epoch
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
 
-__all__ = ["ControlProducer", "fence_producers", "write_epoch", "write_offsets"]
+__all__ = ["ControlProducer", "OffsetChanges", "fence_producers", "write_epoch", "write_offsets"]
 
-Changes: TypeAlias = Mapping[str, Mapping[str, Any] | None]
-"""Offsets by the canonical JSON of their source partition; ``None`` forgets one."""
+
+@dataclass(frozen=True, slots=True)
+class OffsetChanges:
+    """Offsets, and private state to keep with them, by canonical JSON of their source partition.
+
+    An offset of ``None`` forgets one.
+    """
+
+    offsets: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    states: OffsetStates = field(default_factory=dict)
+
 
 _THREADS = 16
 _INIT_SECONDS = 60.0
@@ -55,10 +65,12 @@ class ControlProducer:
         if self._view.epoch >= epoch:
             raise newer_epoch(self._view, epoch)
 
-    def write(self, epoch: int | None, stamp: MarkerStamp, offsets: Changes) -> None:
+    def write(self, epoch: int | None, stamp: MarkerStamp, changes: OffsetChanges = OffsetChanges()) -> None:
         """Write the epoch's record, if any, and offsets, in one transaction. Raise UnclearOutcomeError."""
         records = [] if epoch is None else [encode_epoch(self.connector, stamp)]
-        records += [one for key, offset in offsets.items() for one in _altered(self._view, key, offset, stamp)]
+        for key, offset in changes.offsets.items():
+            marker = Marker(self.connector, parse(key), offset, stamp, state=changes.states.get(key))
+            records += _spelled(self._view, key, marker)
         self._writer.produce_records(self.topic.name, records)
         self._writer.commit(())
 
@@ -76,25 +88,23 @@ def write_epoch(topic: OffsetsTopic, deployment: str, connector: str, epoch: int
     with ControlProducer(topic, deployment, connector) as control:
         control.init()
         control.check(epoch)
-        control.write(epoch, MarkerStamp(epoch=epoch), {})
+        control.write(epoch, MarkerStamp(epoch=epoch))
 
 
-def write_offsets(topic: OffsetsTopic, deployment: str, connector: str, epoch: int, offsets: Changes) -> None:
-    """Write altered offsets under an epoch that stands in the topic; ``None`` forgets one.
+def write_offsets(topic: OffsetsTopic, deployment: str, connector: str, epoch: int, changes: OffsetChanges) -> None:
+    """Write offsets under an epoch that stands in the topic.
 
     Raise StaleEpochError if a newer epoch stands there, UnclearOutcomeError.
     """
     with ControlProducer(topic, deployment, connector) as control:
         control.init()
         control.check(epoch + 1)
-        control.write(None, MarkerStamp(epoch=epoch), offsets)
+        control.write(None, MarkerStamp(epoch=epoch), changes)
 
 
-def _altered(
-    view: MarkerView, partition: str, offset: Mapping[str, Any] | None, stamp: MarkerStamp
-) -> list[MarkerRecord]:
+def _spelled(view: MarkerView, partition: str, marker: Marker) -> list[MarkerRecord]:
     """Return one record for each spelling of the partition: an old one must not outlive a new one."""
-    record = Marker(view.connector, parse(partition), offset, stamp).encode()
+    record = marker.encode()
     keys = view.spellings.get(partition, {record.key})
     return [replace(record, key=key) for key in sorted(keys)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from confluent_kafka import Consumer, Message
 from confluent_kafka import TopicPartition as KafkaPartition
@@ -36,6 +36,8 @@ class MarkerView:
 
     connector: str
     position: TopicPosition
+    is_elsewhere: bool = False
+    """Whether the position it was to be read from lies in another topic: all of this one was read."""
     epoch: int = 0
     markers: dict[str, Marker] = field(default_factory=dict)
     spellings: dict[str, set[bytes]] = field(default_factory=dict)
@@ -74,8 +76,13 @@ def check_start(view: MarkerView, stamp: MarkerStamp) -> None:
 
     ``view``: what was read from the plan's position on, after the attempt's own
     ``init``. Neither a newer epoch nor a marker of this task, by another
-    attempt or by a Connect worker, may stand there.
+    attempt or by a Connect worker, may stand there; nor may it be another topic.
     """
+    if view.is_elsewhere:
+        raise StaleEpochError(
+            f"The offsets topic {view.position.topic} was recreated after this attempt of task {stamp.task}"
+            f" of {view.connector} was planned"
+        )
     if view.epoch > stamp.epoch:
         raise newer_epoch(view, stamp.epoch)
     for key, marker in view.markers.items():
@@ -108,19 +115,23 @@ class OffsetsTopic:
     def read(self, connector: str, position: TopicPosition | None = None) -> MarkerView:
         """Read committed records from ``position`` to the high watermark of this moment.
 
-        A partition not in ``position`` is read from its start. Raise
+        A partition not in ``position`` is read from its start; all of them are
+        where it lies in another topic, or in an earlier one of the name. Raise
         NotFoundError without the topic, DataLossError if it ends before
         ``position``, RetriableError naming who holds a transaction open.
         """
-        ends = self._high_watermarks()
-        starts = {number: (position or {}).get(number, 0) for number in ends}
+        identity, ends = self._high_watermarks()
+        here = TopicPosition(self.name, identity)
+        is_elsewhere = position is not None and position.is_beside(here)
+        known = {} if position is None or is_elsewhere else position.ends
+        starts = {number: known.get(number, 0) for number in ends}
         for number, start in starts.items():
             if start > ends[number]:
                 raise DataLossError(
                     f"The offsets topic {self.name} ends at {ends[number]} in partition {number}, before {start} which"
-                    " was read already: it was recreated or lost records. Alter or reset the connector's offsets"
+                    " was read already: it has lost records. Alter or reset the connector's offsets"
                 )
-        view = MarkerView(connector, {number: max(end, starts[number]) for number, end in ends.items()})
+        view = MarkerView(connector, replace(here, ends=ends), is_elsewhere)
         prefix = key_prefix(connector)
         for message in self._messages(starts, ends):
             key = message.key()
@@ -139,7 +150,8 @@ class OffsetsTopic:
             if isinstance(record, Marker):
                 view.spellings.setdefault(record.canonical_partition, set()).add(key)
 
-    def _high_watermarks(self) -> dict[int, int]:
+    def _high_watermarks(self) -> tuple[str, dict[int, int]]:
+        """Return the topic's id, and the high watermark of each partition."""
         admin, servers = self.clients.admin(), self.clients.bootstrap_servers
         found = topic_partitions(admin, [self.name], servers).get(self.name)
         if found is None:
@@ -148,7 +160,7 @@ class OffsetsTopic:
                 " it is created when a worker starts; create it compacted if creation is forbidden"
             )
         partitions = [TopicPartition(self.name, number) for number in range(found[1])]
-        return {key.partition: end for key, end in high_watermarks(admin, partitions, servers).items()}
+        return found[0], {key.partition: end for key, end in high_watermarks(admin, partitions, servers).items()}
 
     def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[Message]:
         waiting = {number for number, end in ends.items() if starts[number] < end}

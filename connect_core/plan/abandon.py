@@ -19,6 +19,7 @@ from connect_core.interval.effects import (
     ForgetGroup,
     LoadConnector,
     LoadOffsets,
+    LoadOffsetStates,
     LoadUnfinished,
     ReadOffsetsTopic,
     StoreIntent,
@@ -26,7 +27,8 @@ from connect_core.interval.effects import (
     WriteOffsets,
 )
 from connect_core.interval.sink_positions import sink_offsets, sink_wishes
-from connect_core.interval.values import ConnectorType, IntervalRow, OffsetProjection, SourceOffsets
+from connect_core.interval.values import ConnectorType, IntervalRow, OffsetProjection, OffsetStates, SourceOffsets
+from connect_core.plan.offsets_topic import is_elsewhere, read_former, replacing
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.settle import end_sink_interval
 
@@ -65,18 +67,43 @@ def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
 def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
     # From its start, always: the topic may have been recreated since the position SQL remembers.
     before: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
-    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, before.epoch)
+    former: OffsetProjection | None = yield from read_former(run, before)
+    newest = max(before.epoch, 0 if former is None else former.epoch)
+    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, newest)
     # Read again: only now can no plan deal more tasks.
     run = run.refreshed((yield LoadConnector(run.connector)))
+    if former is not None and former.position is not None:
+        yield WriteEpoch(run.connector, epoch, former.position.topic)
     yield WriteEpoch(run.connector, epoch)
     yield FenceProducers(run.connector, run.state.tasks_ever)
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
-    stored: SourceOffsets = yield LoadOffsets(run.connector)
-    known = {key for key, offset in {**stored, **topic.offsets}.items() if offset is not None}
-    changes = dict.fromkeys(known) if wish.wanted is None else wish.wanted
+    standing, states = yield from _standing(run, topic)
+    known = {key for key, offset in {**topic.offsets, **standing}.items() if offset is not None}
+    wanted = dict.fromkeys(known) if wish.wanted is None else wish.wanted
+    changes = {**replacing(topic, standing), **wanted} if is_elsewhere(run, topic) else wanted
     if changes:
-        yield from _surely(WriteOffsets(run.connector, epoch, changes))
-    yield from _follow(FinishIntent(run.connector, epoch, {**topic.offsets, **changes}), has_moved=bool(changes))
+        kept = {key: state for key, state in states.items() if key not in wanted}
+        yield from _surely(WriteOffsets(run.connector, epoch, changes, kept))
+    place = None if topic.position is None else topic.position.at_start()
+    finish = FinishIntent(run.connector, epoch, {**standing, **wanted}, place)
+    yield from _follow(finish, has_moved=bool(changes))
+
+
+def _standing(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, OffsetStates]]:
+    """Return the offsets that hold, read after the fence, and the states to carry over with them.
+
+    The topic's own, where SQL follows it; else those of the topic before, which
+    SQL knows up to where it has read it, and all of them if that topic is gone.
+    """
+    stored: SourceOffsets = yield LoadOffsets(run.connector)
+    if not is_elsewhere(run, topic):
+        return {**stored, **topic.offsets}, {}
+    former: OffsetProjection | None = yield from read_former(run, topic)
+    states: OffsetStates = yield LoadOffsetStates(run.connector)
+    if former is None:
+        return stored, states
+    moved = {key: state for key, state in states.items() if key not in former.offsets}
+    return {**stored, **former.offsets}, {**moved, **former.states}
 
 
 def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:

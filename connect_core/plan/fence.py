@@ -13,9 +13,11 @@ from connect_core.interval.effects import (
     LoadConnector,
     RaiseEpoch,
     ReadOffsetsTopic,
+    RepairOffsets,
     WriteEpoch,
 )
 from connect_core.interval.values import ConnectorState, OffsetProjection
+from connect_core.plan.offsets_topic import carry_over, is_elsewhere, read_former
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["fence_sink", "fence_source", "reloaded"]
@@ -27,18 +29,36 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     Producers are fenced twice: a transaction that a killed process left open holds
     back whoever reads the topic, for as long as its time-out; and only what begins
     after the epoch stands in the topic is sure to see it. The epoch starts above
-    the topic's, which outlives a lost database. Raises StaleEpochError.
+    the topic's, which outlives a lost database. Where the offsets topic is another than SQL follows, the epoch
+    goes to both, and the offsets to the new one. Raises StaleEpochError, DataLossError.
     """
     epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     run = yield from reloaded(run)
     ever = max(run.state.tasks_ever, tasks)
     yield FenceProducers(run.connector, ever, has_control=True)
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    if topic.epoch >= epoch:
-        epoch = yield RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    former = yield from read_former(run, topic)
+    is_ahead = former is None and topic.epoch >= epoch
+    newest = max(topic.epoch, 0 if former is None else former.epoch)
+    if newest >= epoch:
+        epoch = yield RaiseEpoch(run.connector, run.holder, newest, run.is_settling)
+    if former is not None and former.position is not None:
+        yield WriteEpoch(run.connector, epoch, former.position.topic)
     yield WriteEpoch(run.connector, epoch)
     yield FenceProducers(run.connector, ever)
-    return replace(run, epoch=epoch, deal=name)
+    run = replace(run, epoch=epoch, deal=name)
+    if is_elsewhere(run, topic):
+        return (yield from _change_topic(run, topic, is_ahead=is_ahead))
+    return run
+
+
+def _change_topic(run: Run, topic: OffsetProjection, is_ahead: bool) -> Steps[Run]:
+    """Let the offsets go over to ``topic``, or follow it where the database is of an earlier time than it."""
+    if is_ahead:
+        yield RepairOffsets(run.connector, run.mine, topic)
+    else:
+        yield from carry_over(run, topic)
+    return (yield from reloaded(run))
 
 
 def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:

@@ -84,7 +84,7 @@ def _positions(run: Run, kept: Positions | None) -> Steps[Positions]:
         return stored
     changed = {part: kept.get(part) for part in {*stored, *kept} if kept.get(part) != stored.get(part)}
     if changed:
-        yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(changed), run.mine, {}))
+        yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(changed), run.mine, None))
     return kept
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from connect_core.api.sink import IntervalKey
@@ -32,6 +32,7 @@ from connect_core.interval.values import (
 )
 from connect_core.plan.deal import deal_name
 from connect_core.plan.fence import fence_source
+from connect_core.plan.offsets_topic import check_finished
 from connect_core.plan.restart import standing_results
 from connect_core.plan.run import Run, Steps, make_plan
 
@@ -40,7 +41,7 @@ __all__ = ["committed_offsets", "is_reached", "plan_source"]
 
 def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     """Fence if anything is new or unclear, then bound the next source interval."""
-    name = deal_name(ConnectorType.SOURCE, deal.configs)
+    name = deal_name(ConnectorType.SOURCE, (*deal.configs, _offsets_topic(run)))
     if run.epoch is None or run.deal != name:
         run = yield from fence_source(run, len(deal.configs), name)
     offsets, projection = yield from committed_offsets(run)
@@ -65,16 +66,26 @@ def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tup
     """Let SQL follow the offsets topic and return what it then says; the topic wins.
 
     Read is what came after ``bounds`` were fixed, else what SQL does not know:
-    a marker read twice would be counted twice. Raises StaleEpochError if a
-    newer epoch stands in the topic.
+    a marker read twice would be counted twice. Of a topic recreated since the
+    fence SQL stands, which follows every interval that ends. Raises
+    StaleEpochError if a newer epoch stands in the topic, DataLossError if it
+    was recreated while an interval was unfinished.
     """
     known = run.state.offsets_position if bounds is None else bounds.position
     projection: OffsetProjection = yield ReadOffsetsTopic(run.connector, known)
     if projection.epoch > run.mine:
         raise StaleEpochError(f"epoch {projection.epoch} of {run.connector} replaced epoch {run.mine}")
+    if known is not None and projection.position is not None and projection.position.is_beside(known):
+        yield from check_finished(run, known.topic)
+        projection = replace(projection, offsets={}, states={}, moved={})
     yield RepairOffsets(run.connector, run.mine, projection)
     offsets: SourceOffsets = yield LoadOffsets(run.connector)
     return offsets, projection
+
+
+def _offsets_topic(run: Run) -> Mapping[str, str]:
+    """Return the setting that is part of a deal: tasks of another offsets topic are fenced anew."""
+    return {key: value for key, value in run.state.config.items() if key == "offsets.storage.topic"}
 
 
 def is_reached(upper: SourceOffsets, offsets: SourceOffsets) -> bool:

@@ -10,10 +10,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from connect_core.errors import IllegalWorkerStateError
 from connect_core.interval.sink_positions import sink_positions
-from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.interval.values import ConnectorType, TargetState, TopicPosition
 from connect_core.store import connectors, intervals, offsets
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Intent
+from connect_core.store.rows import position_json
 
 __all__ = ["Wish", "finish", "pending", "store"]
 
@@ -56,9 +57,16 @@ def pending(connection: Connection, connector: str) -> Wish | None:
     return None if row is None else Wish(row.wanted, row.actor)
 
 
-def finish(connection: Connection, connector: str, epoch: int, moved: offsets.Changes) -> None:
+def finish(
+    connection: Connection,
+    connector: str,
+    epoch: int,
+    moved: offsets.Changes,
+    position: TopicPosition | None = None,
+) -> None:
     """Let SQL follow the target: move offsets, abandon what is unfinished, forget the intent.
 
+    ``position``: of a source, the offsets topic that holds the offsets now.
     Raises StaleEpochError if the epoch was overtaken: the next plan repairs SQL.
     """
     owner = connectors.own(connection, connector, epoch)
@@ -75,9 +83,9 @@ def finish(connection: Connection, connector: str, epoch: int, moved: offsets.Ch
     known = offsets.load(connection, connector, owner.type)
     intervals.end_unfinished(connection, owner, "offsets were altered or reset", moved)
     offsets.move(connection, reason, moved)
-    # The next plan reads the whole offsets topic: also where it was recreated, and ends before what was read.
+    # The next plan reads the whole offsets topic these offsets stand in: also where it lost records.
     values = {
-        "offsets_position": None,
+        "offsets_position": position_json(position),
         "topic_ids": _untouched(owner, known, moved if intent.wanted is None else intent.wanted),
     }
     connection.execute(update(Connector).where(Connector.name == connector).values(**values))

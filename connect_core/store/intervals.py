@@ -279,7 +279,7 @@ def _counts(connection: Connection, key: IntervalKey, moved: int) -> Counts:
 def _move_offsets(connection: Connection, done: Commit, kind: ConnectorType) -> None:
     if done.offsets is None:
         return
-    place = None if done.offsets_position is None else position_json(done.offsets_position)
+    place = position_json(done.offsets_position)
     reason = offsets.Move(done.key.connector, kind, "interval", done.epoch, done.key.sequence, marker=place)
     offsets.move(connection, reason, done.offsets)
 
@@ -292,7 +292,7 @@ def repair(connection: Connection, connector: str, epoch: int, projection: Offse
     owner = connectors.own(connection, connector, epoch)
     row = load_unfinished(connection, connector)
     is_running = row is not None and row.key.epoch == epoch
-    place = position_json(projection.position) or None
+    place = position_json(projection.position)
     moved = projection.moved.get(row.key.sequence, 0) if row is not None else 0
     if row is not None and moved:
         _change(connection, row.key, {"moved": Interval.moved + moved})

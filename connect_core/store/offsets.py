@@ -48,7 +48,7 @@ class Move:
     epoch: int
     sequence: int = 0
     actor: str | None = None
-    marker: Mapping[str, int] | None = None
+    marker: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def connector_state(row: Any, failure: str | None = None) -> ConnectorState:
         sequence=row.sequence,
         tasks_ever=row.tasks_ever,
         deal=row.deal,
-        offsets_position=None if row.offsets_position is None else position_from(row.offsets_position),
+        offsets_position=position_from(row.offsets_position),
         columns=row.columns,
         topic_ids=row.topic_ids,
         failure=failure,
@@ -81,14 +81,20 @@ def _source_from(value: Mapping[str, Any]) -> SourceBounds:
     return SourceBounds(value["start"], value["upper"], value["states"], position_from(value["position"]))
 
 
-def position_json(position: TopicPosition) -> dict[str, int]:
-    """Return a place in the offsets topic as JSON."""
-    return {str(partition): offset for partition, offset in position.items()}
+def position_json(position: TopicPosition | None) -> dict[str, Any] | None:
+    """Return a place in an offsets topic as JSON."""
+    if position is None:
+        return None
+    ends = {str(partition): offset for partition, offset in position.ends.items()}
+    return {"topic": position.topic, "id": position.topic_id, "ends": ends}
 
 
-def position_from(value: Mapping[str, int]) -> dict[int, int]:
-    """Return the place in the offsets topic that JSON stands for."""
-    return {int(partition): offset for partition, offset in value.items()}
+def position_from(value: Mapping[str, Any] | None) -> TopicPosition | None:
+    """Return the place in an offsets topic that JSON stands for."""
+    if value is None:
+        return None
+    ends = {int(partition): offset for partition, offset in value["ends"].items()}
+    return TopicPosition(value["topic"], value["id"], ends)
 
 
 def counts_json(counts: Counts) -> dict[str, int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 import uuid
+from dataclasses import replace
 
 import pytest
 
 from connect_core.errors import ConnectError, DataLossError, NotFoundError, RetriableError, StaleEpochError
-from connect_core.kafka.control import write_epoch, write_offsets
+from connect_core.interval.values import TopicPosition
+from connect_core.kafka.control import OffsetChanges, write_epoch, write_offsets
 from connect_core.kafka.marker_records import Marker, MarkerStamp, encode_epoch
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
@@ -40,9 +42,10 @@ def offsets(view: MarkerView) -> dict[str, object]:
     return {key: marker.offset and dict(marker.offset) for key, marker in view.markers.items()}
 
 
-def test_empty_topic_says_nothing(topic: OffsetsTopic) -> None:
+def test_empty_topic_says_nothing(cluster: Cluster, topic: OffsetsTopic) -> None:
     view = topic.read("lines")
-    assert (view.markers, view.epoch, view.position) == ({}, 0, dict.fromkeys(range(25), 0))
+    start = TopicPosition(topic.name, cluster.topic_id(topic.name), dict.fromkeys(range(25), 0))
+    assert (view.markers, view.epoch, view.position) == ({}, 0, start)
 
 
 def test_missing_topic_is_not_found(cluster: Cluster) -> None:
@@ -97,7 +100,7 @@ def test_aborted_offsets_are_not_seen(cluster: Cluster, topic: OffsetsTopic) -> 
     await_that(lambda: cluster.is_settled(topic.name))
     view = topic.read("lines")
     assert view.markers == {}
-    assert sum(view.position.values()) == 2
+    assert sum(view.position.ends.values()) == 2
 
 
 def test_records_of_a_connect_worker_are_adopted(cluster: Cluster, topic: OffsetsTopic) -> None:
@@ -125,7 +128,7 @@ def test_newer_of_two_spellings_counts(cluster: Cluster, topic: OffsetsTopic) ->
     assert offsets(view) == {'{"a":1,"b":2}': {"at": 2}}
     assert len(view.spellings['{"a":1,"b":2}']) == 2
     write_epoch(topic, "dep", "lines", 5)
-    write_offsets(topic, "dep", "lines", 5, {'{"a":1,"b":2}': None})
+    write_offsets(topic, "dep", "lines", 5, OffsetChanges({'{"a":1,"b":2}': None}))
     assert offsets(topic.read("lines")) == {'{"a":1,"b":2}': None}
     assert {one.key() for one in cluster.read(topic.name, 25) if one.value() is None} == {
         b'["lines",{"b":2,"a":1}]',
@@ -159,15 +162,28 @@ def test_foreign_open_transaction_is_named(cluster: Cluster, topic: OffsetsTopic
 
 
 def test_position_beyond_the_end_is_data_loss(topic: OffsetsTopic) -> None:
-    with pytest.raises(DataLossError, match="recreated"):
-        topic.read("lines", {0: 1})
+    beyond = replace(topic.read("lines").position, ends={0: 1})
+    with pytest.raises(DataLossError, match="has lost records"):
+        topic.read("lines", beyond)
+
+
+def test_position_in_another_topic_says_nothing_of_this_one(cluster: Cluster, topic: OffsetsTopic) -> None:
+    with writer_of(topic, stamp()) as writer:
+        writer.commit([({"file": "a"}, {"at": 1})])
+    here = topic.read("lines").position
+    for position in (replace(here, topic="other"), replace(here, topic_id="of the one deleted")):
+        view = topic.read("lines", position)
+        assert (offsets(view), view.is_elsewhere) == ({A: {"at": 1}}, True)
+        with pytest.raises(StaleEpochError, match="recreated after this attempt"):
+            check_start(view, stamp(task=7))
+    assert not topic.read("lines", here).is_elsewhere
 
 
 def test_trimmed_head_is_no_loss(cluster: Cluster) -> None:
     topic = OffsetsTopic(cluster.clients(), cluster.create(cleanup_policy="compact,delete"))
     cluster.produce(topic.name, [b'{"at":1}', b'{"at":2}'], key=b'["lines",{"file":"a"}]')
     cluster.trim(topic.name, 1)
-    assert offsets(topic.read("lines", {0: 0})) == {A: {"at": 2}}
+    assert offsets(topic.read("lines", topic.read("other").position.at_start())) == {A: {"at": 2}}
 
 
 def test_epoch_only_rises(topic: OffsetsTopic) -> None:
@@ -178,7 +194,7 @@ def test_epoch_only_rises(topic: OffsetsTopic) -> None:
             write_epoch(topic, "dep", "lines", older)
         assert caught.value.epoch == 3
     write_epoch(topic, "dep", "lines", 4)
-    write_offsets(topic, "dep", "lines", 4, {A: {"at": 9}, B: None})
+    write_offsets(topic, "dep", "lines", 4, OffsetChanges({A: {"at": 9}, B: None}))
     view = topic.read("lines")
     assert (view.epoch, offsets(view)) == (4, {A: {"at": 9}, B: None})
     assert topic.read("other").epoch == 0

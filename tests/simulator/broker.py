@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -16,6 +17,8 @@ from connect_core.kafka.markers import MarkerView, OffsetsTopic
 OFFSETS = "connect-offsets"
 DATA = "data"
 PARTITIONS = 2
+
+_ids = count()
 
 
 @dataclass(slots=True)
@@ -49,7 +52,8 @@ class Broker:
     """EndTxn requests still on their way: transactional id and producer epoch."""
     fault: str | None = None
     """What happens to the next EndTxn."""
-    topic: int = 1
+    topic: int = field(default_factory=lambda: next(_ids))
+    """Id of the offsets topic: a recreated one is another."""
     on_marker: Callable[[Marker | EpochRecord], None] = lambda record: None
 
     @property
@@ -139,6 +143,7 @@ class Broker:
     def recreate(self) -> None:
         """Lose the offsets topic and make it anew: what was written to it is gone from open transactions, too."""
         self.log = [[] for _ in range(PARTITIONS)]
+        self.topic = next(_ids)
         for transaction in self.open.values():
             transaction.entries.clear()
             transaction.places.clear()
@@ -206,8 +211,8 @@ class Topic(OffsetsTopic):
 
     __slots__ = ()
 
-    def _high_watermarks(self) -> dict[int, int]:
-        return {place: len(log) for place, log in enumerate(self._broker.log)}
+    def _high_watermarks(self) -> tuple[str, dict[int, int]]:
+        return str(self._broker.topic), {place: len(log) for place, log in enumerate(self._broker.log)}
 
     def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[Any]:
         for place, log in enumerate(self._broker.log):

@@ -225,13 +225,13 @@ class History:
 
     def _write_epoch(self, effect: fx.WriteEpoch) -> Acting:
         def write(producer: control.ControlProducer) -> None:
-            producer.write(effect.epoch, MarkerStamp(epoch=effect.epoch), {})
+            producer.write(effect.epoch, MarkerStamp(epoch=effect.epoch))
 
         return self._control(effect.epoch, write)
 
     def _write_offsets(self, effect: fx.WriteOffsets) -> Acting:
         def write(producer: control.ControlProducer) -> None:
-            producer.write(None, MarkerStamp(epoch=effect.epoch), effect.offsets)
+            producer.write(None, MarkerStamp(epoch=effect.epoch), control.OffsetChanges(effect.offsets, effect.states))
 
         return self._control(effect.epoch + 1, write)
 

@@ -305,7 +305,7 @@ class Metadata:
         for key in effect.offsets:
             self.states.pop(key, None)
         self.intent = None
-        self.state = replace(self.state, offsets_position=None, topic_ids=ids)
+        self.state = replace(self.state, offsets_position=effect.position, topic_ids=ids)
         self.on_finish(effect)
 
 

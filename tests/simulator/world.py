@@ -23,6 +23,7 @@ from connect_core.interval.values import (
     TaskDeal,
     TaskOutcome,
     TaskResult,
+    TopicPosition,
 )
 from connect_core.plan.run import Run
 
@@ -190,11 +191,11 @@ class World:
         self.topic.append(("epoch", effect.epoch))
 
     def _read_topic(self, effect: fx.ReadOffsetsTopic) -> OffsetProjection:
-        entries = self.topic[(effect.position or {0: 0})[0] :]
+        entries = self.topic[effect.position.ends[0] if effect.position else 0 :]
         return OffsetProjection(
             dict(value for kind, value in entries if kind == "offset"),
             max((value for kind, value in self.topic if kind == "epoch"), default=0),
-            {0: len(self.topic)},
+            TopicPosition("connect-offsets", "1", {0: len(self.topic)}),
         )
 
     def _fence_target(self, effect: fx.FenceTarget) -> Mapping[TopicPartition, int] | None:

@@ -144,7 +144,7 @@ def _no_epoch_in_topic(run: Any, tasks: int, name: str) -> Any:
 def _start_from_sql(run: Any, bounds: Any = None) -> Any:
     """Take the start from SQL without reading the topic."""
     offsets = yield fx.LoadOffsets(run.connector)
-    return offsets, OffsetProjection({}, run.mine, run.state.offsets_position or {})
+    return offsets, OffsetProjection({}, run.mine, run.state.offsets_position)
 
 
 def _up_to_high_watermark(positions: Any, ends: Any) -> Any:
@@ -230,9 +230,9 @@ def _sql_only(run: Any, wish: Any) -> Any:
     yield fx.FinishIntent(run.connector, epoch, dict.fromkeys(stored) if wish.wanted is None else wish.wanted)
 
 
-def _to_last_stable(topic: Any) -> dict[int, int]:
+def _to_last_stable(topic: Any) -> tuple[str, dict[int, int]]:
     """Read markers up to the last stable offset."""
-    return {place: topic._broker.stable(place) for place in range(broker.PARTITIONS)}
+    return str(topic._broker.topic), {place: topic._broker.stable(place) for place in range(broker.PARTITIONS)}
 
 
 def _unchecked(*arguments: Any) -> None:

@@ -34,6 +34,7 @@ from connect_core.interval.values import (
     TargetState,
     TaskOutcome,
     TaskResult,
+    TopicPosition,
 )
 from connect_core.store import attempts, offsets, restarts, topics
 from connect_core.store.attempts import TaskProgress
@@ -41,6 +42,10 @@ from connect_core.store.interval_history import list_intervals
 from tests.store.worlds import World, failed, race
 
 PART = TopicPartition("t", 0)
+
+
+def at(end: int) -> TopicPosition:
+    return TopicPosition("offsets", "id", {0: end})
 
 
 @pytest.fixture
@@ -69,7 +74,9 @@ def test_inserted_interval_is_unfinished(world: World, key: IntervalKey) -> None
 
 def test_source_bounds_survive(world: World) -> None:
     world.create("s", ConnectorType.SOURCE)
-    bounds = SourceBounds({'{"f":"ü"}': {"p": 1.5}}, {'{"f":"ü"}': {"p": None}}, {}, {0: 5, 24: 9})
+    bounds = SourceBounds(
+        {'{"f":"ü"}': {"p": 1.5}}, {'{"f":"ü"}': {"p": None}}, {}, TopicPosition("offsets", "id", {0: 5, 24: 9})
+    )
     row = world.insert_source(IntervalKey("s", 1, 1, world.drive("s")), bounds)
     assert world.do(LoadUnfinished("s")) == replace(row, attempts=1)
 
@@ -126,7 +133,7 @@ def test_takeover_race_leaves_one_writer(world: World, key: IntervalKey) -> None
         lambda key: AbandonInterval(key, key.epoch, "why"),
         lambda key: RecordAttempt(key, key.epoch, (), IntervalState.STAGED),
         lambda key: CommitInterval(key, key.epoch, (), positions={PART: 10}),
-        lambda key: RepairOffsets("c", key.epoch, OffsetProjection({}, 0, {})),
+        lambda key: RepairOffsets("c", key.epoch, OffsetProjection({}, 0, None)),
     ],
     ids=["restart", "abandon", "record", "commit", "repair"],
 )
@@ -264,10 +271,10 @@ def test_repair_follows_the_topic(world: World) -> None:
     world.create("s", ConnectorType.SOURCE)
     world.do(TakeLease("s", "h", 60))
     epoch = world.do(RaiseEpoch("s", "h"))
-    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}, '{"a":2}': {"p": 2}}, epoch, {0: 7})))
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}, '{"a":2}': {"p": 2}}, epoch, at(7))))
     assert world.do(LoadOffsets("s")) == {'{"a":1}': {"p": 1}, '{"a":2}': {"p": 2}}
-    assert world.do(LoadConnector("s")).offsets_position == {0: 7}
-    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': None, '{"a":2}': {"p": 3}}, epoch, {0: 9})))
+    assert world.do(LoadConnector("s")).offsets_position == at(7)
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': None, '{"a":2}': {"p": 3}}, epoch, at(9))))
     assert world.do(LoadOffsets("s")) == {'{"a":2}': {"p": 3}}
     with world.database.read() as connection:
         lines = offsets.history(connection, "s")
@@ -281,9 +288,9 @@ def test_records_an_unreported_attempt_committed_count(world: World) -> None:
     epoch = world.drive("s")
     key = IntervalKey("s", 1, 1, epoch)
     world.insert_source(key, SourceBounds({}))
-    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}}, epoch, {0: 7}, moved={1: 5, 9: 1})))
-    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 3}}, epoch, {0: 9}, moved={1: 2})))
-    world.do(CommitInterval(key, epoch, (), source_offsets={'{"a":1}': {"p": 3}}, offsets_position={0: 9}))
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}}, epoch, at(7), moved={1: 5, 9: 1})))
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 3}}, epoch, at(9), moved={1: 2})))
+    world.do(CommitInterval(key, epoch, (), source_offsets={'{"a":1}': {"p": 3}}, offsets_position=at(9)))
     with world.database.read() as connection:
         (past,) = list_intervals(connection, "s", 10)
     assert past.counts.records == 7
@@ -294,9 +301,9 @@ def test_projection_of_running_interval_is_its_own(world: World) -> None:
     epoch = world.drive("s")
     key = IntervalKey("s", 1, 1, epoch)
     world.insert_source(key, SourceBounds({}))
-    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}}, epoch, {0: 7})))
-    world.do(CommitInterval(key, epoch, (), source_offsets={'{"a":1}': {"p": 1}}, offsets_position={0: 8}))
-    assert world.do(LoadConnector("s")).offsets_position == {0: 8}
+    world.do(RepairOffsets("s", epoch, OffsetProjection({'{"a":1}': {"p": 1}}, epoch, at(7))))
+    world.do(CommitInterval(key, epoch, (), source_offsets={'{"a":1}': {"p": 1}}, offsets_position=at(8)))
+    assert world.do(LoadConnector("s")).offsets_position == at(8)
     with world.database.read() as connection:
         (line,) = offsets.history(connection, "s")
     assert (line.cause, line.sequence) == ("interval", 1)

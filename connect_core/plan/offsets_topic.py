@@ -1,0 +1,79 @@
+"""A source's offsets carried over to another offsets topic: configured anew, or created anew (row 52).
+
+SQL remembers which topic it follows, by name and id. What another topic holds
+of the connector is of an earlier time, and is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from connect_core.errors import DataLossError, NotFoundError
+from connect_core.interval.effects import (
+    LoadOffsets,
+    LoadOffsetStates,
+    LoadUnfinished,
+    ReadOffsetsTopic,
+    RepairOffsets,
+    WriteOffsets,
+)
+from connect_core.interval.values import IntervalRow, OffsetProjection, OffsetStates, SourceOffsets
+from connect_core.plan.run import Run, Steps
+
+__all__ = ["carry_over", "check_finished", "is_elsewhere", "read_former", "replacing"]
+
+
+def is_elsewhere(run: Run, found: OffsetProjection) -> bool:
+    """Return whether what was read is not of the topic that SQL follows."""
+    known = run.state.offsets_position
+    return known is not None and found.position is not None and found.position.is_beside(known)
+
+
+def read_former(run: Run, found: OffsetProjection) -> Steps[OffsetProjection | None]:
+    """Read on in the topic that SQL follows, where ``found`` is of another one → ``None`` if it is gone."""
+    known = run.state.offsets_position
+    if known is None or found.position is None or found.position.topic == known.topic:
+        return None
+    try:
+        former: OffsetProjection = yield ReadOffsetsTopic(run.connector, known, known.topic)
+    except NotFoundError:
+        return None
+    return None if is_elsewhere(run, former) else former
+
+
+def carry_over(run: Run, found: OffsetProjection) -> Steps[None]:
+    """Write the connector's offsets to the topic they are to be kept in from now on, once all is fenced.
+
+    ``found``: what that topic holds by now. The topic before says what the
+    offsets are; if it is gone SQL does, which has followed every interval that
+    ended. Raises DataLossError where an unfinished one's markers went with it.
+    """
+    former = yield from read_former(run, found)
+    if former is not None:
+        yield RepairOffsets(run.connector, run.mine, former)
+    else:
+        known = run.state.offsets_position
+        yield from check_finished(run, "" if known is None else known.topic)
+    stored: SourceOffsets = yield LoadOffsets(run.connector)
+    states: OffsetStates = yield LoadOffsetStates(run.connector)
+    if changes := replacing(found, stored):
+        yield WriteOffsets(run.connector, run.mine, changes, states)
+    yield RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
+
+
+def replacing(
+    found: OffsetProjection, offsets: Mapping[str, Mapping[str, Any] | None]
+) -> dict[str, Mapping[str, Any] | None]:
+    """Return the changes after which a topic holds these offsets and none of those found in it."""
+    return {**{key: None for key, offset in found.offsets.items() if offset is not None}, **offsets}
+
+
+def check_finished(run: Run, topic: str) -> Steps[None]:
+    """Raise DataLossError if an interval is unfinished: the offsets topic that held its markers is gone."""
+    row: IntervalRow | None = yield LoadUnfinished(run.connector)
+    if row is not None:
+        raise DataLossError(
+            f"The offsets topic {topic} was deleted while interval {row.key.sequence} of {run.connector} was"
+            " unfinished: how far it came is not known. Stop the connector, alter or reset its offsets, and resume it"
+        )
