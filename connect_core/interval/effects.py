@@ -183,10 +183,7 @@ class RestartInterval(Effect):
 
 @dataclass(frozen=True, slots=True)
 class AbandonInterval(Effect):
-    """Make an unfinished interval ABANDONED while ``epoch`` is mine → ``None``. Raise StaleEpochError.
-
-    Where a sink's partitions began is their position now.
-    """
+    """Make an unfinished interval ABANDONED, a sink's positions where it began, while ``epoch`` is mine → ``None``."""
 
     key: IntervalKey
     epoch: int
@@ -250,7 +247,6 @@ class FinishIntent(Effect):
     epoch: int
     offsets: Mapping[str, Mapping[str, Any] | None]
     position: TopicPosition | None = None
-    """Of a source: the offsets topic that holds them now."""
 
 
 # -- Kafka ------------------------------------------------------------------------------------------------------------
@@ -258,11 +254,7 @@ class FinishIntent(Effect):
 
 @dataclass(frozen=True, slots=True)
 class WriteEpoch(Effect):
-    """Write the epoch record by the connector's control producer (design §3, rule 2) → ``None``.
-
-    ``topic``: the offsets topic, by default the one the configuration names.
-    Raise StaleEpochError if an epoch ≥ mine stands there, UnclearOutcomeError.
-    """
+    """Write the epoch record by the control producer (design §3) → ``None``. Raise StaleEpochError if one ≥ stands."""
 
     connector: str
     epoch: int
@@ -271,10 +263,7 @@ class WriteEpoch(Effect):
 
 @dataclass(frozen=True, slots=True)
 class WriteOffsets(Effect):
-    """Write source offsets by the control producer, as ``WriteEpoch``; may be repeated → ``None``.
-
-    ``states``: the private state to keep with them; altered offsets have none.
-    """
+    """Write source offsets, with private states, by the control producer; may be repeated; as ``WriteEpoch``."""
 
     connector: str
     epoch: int
@@ -293,11 +282,7 @@ class FenceProducers(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ReadOffsetsTopic(Effect):
-    """Read from ``position`` to the high watermark, read_committed → ``OffsetProjection``.
-
-    From the start where ``position`` is ``None`` or lies in another topic.
-    ``topic``: by default the one the configuration names. Raise NotFoundError.
-    """
+    """Read from ``position``, or the start if elsewhere, to the high watermark, committed → ``OffsetProjection``."""
 
     connector: str
     position: TopicPosition | None

@@ -7,7 +7,7 @@ of the connector is of an earlier time, and is replaced.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from connect_core.errors import DataLossError, NotFoundError
 from connect_core.interval.effects import (
@@ -22,6 +22,9 @@ from connect_core.interval.values import IntervalRow, OffsetProjection, OffsetSt
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["carry_over", "check_finished", "is_elsewhere", "read_former", "replacing"]
+
+Offsets: TypeAlias = Mapping[str, Mapping[str, Any] | None]
+"""By canonical JSON of their partition; ``None`` forgets one."""
 
 
 def is_elsewhere(run: Run, found: OffsetProjection) -> bool:
@@ -62,9 +65,7 @@ def carry_over(run: Run, found: OffsetProjection) -> Steps[None]:
     yield RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
 
 
-def replacing(
-    found: OffsetProjection, offsets: Mapping[str, Mapping[str, Any] | None]
-) -> dict[str, Mapping[str, Any] | None]:
+def replacing(found: OffsetProjection, offsets: Mapping[str, Mapping[str, Any] | None]) -> Offsets:
     """Return the changes after which a topic holds these offsets and none of those found in it."""
     return {**{key: None for key, offset in found.offsets.items() if offset is not None}, **offsets}
 
