@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "create": ("connect_core.cli.connectors:create", "Create connectors from files; each becomes an Airflow DAG."),
         "list": (
             "connect_core.cli.connectors:list_connectors",
-            "List the connectors with their state, failed ones first.",
+            "List the connectors with their state, failed and stalled ones first.",
         ),
         "status": ("connect_core.cli.connectors:status", "Show the state of a connector and its tasks, with traces."),
         "pause": ("connect_core.cli.connectors:pause", "Pause connectors at their next commit point."),

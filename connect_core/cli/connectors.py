@@ -22,6 +22,7 @@ from connect_core.herder import connectors, lifecycle
 from connect_core.herder.connectors import NewConnector
 from connect_core.herder.context import Herder
 from connect_core.herder.lifecycle import RestartRequest
+from connect_core.herder.observer import Observer
 from connect_core.herder.status import get_status, list_statuses
 from connect_core.store import check
 
@@ -81,8 +82,9 @@ def _create(herder: Herder, wanted: ConnectorFile, replace: bool) -> str:
 
 
 def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
-    """List the connectors with their state, failed ones first, as GET /connectors?expand=status does."""
+    """List the connectors with their state, failed and stalled ones first, as GET /connectors?expand=status does."""
     with _herder(worker, "reading") as herder:
+        _observe(herder)
         found = list_statuses(herder)
     if as_json:
         console.print_json(json.dumps({name: one.to_json() for name, one in found.items()}))
@@ -90,6 +92,11 @@ def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
         console.print(list_table(found.values()))
     else:
         console.print("There is no connector yet: `connect create FILE` makes one.")
+
+
+def _observe(herder: Herder) -> None:
+    """See what work waits where no process of the deployment does."""
+    Observer(herder.database, herder.ends).look_if_nobody_does()
 
 
 def status(
@@ -102,6 +109,7 @@ def status(
         list_connectors(as_json, worker)
         return
     with _herder(worker, "reading") as herder:
+        _observe(herder)
         found = get_status(herder, name)
     if as_json:
         console.print_json(json.dumps(found.to_json()))

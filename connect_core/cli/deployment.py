@@ -12,6 +12,7 @@ from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.wiring import airflow_api
 from connect_core.herder.context import Herder
+from connect_core.herder.observer import Observer
 from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.scheduler import Scheduler
 from connect_core.herder.topic_ends import TopicEnds
@@ -52,6 +53,9 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
     ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved)))
+    if is_service:
+        # So that a stall is seen where the watcher itself is gone.
+        Observer(database, ends).start()
     if not settings.values["airflow.url"]:
         # The watcher in Airflow carries out what is asked for.
         return Deployment(settings, database, providers, None, RequestingScheduler(database), ends)

@@ -12,6 +12,7 @@ from connect_core.dag.access import AirflowAccess
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.scheduler import RequestingScheduler
 from connect_core.herder.context import Herder
+from connect_core.herder.observer import Observer
 from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.kafka.admin import KafkaAdmin
@@ -29,6 +30,8 @@ def make_app() -> Any:
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
     ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved)))
+    # So that a stall is seen where the watcher itself is gone.
+    Observer(database, ends).start()
 
     def herder(actor: str) -> Herder:
         # Airflow's server may have a single worker: it must never call itself.

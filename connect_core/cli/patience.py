@@ -46,5 +46,5 @@ class Patience:
 
 def _state(status: ConnectorStatus) -> str:
     tasks = ", ".join(f"task {task.task} {task.state.value}" for task in status.tasks) or "no task yet"
-    stalled = ", stalled" if status.is_stalled else ""
+    stalled = f", stalled: {status.stall.reason}" if status.stall else ""
     return f"connector {status.name} is {status.connector.state.value}{stalled} ({tasks})"

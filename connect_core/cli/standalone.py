@@ -18,6 +18,7 @@ from connect_core.configs import ConnectorFile, load_worker, providers_of, read_
 from connect_core.errors import ConnectError
 from connect_core.herder.connectors import NewConnector, create, put_config
 from connect_core.herder.context import Herder
+from connect_core.herder.observer import Observer
 from connect_core.herder.rewriting import rewrite_offsets
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.kafka.admin import KafkaAdmin
@@ -94,6 +95,7 @@ def _serve(opened: StandaloneWorker) -> RestServer | None:
     authorizer = LoopbackAuthorizer()
     check_listeners(opened.settings.listeners)
     ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved)))
+    Observer(opened.database, ends).start()
     options = replace(rest_options(opened.settings), face="standalone")
     app = create_app(partial(herder_of, opened, ends=ends), authorizer, options)
     try:

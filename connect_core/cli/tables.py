@@ -29,11 +29,13 @@ def state_text(state: State) -> str:
 
 
 def list_table(statuses: Iterable[ConnectorStatus]) -> Table:
-    """Return the connectors a line each, failed ones first."""
+    """Return the connectors a line each, failed ones first, then stalled ones with the reason."""
     table = Table(Column("name", overflow="fold"), "type", "state", "tasks", "worker", box=None, pad_edge=False)
-    for one in sorted(statuses, key=lambda status: (not _has_failed(status), status.name)):
+    found = sorted(statuses, key=lambda status: (not _has_failed(status), not status.is_stalled, status.name))
+    for one in found:
         state = state_text(one.connector.state) + (" [bold red]stalled[/]" if one.is_stalled else "")
-        table.add_row(escape(one.name), one.type, state, _tasks(one.tasks), escape(one.connector.worker_id))
+        name = escape(one.name) + (f"\n  [red]{escape(one.stall.reason)}[/]" if one.stall else "")
+        table.add_row(name, one.type, state, _tasks(one.tasks), escape(one.connector.worker_id))
     return table
 
 
@@ -45,8 +47,9 @@ def print_status(console: Console, status: ConnectorStatus) -> None:
     for label, part in parts:
         table.add_row(escape(label), state_text(part.state), escape(part.worker_id), part.version or "")
     console.print(table)
-    if status.is_stalled:
-        console.print("The running interval gives no sign of life: it ends by time-out, then is tried again.")
+    if status.stall is not None:
+        since = status.stall.since.isoformat(sep=" ", timespec="seconds")
+        console.print(f"[bold red]stalled[/] since {since}: {escape(status.stall.reason)}", soft_wrap=True)
     for label, part in parts:
         if part.trace:
             console.print(f"\n{escape(label.strip())}:\n{escape(part.trace.rstrip())}", soft_wrap=True)

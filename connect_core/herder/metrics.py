@@ -55,7 +55,7 @@ class ConnectorMetrics:
 
 
 def collect(herder: Herder) -> dict[str, ConnectorMetrics]:
-    """Return the numbers of all connectors by name: seven statements however many there are."""
+    """Return the numbers of all connectors by name: eight statements however many there are."""
     summaries = summarize(herder)
     with herder.database.read() as connection:
         moved = overviews.moved_by_connector(connection)

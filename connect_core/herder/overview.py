@@ -12,9 +12,9 @@ from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
 from connect_core.herder.guarantee import guarantee_of
 from connect_core.herder.lag import sum_of, topics_of
-from connect_core.herder.status import ConnectorStatus, PartStatus, State, compute_status
+from connect_core.herder.status import ConnectorStatus, PartStatus, State, compute_status, deployment_of
 from connect_core.interval.values import ConnectorType
-from connect_core.store import interval_history, overviews, statuses, topics
+from connect_core.store import interval_history, overviews, reports, statuses, topics
 from connect_core.store.interval_history import IntervalMark
 from connect_core.store.statuses import ConnectorFacts
 
@@ -25,7 +25,10 @@ _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A line of the list of connectors. ``lag``: records a sink is behind, where that is known."""
+    """A line of the list of connectors. ``lag``: records a sink is behind, where that is known.
+
+    ``stalled_…``: of one whose waiting work is not done, a word for the cause, since when, and a sentence.
+    """
 
     name: str
     type: str
@@ -33,6 +36,9 @@ class Summary:
     plugin_version: str | None
     state: str
     is_stalled: bool
+    stalled_cause: str | None
+    stalled_since: datetime | None
+    stalled_reason: str | None
     tasks: dict[str, int]
     lag: int | None
     last_success_at: datetime | None
@@ -61,13 +67,18 @@ class Overview:
 
 
 def summarize(herder: Herder) -> list[Summary]:
-    """Return the lines of all connectors, by name: five statements however many there are."""
+    """Return the lines of all connectors, by name: six statements however many there are."""
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
         marks = interval_history.list_marks(connection)
         positions = overviews.all_sink_positions(connection)
+        parts = reports.load(connection)
     lags = _lags(herder, facts, positions)
-    return [_summary(one, herder.worker_id, marks.get(one.name, ()), lags.get(one.name)) for one in facts]
+    deployment = deployment_of(herder, parts)
+    return [
+        _summary(one, compute_status(one, herder.worker_id, deployment), marks.get(one.name, ()), lags.get(one.name))
+        for one in facts
+    ]
 
 
 def get_overview(herder: Herder, name: str) -> Overview:
@@ -80,11 +91,13 @@ def get_overview(herder: Herder, name: str) -> Overview:
         positions = overviews.all_sink_positions(connection, [name])
         stamps = overviews.stamps(connection, name)
         active = topics.active(connection, name)
+        parts = reports.load(connection)
     (facts,) = found
     lag = _lags(herder, found, positions).get(name)
+    status = compute_status(facts, herder.worker_id, deployment_of(herder, parts))
     return Overview(
-        summary=_summary(facts, herder.worker_id, marks.get(name, ()), lag),
-        status=compute_status(facts, herder.worker_id),
+        summary=_summary(facts, status, marks.get(name, ()), lag),
+        status=status,
         config_version=facts.config_version,
         planned_version=facts.planned_version,
         created_at=stamps.created_at,
@@ -113,8 +126,8 @@ def _lags(
     return {name: sum_of(positions.get(name, {}), named, ends) for name, named in sinks.items()}
 
 
-def _summary(facts: ConnectorFacts, worker_id: str, strip: Sequence[IntervalMark], lag: int | None) -> Summary:
-    status = compute_status(facts, worker_id)
+def _summary(facts: ConnectorFacts, status: ConnectorStatus, strip: Sequence[IntervalMark], lag: int | None) -> Summary:
+    stall = status.stall
     return Summary(
         name=facts.name,
         type=facts.type.value,
@@ -122,6 +135,9 @@ def _summary(facts: ConnectorFacts, worker_id: str, strip: Sequence[IntervalMark
         plugin_version=facts.plugin_version,
         state=status.connector.state.value,
         is_stalled=status.is_stalled,
+        stalled_cause=stall.cause.value if stall else None,
+        stalled_since=stall.since if stall else None,
+        stalled_reason=stall.reason if stall else None,
         tasks=dict(Counter(task.state.value for task in status.tasks)),
         lag=lag,
         last_success_at=facts.committed_at,

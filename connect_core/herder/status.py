@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
-from connect_core.interval.values import IntervalState, TargetState, TaskOutcome
-from connect_core.store import statuses
+from connect_core.herder.stalls import Deployment, Stall, stall_of
+from connect_core.interval.values import TargetState, TaskOutcome
+from connect_core.store import reports, statuses
 from connect_core.store.restarts import CONNECTOR
 from connect_core.store.statuses import ConnectorFacts, TaskFacts
 
-__all__ = ["ConnectorStatus", "PartStatus", "State", "compute_status", "get_status", "get_task_status", "list_statuses"]
-
-STALLED_SECONDS = 60.0
-"""The age of a heartbeat from which a running interval counts as stalled."""
+__all__ = [
+    "ConnectorStatus",
+    "PartStatus",
+    "State",
+    "compute_status",
+    "deployment_of",
+    "get_status",
+    "get_task_status",
+    "list_statuses",
+]
 
 
 class State(Enum):
@@ -51,13 +58,18 @@ class PartStatus:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorStatus:
-    """The status of a connector and its tasks; ``is_stalled`` is ours, not Connect's."""
+    """The status of a connector and its tasks; ``stall`` is ours, not Connect's: why no waiting work is done."""
 
     name: str
     connector: PartStatus
     tasks: tuple[PartStatus, ...]
     type: str
-    is_stalled: bool = False
+    stall: Stall | None = None
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether work waits and nothing of it is done."""
+        return self.stall is not None
 
     def to_json(self) -> dict[str, Any]:
         """Return Connect's form (``ConnectorStateInfo``)."""
@@ -87,27 +99,39 @@ def get_task_status(herder: Herder, name: str, task: int) -> PartStatus:
 
 
 def list_statuses(herder: Herder, names: Collection[str] | None = None) -> dict[str, ConnectorStatus]:
-    """Return the statuses of all connectors, or of those named that exist, by name: three statements."""
+    """Return the statuses of all connectors, or of those named that exist, by name: four statements."""
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection, names)
+        deployment = deployment_of(herder, reports.load(connection))
     worker_id = herder.worker_id
-    return {one.name: compute_status(one, worker_id) for one in facts}
+    return {one.name: compute_status(one, worker_id, deployment) for one in facts}
 
 
-def compute_status(facts: ConnectorFacts, worker_id: str) -> ConnectorStatus:
-    """Return the status these facts mean; ``worker_id`` is shown where no driver has run."""
+def deployment_of(herder: Herder, parts: Mapping[str, reports.PartReport]) -> Deployment:
+    """Return what stalls are judged by: what is told of the shared parts, and the worker's settings."""
+    settings = herder.worker
+    return Deployment(parts, settings.values["stalled.after.ms"] / 1000, is_airflow=not settings.is_standalone)
+
+
+def compute_status(facts: ConnectorFacts, worker_id: str, deployment: Deployment | None = None) -> ConnectorStatus:
+    """Return the status these facts mean; ``worker_id`` is shown where no driver has run.
+
+    Without ``deployment`` it is not looked whether the connector is stalled, which Connect's own status does not say.
+    """
     attempts = {task.task: task for task in facts.interval.tasks} if facts.interval else {}
     connector = _connector_state(facts)
     is_traced = connector in (State.FAILED, State.RESTARTING) and facts.failure is not None
     worker = facts.worker or worker_id
+    tasks = tuple(_task_status(facts, number, attempts.get(number), worker) for number in range(_task_count(facts)))
+    has_failed = State.FAILED in (connector, *(task.state for task in tasks))
     return ConnectorStatus(
         name=facts.name,
         connector=PartStatus(
             connector, worker, facts.plugin_version, facts.failure.trace if is_traced and facts.failure else None
         ),
-        tasks=tuple(_task_status(facts, number, attempts.get(number), worker) for number in range(_task_count(facts))),
+        tasks=tasks,
         type=facts.type.value,
-        is_stalled=_is_stalled(facts),
+        stall=None if has_failed or deployment is None else stall_of(facts, deployment),
     )
 
 
@@ -174,10 +198,3 @@ def _trace(facts: ConnectorFacts, attempt: TaskFacts) -> str | None:
     if retry_at is None or not attempt.is_retriable or not attempt.trace:
         return attempt.trace
     return f"{attempt.trace.rstrip()}\nThe next automatic restart is at {retry_at.isoformat(timespec='seconds')}.\n"
-
-
-def _is_stalled(facts: ConnectorFacts) -> bool:
-    interval = facts.interval
-    if interval is None or interval.state.is_final or interval.state is IntervalState.FAILED:
-        return False
-    return (interval.heartbeat_age or 0.0) > STALLED_SECONDS

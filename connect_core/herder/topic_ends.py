@@ -41,6 +41,7 @@ class TopicEnds:
     _asked: frozenset[str] = frozenset()
     _read_at: float = 0.0
     _reading: threading.Thread | None = None
+    _error: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def known(self, topics: Collection[str]) -> Ends:
@@ -56,12 +57,18 @@ class TopicEnds:
             reading.join(_PATIENCE_SECONDS)
         return self._known
 
+    @property
+    def answer(self) -> str | None:
+        """How the last question ended: ``""`` with an answer, else its error; ``None`` before the first one ended."""
+        return self._error
+
     def _read(self, topics: frozenset[str]) -> None:
         try:
             self._known = self.reader.partition_ends(topics)
+            self._error = ""
         except ConnectError as error:
             _LOG.warning("Lag is not known: %s", error)
-            self._known = {}
+            self._known, self._error = {}, str(error)
         finally:
             with self._lock:
                 self._asked, self._read_at, self._reading = topics, time.monotonic(), None

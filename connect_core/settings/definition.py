@@ -103,6 +103,19 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
         config, "offset.flush.interval.ms", 60000, "How often a task commits, where nothing else ends a transaction."
     )
     _milliseconds(config, "offset.flush.timeout.ms", 5000, "How long one flush or commit may take.")
+    _milliseconds(
+        config,
+        "stalled.after.ms",
+        60000,
+        "How long work may wait without any progress before its connector is shown as stalled, with the reason.",
+    )
+    _milliseconds(
+        config,
+        "run.lost.after.ms",
+        60000,
+        "How long the task of a run may be queued in Airflow, without a lease or a sign of life, before it is given "
+        "up as lost and cleared; twice as long each time it is lost again.",
+    )
     _flag(config, "topic.creation.enable", "Whether source connectors' topics are created by their settings.")
     _flag(config, "topic.tracking.enable", "Whether the topics a connector uses are kept.")
     _flag(config, "topic.tracking.allow.reset", "Whether the topics a connector uses may be reset by REST.")

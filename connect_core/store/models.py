@@ -24,9 +24,11 @@ __all__ = [
     "Offset",
     "OffsetHistory",
     "RecordError",
+    "Report",
     "Request",
     "Restart",
     "Topic",
+    "Waiting",
 ]
 
 METADATA = MetaData(
@@ -270,6 +272,40 @@ class DagState(_Table):
     run_state: Mapped[str | None]
     next_run_at: Mapped[datetime | None]
     seen_at: Mapped[datetime]
+
+
+class Waiting(_Table):
+    """Work that waits for a connector, and since when nothing of it was done."""
+
+    __tablename__ = "waiting"
+
+    connector: Mapped[str] = _named()
+    work: Mapped[str] = mapped_column(String(16))
+    records: Mapped[int | None] = mapped_column(BigInteger)
+    since: Mapped[datetime]
+    """When it was first seen, or last seen to progress."""
+    mark: Mapped[str]
+    """Changes with every commit."""
+    moved: Mapped[int] = mapped_column(BigInteger)
+    """How far the running interval is at most; the unit does not matter."""
+    run_id: Mapped[str | None]
+    run_state: Mapped[str | None]
+    """Of the task in Airflow."""
+    run_since: Mapped[datetime | None]
+    run_pool: Mapped[str | None]
+    cleared: Mapped[int]
+    """How often its run was given up as lost, since it last progressed."""
+
+
+class Report(_Table):
+    """When a part of the deployment last worked, as somebody who used it tells."""
+
+    __tablename__ = "reports"
+
+    part: Mapped[str] = mapped_column(String(32), primary_key=True)
+    worked_at: Mapped[datetime | None]
+    told_at: Mapped[datetime]
+    error: Mapped[str | None]
 
 
 class Restart(_Table):

@@ -8,24 +8,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, or_, select
 
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
 from connect_core.store.clock import age
-from connect_core.store.models import Connector, DagState, Interval, IntervalTask, Restart
+from connect_core.store.models import Connector, DagState, Interval, IntervalTask, Restart, Waiting
 
-__all__ = ["ConnectorFacts", "FailureFacts", "IntervalFacts", "TaskFacts", "load_facts"]
+__all__ = ["ConnectorFacts", "FailureFacts", "IntervalFacts", "TaskFacts", "WaitingFacts", "load_facts"]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """A task's last attempt; no outcome while it runs."""
+    """A task's last attempt; no outcome while it runs. ``is_started``: Spark has told of it."""
 
     task: int
     outcome: TaskOutcome | None
     trace: str | None
     is_retriable: bool
     worker: str
+    is_started: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,31 @@ class FailureFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingFacts:
+    """Work that waits, without progress for ``age`` seconds, and the task of its run in Airflow, as last seen there.
+
+    ``work`` is a kind of ``herder.waiting.Work``; ``cleared`` counts how often the run was given up as lost.
+    """
+
+    work: str
+    since: datetime
+    age: float
+    records: int | None = None
+    run_id: str | None = None
+    run_state: str | None = None
+    run_since: datetime | None = None
+    run_age: float | None = None
+    run_pool: str | None = None
+    cleared: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectorFacts:
     """All that a connector's status depends on.
 
     ``task_count`` is ``None`` before the first plan since it was created or
-    stopped; ``restarting`` holds task numbers and -1 for the connector.
+    stopped; ``restarting`` holds task numbers and -1 for the connector. ``lease_age``: seconds
+    since the lease of the run that holds it ended, negative while it is valid.
     """
 
     name: str
@@ -73,6 +94,8 @@ class ConnectorFacts:
     restarting: frozenset[int] = field(default_factory=frozenset)
     committed_at: datetime | None = None
     next_run_at: datetime | None = None
+    waiting: WaitingFacts | None = None
+    lease_age: float | None = None
 
 
 def load_facts(connection: Connection, names: Collection[str] | None = None) -> list[ConnectorFacts]:
@@ -113,8 +136,20 @@ def _connectors() -> Any:
             Interval.retry_at,
             Interval.tries_left,
             age(Interval.heartbeat_at).label("heartbeat_age"),
+            age(Connector.lease_until).label("lease_age"),
+            Waiting.work,
+            Waiting.since,
+            age(Waiting.since).label("waiting_age"),
+            Waiting.records,
+            Waiting.run_id,
+            Waiting.run_state,
+            Waiting.run_since,
+            age(Waiting.run_since).label("run_age"),
+            Waiting.run_pool,
+            Waiting.cleared,
         )
         .join(DagState, DagState.connector == Connector.name, isouter=True)
+        .join(Waiting, Waiting.connector == Connector.name, isouter=True)
         .join(Interval, last, isouter=True)
         .order_by(Connector.name)
     )
@@ -129,6 +164,7 @@ def _tasks() -> Any:
         IntervalTask.trace,
         IntervalTask.is_retriable,
         IntervalTask.worker,
+        or_(IntervalTask.started_at.is_not(None), IntervalTask.progress.is_not(None)).label("is_started"),
     ).join(IntervalTask, last)
 
 
@@ -165,6 +201,23 @@ def _facts(row: Any, tasks: Collection[Any], restarting: frozenset[int]) -> Conn
         restarting=restarting,
         committed_at=row.committed_at,
         next_run_at=row.next_run_at,
+        waiting=None if row.work is None else _waiting(row),
+        lease_age=row.lease_age,
+    )
+
+
+def _waiting(row: Any) -> WaitingFacts:
+    return WaitingFacts(
+        row.work,
+        row.since,
+        row.waiting_age,
+        row.records,
+        row.run_id,
+        row.run_state,
+        row.run_since,
+        row.run_age,
+        row.run_pool,
+        row.cleared,
     )
 
 
@@ -181,7 +234,7 @@ def _interval(row: Any, tasks: Collection[Any]) -> IntervalFacts:
         retry_at=row.retry_at,
         tries_left=row.tries_left,
         tasks=tuple(
-            TaskFacts(one.task, one.outcome, one.trace, one.is_retriable, one.worker)
+            TaskFacts(one.task, one.outcome, one.trace, one.is_retriable, one.worker, bool(one.is_started))
             for one in sorted(tasks, key=lambda task: task.task)
         ),
     )

@@ -1,6 +1,50 @@
-"""Keeps Airflow, which unit tests only import, away from the user's own."""
+"""Keeps Airflow, which unit tests only import, away from the user's own; starts a real one for those that ask."""
+
+from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
 
 os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-"))
+
+from connect_core.dag.wiring import airflow_scheduler, worker_settings
+from connect_core.dev.stack import Stack
+from connect_core.store import Database, migrate
+from tests.dag.live import STUB, Live
+from tests.dag.stub import stub_world
+
+AIRFLOW = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """Airflow over the stand-in of the engine."""
+    folder = tmp_path_factory.mktemp("live")
+    world = folder / "world"
+    world.mkdir()
+    settings = {
+        "PYTHONPATH": f"{STUB}:{Path.cwd()}",
+        "CONNECT_STUB_FOLDER": str(world),
+        "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
+    }
+    stack = Stack(folder / "stack", services=("postgres", *AIRFLOW), settings=settings)
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            stack.up()
+            for name, value in stack.environment().items():
+                patch.setenv(name, value)
+            patch.setattr(stub_world, "FOLDER", world)
+            found = worker_settings()
+            database = Database(found.database_url)
+            migrate(database)
+            scheduler = airflow_scheduler(found)
+            # The API's part for tasks is built at its first request, which takes seconds.
+            httpx.get(f"{found.values['airflow.url']}/execution/health", timeout=120)
+            yield Live(stack, database, scheduler._api, scheduler)
+        finally:
+            stack.down()

@@ -6,51 +6,16 @@ import fcntl
 import os
 import signal
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
-import httpx
 import pytest
 
 from connect_core.dag.scheduler import RequestingScheduler
-from connect_core.dag.wiring import airflow_scheduler, worker_settings
-from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType, TargetState
-from connect_core.store import Database, connectors, migrate
-from tests.dag.live import STUB, Live, eventually
+from connect_core.store import connectors
+from tests.dag.live import Live, eventually
 from tests.dag.stub import stub_world
 
 pytestmark = pytest.mark.servers
-
-AIRFLOW = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
-
-
-@pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    folder = tmp_path_factory.mktemp("live")
-    world = folder / "world"
-    world.mkdir()
-    settings = {
-        "PYTHONPATH": f"{STUB}:{Path.cwd()}",
-        "CONNECT_STUB_FOLDER": str(world),
-        "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
-    }
-    stack = Stack(folder / "stack", services=("postgres", *AIRFLOW), settings=settings)
-    with pytest.MonkeyPatch.context() as patch:
-        try:
-            stack.up()
-            for name, value in stack.environment().items():
-                patch.setenv(name, value)
-            patch.setattr(stub_world, "FOLDER", world)
-            found = worker_settings()
-            database = Database(found.database_url)
-            migrate(database)
-            scheduler = airflow_scheduler(found)
-            # The API's part for tasks is built at its first request, which takes seconds.
-            httpx.get(f"{found.values['airflow.url']}/execution/health", timeout=120)
-            yield Live(stack, database, scheduler._api, scheduler)
-        finally:
-            stack.down()
 
 
 def test_dag_appears_within_seconds_and_waits_without_a_slot(live: Live) -> None:

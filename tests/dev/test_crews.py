@@ -51,7 +51,9 @@ def _leader(process: subprocess.Popen[str]) -> ProcessId:
 def _children(process: subprocess.Popen[str], title: str) -> list[psutil.Process]:
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
-        found = [one for one in psutil.Process(process.pid).children() if " ".join(one.cmdline()).startswith(title)]
+        children = psutil.Process(process.pid).children()
+        alive = [one for one in children if ProcessId.of(one.pid) is not None]
+        found = [one for one in alive if " ".join(one.cmdline()).startswith(title)]
         if found:
             return found
     raise AssertionError(f"no child is called {title}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from connect_core.errors import NotFoundError
+from connect_core.herder.stalls import Deployment
 from connect_core.herder.status import compute_status, get_status, get_task_status, list_statuses
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
 from connect_core.store.statuses import ConnectorFacts, FailureFacts, IntervalFacts, TaskFacts
@@ -141,7 +142,9 @@ def test_next_automatic_restart_is_named() -> None:
     [(IntervalState.RUNNING, 61.0, True), (IntervalState.RUNNING, 5.0, False), (IntervalState.COMMITTED, 900.0, False)],
 )
 def test_old_heartbeat_is_a_stall(state: IntervalState, age: float, is_stalled: bool) -> None:
-    assert compute_status(facts(interval=interval(state, heartbeat_age=age)), "").is_stalled is is_stalled
+    assert (
+        compute_status(facts(interval=interval(state, heartbeat_age=age)), "", Deployment({})).is_stalled is is_stalled
+    )
 
 
 def test_life_of_a_failing_task(world: World) -> None:

@@ -10,12 +10,12 @@ from tests.rest.conftest import Client
 
 COUNTS = {
     "/connectors": 1,
-    "/connectors/connector-0001/status": 3,
+    "/connectors/connector-0001/status": 4,
     "/connectors?expand=status": 3,
     "/connectors?expand=status&expand=info": 3,
-    "/v1/connectors": 5,
-    "/v1/connectors/connector-0001": 7,
-    "/v1/metrics": 7,
+    "/v1/connectors": 6,
+    "/v1/connectors/connector-0001": 8,
+    "/v1/metrics": 8,
 }
 
 

@@ -80,7 +80,9 @@ class ConnectorSummary(_Entity):
     """A line of the list. ``strip``: the last 20 intervals, the oldest first.
 
     ``lag``: records a sink is behind, null where it is not known. ``trace_line``:
-    the first line of the connector's or its first failed task's trace.
+    the first line of the connector's or its first failed task's trace. Work of one
+    that ``is_stalled`` has waited without progress since ``stalled_since``; ``stalled_cause``
+    is a word for programs, ``stalled_reason`` a sentence for people.
     """
 
     name: str
@@ -89,6 +91,9 @@ class ConnectorSummary(_Entity):
     plugin_version: str | None
     state: State
     is_stalled: bool
+    stalled_cause: str | None
+    stalled_since: datetime | None
+    stalled_reason: str | None
     tasks: dict[State, int]
     lag: int | None
     last_success_at: datetime | None

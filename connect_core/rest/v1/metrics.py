@@ -46,6 +46,7 @@ class _Collector(Collector):
         """Return every family."""
         yield self._info()
         yield self._states()
+        yield self._stalls()
         yield self._tasks()
         yield self._history()
         for name, what in _NUMBERS.items():
@@ -66,6 +67,16 @@ class _Collector(Collector):
         for one in self._connectors:
             for state in State:
                 family.add_metric([one.summary.name, state.value], float(one.summary.state == state.value))
+        return family
+
+    def _stalls(self) -> Metric:
+        family = GaugeMetricFamily(
+            "connect_connector_stalled",
+            "1 while work waits and nothing of it is done, with the cause; else 0, without.",
+            labels=["connector", "cause"],
+        )
+        for one in self._connectors:
+            family.add_metric([one.summary.name, one.summary.stalled_cause or ""], float(one.summary.is_stalled))
         return family
 
     def _tasks(self) -> Metric:

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 /** In the order an operator wants to see them. */
 export const STATES = {
   FAILED: "It stopped with an error and waits for a restart or another configuration",
-  STALLED: "A running interval has shown no sign of life for a while",
+  STALLED: "Work waits and nothing of it has been done for a while",
   RESTARTING: "A restart was asked for and has not begun yet",
   UNASSIGNED: "It was accepted and has not been planned yet",
   RUNNING: "It runs, or waits for the next data",
@@ -23,7 +23,7 @@ export function rank(state) {
 /** The one word for a connector and its tasks: one failed task is a failure to look at. */
 export function overall(connector, tasks, isStalled = false) {
   if (connector === "FAILED" || tasks.includes("FAILED")) return "FAILED";
-  if (connector === "RUNNING" && isStalled) return "STALLED";
+  if (isStalled) return "STALLED";
   if (connector === "RUNNING" && tasks.includes("RESTARTING")) return "RESTARTING";
   return connector;
 }

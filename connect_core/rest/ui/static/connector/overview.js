@@ -31,7 +31,7 @@ export function showOverview(element, context) {
   let drawnSequence = null;
 
   async function update(overview) {
-    const problem = JSON.stringify([overview.trace, overview.task_views.map((task) => task.trace), overview.is_stalled]);
+    const problem = JSON.stringify([overview.trace, overview.task_views.map((task) => task.trace), overview.stalled_reason]);
     if (problem !== drawnProblem) fill(parts.problem, problems(overview));
     drawnProblem = problem;
     fill(parts.about, about(overview));
@@ -71,7 +71,7 @@ function problems(overview) {
     ),
     overview.retry_at ? h("p", { class: "faint" }, "It is tried again ", moment(overview.retry_at), ".") : null,
     overview.is_stalled
-      ? h("p", { class: "problem" }, "The running interval has shown no sign of life for over a minute. It is ended and tried again by itself.")
+      ? h("p", { class: "problem stalled", role: "alert" }, "Stalled: work waits since ", moment(overview.stalled_since), ". Reason: ", overview.stalled_reason, ".")
       : null,
   ];
 }

@@ -49,7 +49,7 @@ function cell(kind, label, ...children) {
 }
 
 function name(entry) {
-  const error = entry.state === "FAILED" && entry.trace_line;
+  const error = entry.state === "FAILED" ? entry.trace_line : entry.state === "STALLED" ? entry.stalled_reason : null;
   // The package of an exception says little in a list; it is in the title.
   const says = error && error.replace(/^[\w.]+\.(?=\w+: )/, "");
   return [

@@ -1,0 +1,108 @@
+"""Looks what work waits for all connectors and writes it down, a few statements every few seconds."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import ConnectError
+from connect_core.herder.lag import sum_of, topics_of
+from connect_core.herder.topic_ends import TopicEnds
+from connect_core.herder.waiting import Work, is_continuous, work_of
+from connect_core.interval.values import ConnectorType
+from connect_core.store import Database, overviews, reports, statuses, waiting
+from connect_core.store.reports import Told
+from connect_core.store.statuses import ConnectorFacts
+from connect_core.store.waiting import AirflowRun, Found
+
+__all__ = ["LOOK_SECONDS", "Observer"]
+
+Positions = Mapping[str, Mapping[TopicPartition, int]]
+
+_LOG = logging.getLogger(__name__)
+
+LOOK_SECONDS = 5.0
+_OVERDUE_SECONDS = 3 * LOOK_SECONDS
+_TO_START = ("queued", "scheduled")
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Whoever is there observes: the watcher, else a process that serves the REST API, else a command.
+
+    ``ends`` never waits for Kafka longer than a second: what is not known then is left as it is.
+    """
+
+    database: Database
+    ends: TopicEnds | None = None
+
+    def start(self) -> None:
+        """Look every few seconds in a thread that ends with its process, unless somebody else does."""
+        threading.Thread(target=self._repeat, name="connect-observer", daemon=True).start()
+
+    def look_if_nobody_does(self) -> None:
+        """Look unless somebody has a short while ago. Raise ConnectError."""
+        with self.database.read() as connection:
+            last = reports.load(connection).get(reports.OBSERVER)
+        if last is None or last.told_age > _OVERDUE_SECONDS:
+            self.look()
+
+    def look(self, runs: Mapping[str, AirflowRun] | None = None, told: Collection[Told] = ()) -> list[ConnectorFacts]:
+        """Write down what waits, and what is ``told`` → the facts of all connectors. Raise ConnectError.
+
+        ``runs``: the task of each connector that Airflow has one of which has not ended; ``None``: not asked.
+        """
+        with self.database.read() as connection:
+            facts = statuses.load_facts(connection)
+            positions = overviews.all_sink_positions(connection)
+            progress = waiting.load_progress(connection)
+        lags = self._lags(facts, positions)
+        due = {name for name, run in (runs or {}).items() if run.state in _TO_START}
+        now = datetime.now(UTC)
+        works = {one.name: work_of(one, now, lags.get(one.name), is_run_due=one.name in due) for one in facts}
+        found = {
+            name: Found(work.value, progress[name], lags.get(name))
+            for name, work in works.items()
+            if work is not None and name in progress
+        }
+        unknown = [one.name for one in facts if works[one.name] is None and _is_unknown(one, lags, runs is not None)]
+        with self.database.write() as connection:
+            waiting.store(connection, found, unknown)
+            if runs is not None:
+                waiting.store_runs(connection, {one.name: runs.get(one.name) for one in facts})
+            reports.tell(connection, [Told(reports.OBSERVER), *self._kafka(), *told])
+        return facts
+
+    def _lags(self, facts: Collection[ConnectorFacts], positions: Positions) -> dict[str, int | None]:
+        sinks = {one.name: topics_of(one.config) for one in facts if one.type is ConnectorType.SINK}
+        if self.ends is None or not sinks:
+            return {}
+        wanted = {topic for named in sinks.values() for topic in named}
+        wanted |= {part.topic for name in sinks for part in positions.get(name, ())}
+        ends = self.ends.known(wanted)
+        return {name: sum_of(positions.get(name, {}), named, ends) for name, named in sinks.items()}
+
+    def _kafka(self) -> list[Told]:
+        answer = None if self.ends is None else self.ends.answer
+        return [] if answer is None else [Told(reports.KAFKA, answer or None)]
+
+    def _repeat(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(LOOK_SECONDS):
+            try:
+                self.look_if_nobody_does()
+            except ConnectError as error:
+                _LOG.warning("What work waits is not known: %s", error)
+
+
+def _is_unknown(facts: ConnectorFacts, lags: Mapping[str, int | None], is_airflow_asked: bool) -> bool:
+    """Whether what is stored of a connector is to stay: its end of topics, or its runs, were not told."""
+    if facts.waiting is None:
+        return False
+    if facts.waiting.work == Work.RECORDS.value:
+        return lags.get(facts.name) is None and is_continuous(facts)
+    return facts.waiting.work == Work.RUN.value and not is_airflow_asked
