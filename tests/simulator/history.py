@@ -29,12 +29,15 @@ from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
 from tests.simulator.chances import OFFSETS_LOST
+from tests.simulator.compared_metadata import ComparedMetadata
 from tests.simulator.metadata import NAME, Metadata
 from tests.simulator.targets import Acting, DatabaseTarget, FileTarget, answered
 from tests.simulator.truth import Truth, Violation, parsed
 
-__all__ = ["FILES", "KINDS", "PARTS", "History", "record"]
+__all__ = ["FILES", "KINDS", "PARTS", "STORES", "History", "record"]
 
+STORES: Mapping[str, type[Metadata]] = {"quick": Metadata, "compared": ComparedMetadata}
+"""Metadata databases: a quick one in memory; the same beside the production SQL, compared at every act."""
 KINDS = ("source", "database", "files", "plain")
 FILES = ('{"file":"a"}', '{"file":"b"}')
 PARTS = (TopicPartition("t", 0), TopicPartition("t", 1))
@@ -47,6 +50,8 @@ class History:
     kind: str
     policy: str = "skip"
     tasks_max: int = 2
+    store: str = "quick"
+    """Which metadata database: one of ``STORES``."""
     is_live: Callable[[str], bool] = lambda holder: True
     sql: Metadata = field(init=False)
     broker: Broker = field(init=False)
@@ -69,7 +74,7 @@ class History:
 
     def __post_init__(self) -> None:
         kind = ConnectorType.SOURCE if self.kind == "source" else ConnectorType.SINK
-        self.sql = Metadata(kind, lambda holder: self.is_live(holder))
+        self.sql = STORES[self.store](kind, lambda holder: self.is_live(holder))
         self.truth = Truth(self.sql.losses, repeats=self.kind == "plain")
         self.broker = Broker(self._deliver_record, on_marker=self._on_marker)
         self.topic = Topic(self.broker, OFFSETS)  # type: ignore[arg-type]
@@ -215,11 +220,16 @@ class History:
 
     def check(self) -> None:
         """What must hold between any two steps, beside what is checked as it happens."""
-        if len([row for row in self.sql.rows if not row.state.is_final]) > 1:
+        if self.sql.open_intervals > 1:
             raise Violation("I5 two intervals are unfinished")
+        if self.kind == "source":
+            self._check_states()
+
+    def _check_states(self) -> None:
+        offsets = self.sql.offsets
         for key, state in self.sql.states.items():
-            if state["at"] != str(self.sql.offsets[key]["at"]):
-                raise Violation(f"I4 the state of {key} is {state}, its offset {self.sql.offsets[key]}")
+            if state["at"] != str(offsets[key]["at"]):
+                raise Violation(f"I4 the state of {key} is {state}, its offset {offsets[key]}")
 
     # -- Kafka
 

@@ -1,4 +1,4 @@
-"""The metadata database in memory: every effect one serializable transaction, as ``store`` performs it."""
+"""A quick metadata database: every effect one serializable transaction, proven equal to ``store`` by comparison."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Metadata:
     intent: fx.StoreIntent | None = None
     losses: list[Any] = field(default_factory=list)
     restarts: set[int] = field(default_factory=set)
-    planned_version: int = 1
+    planned_version: int | None = None
     """The configuration by which tasks were last dealt."""
     on_commit: Callable[[IntervalRow], None] = lambda row: None
     on_abandon: Callable[[IntervalRow], None] = lambda row: None
@@ -74,16 +74,35 @@ class Metadata:
             fx.FinishIntent: self._finish_intent,
         }
 
+    @property
+    def open_intervals(self) -> int:
+        """How many intervals are not final, of whatever life."""
+        return sum(not row.state.is_final for row in self.rows)
+
     # -- what operators do
 
     def aim(self, target: TargetState) -> None:
+        if self.deleted:
+            return
         self.state = replace(self.state, target_state=target)
+        if target is TargetState.STOPPED:
+            self.restarts.clear()
+            self._unblock()
+
+    def _unblock(self) -> None:
+        """Let a failed interval run again as if it had been interrupted."""
+        for row in self.rows:
+            if row.state is IntervalState.FAILED:
+                self._change(row.key, state=IntervalState.PLANNED)
 
     def configure(self) -> None:
+        if self.deleted:
+            return
         self.state = replace(self.state, config_version=self.state.config_version + 1)
 
     def delete(self, forget: bool) -> None:
         self.deleted = True
+        self.restarts.clear()
         if forget:
             self.offsets.clear()
             self.states.clear()
@@ -91,7 +110,9 @@ class Metadata:
             self.on_forget(self.state.epoch)
 
     def create(self) -> None:
-        self.deleted, self.holder = False, None
+        if not self.deleted:
+            return
+        self.deleted, self.holder, self.planned_version = False, None, None
         self._end_unfinished(())
         self.state = replace(
             self.state,
@@ -102,7 +123,8 @@ class Metadata:
         )
 
     def ask_restart(self, task: int) -> None:
-        self.restarts.add(task)
+        if not self.deleted:
+            self.restarts.add(task)
 
     def unfinished(self) -> IntervalRow | None:
         alive = self.state.incarnation
@@ -149,8 +171,7 @@ class Metadata:
         if row is not None and self.restarts:
             for task in self.restarts:
                 self.results.get(row.key.sequence, {}).pop(task, None)
-            if row.state is IntervalState.FAILED:
-                self._change(row.key, state=IntervalState.PLANNED)
+            self._unblock()
         self.restarts.clear()
 
     def _load_results(self, effect: fx.LoadResults) -> tuple[TaskResult, ...]:
@@ -170,7 +191,7 @@ class Metadata:
             raise StaleEpochError(f"{self.state.target_state}")
         if row.key.sequence != self.state.sequence + 1 or self.unfinished() is not None:
             raise StaleEpochError("not the next interval")
-        self.rows.append(row)
+        self.rows.append(replace(row, attempts=max(row.attempts, 1)))
         self.state = replace(
             self.state,
             sequence=row.key.sequence,
@@ -210,7 +231,7 @@ class Metadata:
             state=IntervalState.PLANNED,
             deal=effect.deal,
             tasks=effect.tasks,
-            config_version=self.planned_version,
+            config_version=self.planned_version or self.state.config_version,
             attempts=row.attempts + 1,
             ranges=row.ranges if effect.ranges is None else effect.ranges,
             source=row.source if effect.source is None else effect.source,
@@ -301,9 +322,10 @@ class Metadata:
         topics = {part.topic for part in sink_positions({key: self.offsets[key] for key in known})}
         ids = {topic: identity for topic, identity in self.state.topic_ids.items() if topic in topics}
         self._end_unfinished(effect.offsets)
+        for key, offset in effect.offsets.items():
+            if self.offsets.get(key) != offset:
+                self.states.pop(key, None)
         self._move(effect.offsets)
-        for key in effect.offsets:
-            self.states.pop(key, None)
         self.intent = None
         self.state = replace(self.state, offsets_position=effect.position, topic_ids=ids)
         self.on_finish(effect)

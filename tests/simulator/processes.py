@@ -404,7 +404,8 @@ def sweeper(world: Any, _: str) -> Running:
     for _ in range(2):
         if (yield "K8") is not None:
             continue
-        open_ = {(row.key.incarnation, row.key.sequence) for row in history.sql.rows if not row.state.is_final}
+        row = history.sql.unfinished()
+        open_ = set() if row is None else {(row.key.incarnation, row.key.sequence)}
         if (yield "K8") is not None:
             continue
         history.files.sweep(lambda incarnation, sequence: (incarnation, sequence) in open_)  # noqa: B023

@@ -16,13 +16,13 @@ OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter
 Choice = TypeVar("Choice")
 
 
-def scenario(kind: str, decisions: Decisions) -> Schedule:
+def scenario(kind: str, decisions: Decisions, store: str = "quick") -> Schedule:
     """Return a history of one kind, with drivers, operators and arriving data in some order."""
 
     def choose(choices: Sequence[Choice]) -> Choice:
         return choices[decisions.choose(len(choices))]
 
-    history = History(kind, policy=choose(("skip", "skip", "skip", "fail")), tasks_max=choose((2, 1)))
+    history = History(kind, policy=choose(("skip", "skip", "skip", "fail")), tasks_max=choose((2, 1)), store=store)
     history.has_bound = choose((True, True, False))
     schedule = Schedule(history, decisions)
     schedule.add("one", driver)
@@ -36,9 +36,9 @@ def scenario(kind: str, decisions: Decisions) -> Schedule:
     return schedule
 
 
-def seeded(seed: int, kind: str) -> Schedule:
+def seeded(seed: int, kind: str, store: str = "quick") -> Schedule:
     """Return the history of a seed."""
-    return scenario(kind, Chances.seeded(seed, kind))
+    return scenario(kind, Chances.seeded(seed, kind), store)
 
 
 def plotted(seed: int, kind: str, plot: Plot) -> Schedule:

@@ -1,0 +1,101 @@
+"""The quick metadata database and the production SQL side by side: every act on both, every answer compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from connect_core.errors import ConnectError
+from connect_core.interval import effects as fx
+from connect_core.interval.values import ConnectorState, ConnectorType, TaskResult
+from tests.simulator.metadata import Metadata
+from tests.simulator.store_metadata import StoreMetadata
+from tests.simulator.truth import Violation
+
+__all__ = ["ComparedMetadata"]
+
+_SEEN = ("state", "deleted", "holder", "offsets", "states", "restarts", "planned_version", "open_intervals")
+
+
+class ComparedMetadata(Metadata):
+    """Answers as the quick one does. Raises Violation where the production SQL would answer otherwise."""
+
+    def __init__(self, kind: ConnectorType, is_live: Callable[[str], bool]) -> None:
+        super().__init__(kind, is_live)
+        self._real = StoreMetadata(kind, is_live)
+        self._table = self._real.handlers()
+
+    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+        return {kind: self._both(kind, one) for kind, one in super().handlers().items()}
+
+    def aim(self, target: Any) -> None:
+        super().aim(target)
+        self._real.aim(target)
+        self._compare("aim")
+
+    def configure(self) -> None:
+        super().configure()
+        self._real.configure()
+        self._compare("configure")
+
+    def delete(self, forget: bool) -> None:
+        super().delete(forget)
+        self._real.delete(forget)
+        self._compare("delete")
+
+    def create(self) -> None:
+        super().create()
+        self._real.create()
+        self._compare("create")
+
+    def ask_restart(self, task: int) -> None:
+        super().ask_restart(task)
+        self._real.ask_restart(task)
+
+    def _both(self, kind: type[fx.Effect], quick: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def perform(effect: Any) -> Any:
+            real, real_error = _outcome(self._table[kind], effect)
+            answer, error = _outcome(quick, effect)
+            _check(effect, _kind(real_error), _kind(error))
+            _check(effect, real, answer)
+            self._compare(effect)
+            if error is not None:
+                raise error
+            return answer
+
+        return perform
+
+    def _compare(self, act: object) -> None:
+        """Compare all that a plan could ever ask for."""
+        for name in _SEEN:
+            _check(f"{name} after {act}", getattr(self._real, name), getattr(self, name))
+        _check(f"unfinished after {act}", self._real.unfinished(), self.unfinished())
+
+
+def _check(what: object, real: Any, quick: Any) -> None:
+    if _plain(real) != _plain(quick):
+        raise Violation(f"{what}: SQL has {real}, the quick one {quick}")
+
+
+def _kind(error: ConnectError | None) -> tuple[type, int]:
+    return type(error), getattr(error, "epoch", 0)
+
+
+def _outcome(handler: Callable[[Any], Any], effect: Any) -> tuple[Any, ConnectError | None]:
+    try:
+        return handler(effect), None
+    except ConnectError as error:
+        return None, error
+
+
+def _plain(value: Any) -> Any:
+    """Leave out the text of failures and the times of tasks, which no plan looks at."""
+    match value:
+        case ConnectorState():
+            return replace(value, config={}, failure=None)
+        case TaskResult():
+            return replace(value, error=None, started=None, ended=None)
+        case tuple() | list():
+            return [_plain(one) for one in value]
+    return value

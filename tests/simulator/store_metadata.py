@@ -1,0 +1,175 @@
+"""The metadata database by the production store, on SQLite in memory, begun anew by each history."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from sqlalchemy import StaticPool, create_engine, event, func, select, update
+from sqlalchemy.engine import make_url
+
+from connect_core.effects.store import StoreEffects
+from connect_core.errors import AlreadyExistsError, NotFoundError
+from connect_core.interval import effects as fx
+from connect_core.interval.values import ConnectorState, ConnectorType, IntervalRow, IntervalState, TargetState
+from connect_core.store import Database, connectors, intervals, offsets, restarts
+from connect_core.store import database as databases
+from connect_core.store.models import METADATA, Connector, Interval
+from connect_core.store.rows import connector_state
+from tests.simulator.metadata import NAME
+
+__all__ = ["MemoryDatabase", "StoreMetadata"]
+
+_FINAL = (IntervalState.COMMITTED, IntervalState.ABANDONED)
+_READS = (fx.LoadConnector, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsets, fx.LoadOffsetStates)
+_OWN_ROW = select(Connector.__table__).where(Connector.name == NAME)
+_OPEN_ROWS = select(func.count()).where(Interval.connector == NAME, Interval.state.not_in(_FINAL))
+
+
+class MemoryDatabase(Database):
+    """The production ``Database`` over one connection to SQLite in memory, whose whole content can be put back."""
+
+    def __init__(self) -> None:
+        self._url = make_url("sqlite://")
+        self._engine = create_engine(self._url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        event.listen(self._engine, "connect", databases._prepare_sqlite)
+        event.listen(self._engine, "begin", databases._begin_sqlite)
+        METADATA.create_all(self._engine)
+        raw = self._engine.raw_connection()
+        self._raw: Any = raw.driver_connection
+        self.empty = self.content()
+        self._pool_holds = raw
+
+    def content(self) -> bytes:
+        """Return all there is, as a backup has it."""
+        return bytes(self._raw.serialize())
+
+    def restore(self, content: bytes) -> None:
+        """Put a backup in the place of all there is."""
+        self._raw.deserialize(content)
+
+
+@cache
+def _shared(process: int) -> MemoryDatabase:
+    return MemoryDatabase()
+
+
+class StoreMetadata:
+    """What ``Metadata`` is, by the production SQL. ``is_live`` says whether a lease's holder still renews it."""
+
+    def __init__(self, kind: ConnectorType, is_live: Callable[[str], bool]) -> None:
+        self.type, self.is_live = kind, is_live
+        self.database = _shared(os.getpid())
+        self.database.restore(self.database.empty)
+        self._known: Any = None
+        self.create()
+
+    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+        """Return what performs each effect: the production store, watched."""
+        self._store = StoreEffects(self.database).handlers()
+        table = {kind: (one if kind in _READS else self._writing(one)) for kind, one in self._store.items()}
+        return {**table, fx.TakeLease: self._take}
+
+    # -- what stands there
+
+    @property
+    def row(self) -> Any:
+        """The connector's row, deleted or not."""
+        if self._known is None:
+            with self.database.read() as connection:
+                self._known = connection.execute(_OWN_ROW).one()
+        return self._known
+
+    @property
+    def state(self) -> ConnectorState:
+        return connector_state(self.row, None)
+
+    @property
+    def holder(self) -> str | None:
+        holder: str | None = self.row.holder
+        return holder
+
+    @property
+    def deleted(self) -> bool:
+        return self.row.deleted_at is not None
+
+    @property
+    def offsets(self) -> Mapping[str, Mapping[str, Any]]:
+        with self.database.read() as connection:
+            return offsets.load(connection, NAME, self.type)
+
+    @property
+    def states(self) -> Mapping[str, Mapping[str, str]]:
+        with self.database.read() as connection:
+            return offsets.load_states(connection, NAME)
+
+    @property
+    def open_intervals(self) -> int:
+        """How many intervals are not final, of whatever life."""
+        with self.database.read() as connection:
+            return connection.execute(_OPEN_ROWS).scalar_one()
+
+    @property
+    def planned_version(self) -> int | None:
+        version: int | None = self.row.planned_version
+        return version
+
+    @property
+    def restarts(self) -> frozenset[int]:
+        with self.database.read() as connection:
+            return restarts.asked(connection, NAME)
+
+    def unfinished(self) -> IntervalRow | None:
+        with self.database.read() as connection:
+            return intervals.load_unfinished(connection, NAME)
+
+    # -- what operators do
+
+    def aim(self, target: TargetState) -> None:
+        with suppress(NotFoundError), self._changing() as connection:
+            connectors.set_target_state(connection, NAME, target)
+
+    def configure(self) -> None:
+        with suppress(NotFoundError), self._changing() as connection:
+            connectors.replace_config(connection, NAME, self._config())
+
+    def delete(self, forget: bool) -> None:
+        with self._changing() as connection:
+            connectors.delete(connection, NAME, forget_offsets=forget)
+
+    def create(self) -> None:
+        with suppress(AlreadyExistsError), self._changing() as connection:
+            connectors.create(connection, NAME, self._config(), TargetState.STARTED)
+
+    def ask_restart(self, task: int) -> None:
+        with suppress(NotFoundError), self._changing() as connection:
+            connectors.lock(connection, NAME)
+            restarts.ask(connection, NAME, [task])
+
+    def _config(self) -> connectors.NewConfig:
+        return connectors.NewConfig(self.type, {"name": NAME})
+
+    def _changing(self) -> Any:
+        self._known = None
+        return self.database.write()
+
+    # -- effects
+
+    def _writing(self, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def perform(effect: Any) -> Any:
+            self._known = None
+            return handler(effect)
+
+        return perform
+
+    def _take(self, effect: fx.TakeLease) -> ConnectorState | None:
+        if self.row.holder not in (None, effect.holder) and not self.is_live(self.row.holder):
+            # Nobody renews it: its time runs out.
+            with self._changing() as connection:
+                connection.execute(update(Connector).where(Connector.name == NAME).values(lease_until=None))
+        self._known = None
+        state: ConnectorState | None = self._store[fx.TakeLease](effect)
+        return state
