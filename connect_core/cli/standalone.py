@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,12 +29,14 @@ from connect_core.rest import (
     serve_in_thread,
 )
 from connect_core.settings import WorkerMode
+from connect_core.standalone.stopping import Stopping, end_process
 from connect_core.standalone.worker import StandaloneWorker, open_standalone
 from connect_core.store import connectors
 
 __all__ = ["herder_of", "standalone"]
 
 _LOG = logging.getLogger(__name__)
+_ANSWER_SECONDS = 2.0
 
 
 def standalone(
@@ -46,14 +46,17 @@ def standalone(
         typer.Argument(metavar="CONNECTOR…", help="Connectors: .properties, or .json as for POST /connectors."),
     ] = None,
 ) -> None:
-    """Run connectors in this process until Ctrl-C or SIGTERM; what is done by then is committed."""
+    """Run connectors in this process until Ctrl-C or SIGTERM; what is done by then is committed.
+
+    It has ended 15 s later at most, at once when asked a second time: with 0 if
+    every connector came to a commit point, else with 1.
+    """
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     for noisy in ("alembic", "py4j"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     wanted = [read_connector_file(file) for file in files or ()]
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = Stopping()
+    stopping.listen()
     opened = open_standalone(load_worker(worker, os.environ, WorkerMode.STANDALONE))
     server: RestServer | None = None
     try:
@@ -62,14 +65,15 @@ def standalone(
         opened.deploy_all()
         server = _serve(opened)
         _LOG.info("Kafka Connect worker started: %d connectors", len(wanted))
-        stopping.wait()
+        stopping.asked.wait()
         _LOG.info("Kafka Connect stopping: every connector ends at its next commit point")
     finally:
+        opened.ask_to_stop()
         if server is not None:
-            server.stop()
+            server.stop(_ANSWER_SECONDS)
         ended = opened.stop()
-    if not ended:
-        raise ConnectError("Some connectors did not end in time; what they had not committed is read again")
+    # Whatever is left, such as a Spark that has only just begun to start, is not waited for.
+    end_process(0 if ended else 1)
 
 
 def _deploy(opened: StandaloneWorker, wanted: ConnectorFile) -> None:

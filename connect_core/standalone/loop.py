@@ -24,6 +24,7 @@ _LOG = logging.getLogger(__name__)
 _PROBE_SECONDS = 0.5
 _FIRST_RETRY_SECONDS = 1.0
 _LAST_RETRY_SECONDS = 60.0
+_MOST_DOUBLINGS = 10
 
 
 @dataclass(slots=True)
@@ -63,34 +64,39 @@ class ConnectorLoop:
         return self._thread is None or not self._thread.is_alive()
 
     def _live(self) -> None:
-        delay = _FIRST_RETRY_SECONDS
+        failures = 0
         try:
             while not self._stopping.is_set():
                 try:
-                    outcome = self._run_once()
-                    delay = _FIRST_RETRY_SECONDS
-                    if outcome.wait:
+                    if self._run_once().wait:
                         self._await_work()
+                    failures = 0
                 except NotFoundError:
                     self.on_gone(self.worker.name)
                     return
-                except StaleEpochError as error:
-                    _LOG.info("connector %s: %s", self.worker.name, error)
-                    self._pause(_PROBE_SECONDS)
-                except RetriableError as error:
-                    _LOG.warning("connector %s: next try in %.0f s: %s", self.worker.name, delay, error)
-                    self._pause(delay)
-                    delay = min(delay * 2, _LAST_RETRY_SECONDS)
-                except ConnectError as error:
-                    _LOG.error("connector %s failed: %s", self.worker.name, error)
-                    self._pause(_PROBE_SECONDS)
-                except Exception:
-                    # As Airflow tries a run again that ended by whatever it was.
-                    _LOG.exception("connector %s: next try in %.0f s", self.worker.name, delay)
-                    self._pause(delay)
-                    delay = min(delay * 2, _LAST_RETRY_SECONDS)
+                except Exception as error:
+                    # As Airflow tries a run again, whatever it ended by.
+                    self._pause(self._report(error, min(_FIRST_RETRY_SECONDS * 2**failures, _LAST_RETRY_SECONDS)))
+                    failures = min(failures + 1, _MOST_DOUBLINGS)
         finally:
             self.worker.close()
+
+    def _report(self, error: Exception, delay: float) -> float:
+        """Log what ended a run → the seconds to wait before the next one; ``delay`` where it may pass by itself."""
+        name = self.worker.name
+        if self._stopping.is_set():
+            _LOG.info("connector %s stopped: %s", name, error)
+        elif isinstance(error, StaleEpochError):
+            _LOG.info("connector %s: %s", name, error)
+            return _PROBE_SECONDS
+        elif isinstance(error, RetriableError):
+            _LOG.warning("connector %s: next try in %.0f s: %s", name, delay, error)
+        elif isinstance(error, ConnectError):
+            _LOG.error("connector %s failed: %s", name, error)
+            return _PROBE_SECONDS
+        else:
+            _LOG.error("connector %s: next try in %.0f s", name, delay, exc_info=error)
+        return delay
 
     def _run_once(self) -> RunOutcome:
         asked, self._asked = self._asked, False

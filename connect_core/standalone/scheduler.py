@@ -52,15 +52,20 @@ class StandaloneScheduler:
         """Run the unfinished interval again now."""
         self._wake(connector)
 
-    def stop(self, seconds: float) -> bool:
-        """End every thread at its next commit point → whether all ended in time."""
-        with self._lock:
-            loops = list(self._loops.values())
-        for loop in loops:
+    def ask_to_stop(self) -> None:
+        """Let every thread end at its next commit point."""
+        for loop in self._all():
             loop.ask_to_stop()
+
+    def join(self, seconds: float) -> bool:
+        """Wait so long for the end of all threads → whether all have ended."""
         end = time.monotonic() + seconds
-        ended = [loop.join(max(0.0, end - time.monotonic())) for loop in loops]
+        ended = [loop.join(max(0.0, end - time.monotonic())) for loop in self._all()]
         return all(ended)
+
+    def _all(self) -> list[ConnectorLoop]:
+        with self._lock:
+            return list(self._loops.values())
 
     def _wake(self, connector: str) -> None:
         with self._lock:

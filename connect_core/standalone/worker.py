@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from connect_core.configs import ConnectorConfig
 from connect_core.effects.worker import ConnectorWorker
@@ -14,36 +12,16 @@ from connect_core.interval.values import Plan, TaskResult
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.settings import WorkerSettings
 from connect_core.spark.runner import SparkRunner, ThreadRunner
-from connect_core.spark.session import local_session
 from connect_core.standalone.loop import ConnectorLoop
 from connect_core.standalone.scheduler import StandaloneScheduler
+from connect_core.standalone.session import ProcessSession
 from connect_core.store import Database, connectors, deployment, migrate
 from connect_core.store.intervals import RunIdentity
 
 __all__ = ["StandaloneWorker", "open_standalone"]
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class _ProcessSession:
-    """The process's one Spark session, made at the first job."""
-
-    _session: Any = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def get(self) -> Any:
-        with self._lock:
-            if self._session is None:
-                _LOG.info("starting Spark in this process")
-                self._session = local_session("connect-standalone")
-            return self._session
-
-    def stop(self) -> None:
-        with self._lock:
-            if self._session is not None:
-                self._session.stop()
-                self._session = None
+_CONNECTORS_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +29,7 @@ class _ChosenRunner:
     """Runs a connector's tasks in Spark, or in this process where they need its standard input."""
 
     worker: ConnectorWorker
-    session: _ProcessSession
+    session: ProcessSession
 
     def run(self, plan: Plan) -> Sequence[TaskResult]:
         if not plan.tasks:
@@ -73,7 +51,7 @@ class StandaloneWorker:
     settings: WorkerSettings
     database: Database
     scheduler: StandaloneScheduler
-    _session: _ProcessSession
+    _session: ProcessSession
 
     def deploy_all(self) -> None:
         """Start the thread of every stored connector."""
@@ -82,12 +60,20 @@ class StandaloneWorker:
         for name in names:
             self.scheduler.deploy(name)
 
-    def stop(self, seconds: float = 60.0) -> bool:
-        """End every connector at its next commit point → whether all ended in time."""
-        ended = self.scheduler.stop(seconds)
+    def ask_to_stop(self) -> None:
+        """Let every connector end at its next commit point."""
+        self.scheduler.ask_to_stop()
+        self._session.refuse()
+
+    def stop(self, seconds: float = _CONNECTORS_SECONDS) -> bool:
+        """End every connector at its next commit point, then Spark → whether all connectors ended in time."""
+        self.ask_to_stop()
+        if not self.scheduler.join(seconds):
+            _LOG.warning("Not all connectors came to a commit point within %.0f s", seconds)
+            return False
         self._session.stop()
         self.database.close()
-        return ended
+        return True
 
 
 def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
@@ -100,7 +86,7 @@ def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     with database.write() as connection:
         settings = settings.with_standalone_id(deployment.identity(connection))
     create_internal_topics(settings)
-    session = _ProcessSession()
+    session = ProcessSession()
 
     def make_loop(name: str) -> ConnectorLoop:
         identity = RunIdentity("standalone", f"{settings.advertised.host}:{settings.advertised.port}")

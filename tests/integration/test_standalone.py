@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
+from connect_core.standalone.stopping import STOP_SECONDS
 from tests.integration.ports import free_port
 from tests.integration.topics import Topics
 
@@ -97,3 +100,71 @@ def test_guide_example_without_transforms(folder: Path, topics: Topics) -> None:
     values, status = run_source(folder, topics, "", ["foo", "hello world"])
     assert values == [b'"foo"', b'"hello world"']
     assert status == 0
+
+
+def started_source(folder: Path, topics: Topics) -> tuple[Path, Path]:
+    """Return the files of a worker with one source, which has a line to read."""
+    connector = folder / "source.properties"
+    connector.write_text(SOURCE.format(topic=topics.create(1)))
+    (folder / "test.txt").write_text("foo\n")
+    return write_worker(folder, topics.bootstrap), connector
+
+
+def await_log(folder: Path, text: str) -> None:
+    end = time.monotonic() + 240
+    while text not in (folder / "standalone.log").read_text():
+        assert time.monotonic() < end, (folder / "standalone.log").read_text()[-3000:]
+        time.sleep(0.1)
+
+
+def java_of(process: subprocess.Popen[str]) -> psutil.Process:
+    """Return the worker's JVM, once it runs."""
+    end = time.monotonic() + 240
+    while time.monotonic() < end:
+        for child in psutil.Process(process.pid).children(recursive=True):
+            if child.name() == "java":
+                return child
+        time.sleep(0.1)
+    raise AssertionError("no JVM was started")
+
+
+def test_a_stop_while_spark_starts_waits_for_nothing(folder: Path, topics: Topics) -> None:
+    with standalone(folder, *started_source(folder, topics)) as process:
+        await_log(folder, "starting Spark in this process")
+        java = java_of(process)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STOP_SECONDS) == 0
+        java.wait(10)
+    log = (folder / "standalone.log").read_text()
+    assert "Spark was still starting: it ends with the worker" in log
+    assert "Traceback" not in log
+    assert "py4j" not in log
+
+
+def test_a_stop_is_bounded_where_spark_hangs(folder: Path, topics: Topics) -> None:
+    worker, connector = started_source(folder, topics)
+    with standalone(folder, worker, connector) as process:
+        await_log(folder, "starting Spark in this process")
+        topic = connector.read_text().split("topic=")[1].strip()
+        assert topics.read(topic, 1, seconds=240) == [b'"foo"']
+        java = java_of(process)
+        java.suspend()
+        with (folder / "test.txt").open("a") as file:
+            file.write("bar\n")
+        process.send_signal(signal.SIGTERM)
+        # A second more, for the machine to notice.
+        assert process.wait(STOP_SECONDS + 1) in (0, 1)
+        java.wait(10)
+    assert "Traceback" not in (folder / "standalone.log").read_text()
+
+
+def test_a_second_signal_ends_the_worker_at_once(folder: Path, topics: Topics) -> None:
+    worker, connector = started_source(folder, topics)
+    with standalone(folder, worker, connector) as process:
+        topic = connector.read_text().split("topic=")[1].strip()
+        assert topics.read(topic, 1, seconds=240) == [b'"foo"']
+        java_of(process).suspend()
+        process.send_signal(signal.SIGTERM)
+        await_log(folder, "Kafka Connect stopping")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) in (0, 1)

@@ -1,0 +1,55 @@
+"""The process's one Spark session, started at the first job."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from connect_core.errors import RetriableError
+from connect_core.spark.session import local_session
+
+__all__ = ["ProcessSession"]
+
+_LOG = logging.getLogger(__name__)
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(slots=True)
+class ProcessSession:
+    """Starts Spark in a thread of its own, so that nobody who stops has to wait for it."""
+
+    _session: Future[Any] | None = None
+    _starter: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "spark-start"))
+    _closing: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self) -> Any:
+        """Return the session, once it has started. Raises RetriableError when the worker stops before that."""
+        with self._lock:
+            if self._session is None or (self._session.done() and self._session.exception() is not None):
+                _LOG.info("starting Spark in this process")
+                self._session = self._starter.submit(local_session, "connect-standalone")
+            starting = self._session
+        while not wait([starting], _LOOK_SECONDS).done:
+            if self._closing.is_set():
+                raise RetriableError("the worker stops before Spark has started")
+        return starting.result()
+
+    def refuse(self) -> None:
+        """Let nobody wait for the session any longer."""
+        self._closing.set()
+
+    def stop(self) -> None:
+        """End the session; one that is still starting is left to the process's end."""
+        with self._lock:
+            session, self._session = self._session, None
+        if session is None:
+            return
+        if not session.done():
+            _LOG.info("Spark was still starting: it ends with the worker")
+        elif session.exception() is None:
+            session.result().stop()
