@@ -1,6 +1,6 @@
 """Work that waits without progress, and which parts of the deployment were last seen to work.
 
-Revision ID: 0003
+Revision ID: 0004
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 
