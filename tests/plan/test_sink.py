@@ -118,10 +118,40 @@ def test_interval_without_marker_runs_again_in_its_bounds(world: World) -> None:
 
 def test_retry_starts_at_the_targets_position(world: World) -> None:
     plan(world)
-    world.target_positions = {ZERO: 4}
+    world.target_positions = {ZERO: 4, ONE: 2}
     again = plan(world, world.run("other"))
     assert again.plan is not None
     assert [(r.start, r.end) for r in again.plan.row.ranges] == [(4, 10), (2, 5)]
+
+
+@pytest.mark.parametrize(("kept", "ranges"), [({ZERO: 4, ONE: 2}, [(4, 25), (2, 5)]), ({ONE: 5}, [(0, 25), (5, 5)])])
+def test_interval_the_restored_target_does_not_reach_is_abandoned(
+    world: World, kept: dict[TopicPartition, int], ranges: list[tuple[int, int]]
+) -> None:
+    commit(world, plan(world))
+    world.ends[ZERO] = PartitionEnds("id", 0, 25, 25)
+    world.target_positions = {ZERO: 10, ONE: 5}
+    plan(world, world.run("other"))
+    assert [(r.start, r.end) for r in world.rows[1].ranges] == [(10, 25), (5, 5)]
+    world.target_positions = kept
+    again = perform(plan_interval(world.run("third")), {**world.handlers(), fx.AbandonTarget: lambda effect: None})
+    assert world.rows[1].state is IntervalState.ABANDONED
+    reasons = [effect.reason for effect in world.log if isinstance(effect, fx.AbandonInterval)]
+    assert [reason.partition(":")[0] for reason in reasons] == ["the target was put back"]
+    assert again.plan is not None
+    assert [(r.start, r.end) for r in again.plan.row.ranges] == ranges
+
+
+def test_what_a_restored_target_forgot_is_read_from_its_beginning_whatever_the_reset(world: World) -> None:
+    commit(world, plan(world))
+    world.ends = {ZERO: PartitionEnds("id", 0, 25, 25)}
+    world.target_positions = {}
+    run = world.run("other")
+    latest = replace(run.settings, offset_reset="latest")
+    run = replace(run, settings=latest, settings_of=lambda state: latest)
+    again = perform(plan_interval(run), {**world.handlers(), fx.AbandonTarget: lambda effect: None})
+    assert again.plan is not None
+    assert [(r.start, r.end) for r in again.plan.row.ranges] == [(0, 25)]
 
 
 def test_stale_driver_cannot_commit(world: World) -> None:

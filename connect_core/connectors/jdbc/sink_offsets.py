@@ -4,14 +4,20 @@ One row a topic partition, and one row of the connector itself (no topic) that
 carries the epoch for partitions not yet there. A task's transaction moves its
 rows first, on two conditions: they stand where the task began, and no newer
 epoch was written. Whether it succeeded is read back, for not every driver
-counts the rows an update found; ``attempt`` tells one's own success from that
-of another attempt of the same interval.
+counts the rows an update found; ``attempt`` names the transaction that moved a
+position, so that no other one takes its success for its own.
+
+Moving first is also what proves that an earlier transaction is over: it holds
+the rows of its positions until it ends, so that whoever moves them next either
+waits for its end (PostgreSQL, MariaDB, MySQL, SQLite) or makes its COMMIT fail
+as the later of two conflicting ones (DuckDB and others that do not lock).
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,6 +30,7 @@ from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.errors import StaleEpochError
 
 __all__ = [
+    "Moves",
     "OffsetsTable",
     "Owner",
     "fence",
@@ -38,14 +45,38 @@ __all__ = [
 _NO_TOPIC, _NO_PARTITION = "", -1
 """The connector's own row: no topic can be so called."""
 
+_NONCE_MARK, _NONCE_LETTERS = "/", 16
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who moves positions: the connector, the epoch it plans under, and this attempt."""
+    """Who moves positions: the connector, the epoch it plans under, and this attempt.
+
+    Spark may execute one attempt more than once, side by side, and one execution
+    may begin a transaction anew: ``transaction`` names this one, and no other.
+    """
 
     connector: str
     epoch: int
     attempt: str
+    transaction: str = field(default_factory=lambda: uuid.uuid4().hex[:_NONCE_LETTERS])
+
+    def anew(self) -> Owner:
+        """Return the same owner in another transaction."""
+        return replace(self, transaction=uuid.uuid4().hex[:_NONCE_LETTERS])
+
+    @property
+    def marker(self) -> str:
+        """What a position says of the transaction that moved it."""
+        return f"{self.attempt}{_NONCE_MARK}{self.transaction}"
+
+    def is_sibling(self, marker: str) -> bool:
+        """Return whether another transaction of the same attempt left this marker."""
+        return marker != self.marker and marker.rpartition(_NONCE_MARK)[0] == self.attempt
+
+
+Moves = Mapping[TopicPartition, tuple[int, int]]
+"""Positions by partition: from where they must stand to where they go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,34 +137,48 @@ def read_positions(connection: Connection, table: sa.Table, connector: str) -> d
     return {TopicPartition(topic, part): offset for topic, part, offset in found if topic != _NO_TOPIC}
 
 
-def move(
-    connection: Connection, table: sa.Table, owner: Owner, moves: Mapping[TopicPartition, tuple[int, int]]
-) -> None:
+def move(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) -> bool:
     """Move positions from (expected start) to (end), all or none by the caller's transaction.
 
-    Raises StaleEpochError if another attempt or a newer epoch was faster.
+    Returns false where another transaction of this attempt, an earlier try or the same task executed twice, has
+    committed all of it: then write no row, and roll back. Raises StaleEpochError if another attempt or a newer epoch
+    was faster, or the target was put back behind the start.
     """
     for part, (start, end) in sorted(moves.items()):
         row = _of(table, owner.connector, part)
         found = connection.execute(sa.select(table.c.kafka_offset).where(row)).first()
         if found is None:
-            _add(connection, table, owner, part, end)
+            _add(connection, table, owner, part, (start, end))
         else:
             allowed = row & (table.c.kafka_offset == start) & (table.c.epoch <= owner.epoch)
-            values = {"kafka_offset": end, "epoch": owner.epoch, "attempt": owner.attempt}
+            values = {"kafka_offset": end, "epoch": owner.epoch, "attempt": owner.marker}
             connection.execute(table.update().where(allowed).values(values))
         if not is_at(connection, table, owner, {part: end}):
+            if _is_done(connection, table, owner, moves):
+                return False
             raise _overtaken(connection, table, owner, part, start)
+    return True
 
 
 def is_at(connection: Connection, table: sa.Table, owner: Owner, ends: Mapping[TopicPartition, int]) -> bool:
-    """Return whether this attempt has moved all these positions."""
-    columns = (table.c.kafka_offset, table.c.epoch, table.c.attempt)
+    """Return whether this very transaction has moved all these positions."""
     return all(
-        connection.execute(sa.select(*columns).where(_of(table, owner.connector, part))).first()
-        == (end, owner.epoch, owner.attempt)
+        _standing(connection, table, owner.connector, part) == (end, owner.epoch, owner.marker)
         for part, end in ends.items()
     )
+
+
+def _is_done(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) -> bool:
+    """Return whether other transactions of this attempt stand at or behind all these ends."""
+    found = [(_standing(connection, table, owner.connector, part), end) for part, (_, end) in moves.items()]
+    return all(
+        row is not None and row[0] >= end and row[1] == owner.epoch and owner.is_sibling(row[2]) for row, end in found
+    )
+
+
+def _standing(connection: Connection, table: sa.Table, connector: str, part: TopicPartition) -> Any:
+    columns = (table.c.kafka_offset, table.c.epoch, table.c.attempt)
+    return connection.execute(sa.select(*columns).where(_of(table, connector, part))).first()
 
 
 def set_positions(
@@ -152,16 +197,23 @@ def forget(connection: Connection, table: sa.Table, connector: str) -> None:
     connection.execute(table.delete().where(gone))
 
 
-def _add(connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, end: int) -> None:
-    """Insert a partition's first position, holding the connector's row so that no fence passes meanwhile."""
+def _add(connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, bounds: tuple[int, int]) -> None:
+    """Insert a partition's first position, holding the connector's row so that no fence passes meanwhile.
+
+    Where no position stands nothing was ever written: only who begins at 0 leaves nothing out.
+    """
+    start, end = bounds
     own_row = _of(table, owner.connector, TopicPartition(_NO_TOPIC, _NO_PARTITION))
     still_mine = own_row & (table.c.epoch <= owner.epoch)
-    connection.execute(table.update().where(still_mine).values(epoch=owner.epoch))
+    connection.execute(table.update().where(still_mine).values(epoch=owner.epoch, attempt=owner.marker))
     epoch = connection.execute(sa.select(table.c.epoch).where(own_row)).scalar_one_or_none()
     if epoch != owner.epoch:
         raise _stale(owner, epoch or 0)
-    if connection.execute(sa.select(table.c.kafka_offset).where(_of(table, owner.connector, part))).first() is None:
-        connection.execute(table.insert(), [_row(owner, part, end)])
+    if _standing(connection, table, owner.connector, part) is not None:
+        return
+    if start > 0:
+        raise StaleEpochError(f"{part} has no position in {table.name}, and should stand at {start}: was it restored?")
+    connection.execute(table.insert(), [_row(owner, part, end)])
 
 
 def _of(table: sa.Table, connector: str, part: TopicPartition) -> sa.ColumnElement[bool]:
@@ -177,18 +229,21 @@ def _row(owner: Owner, part: TopicPartition, offset: int) -> dict[str, object]:
         "kafka_partition": part.partition,
         "kafka_offset": offset,
         "epoch": owner.epoch,
-        "attempt": owner.attempt,
+        "attempt": owner.marker,
     }
 
 
 def _overtaken(
     connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, start: int
 ) -> StaleEpochError:
-    found = connection.execute(sa.select(table.c.kafka_offset, table.c.epoch).where(_of(table, owner.connector, part)))
-    offset, epoch = found.one()
+    found = _standing(connection, table, owner.connector, part)
+    if found is None:
+        return StaleEpochError(f"{part} has no position in {table.name} any more: it was reset or restored")
+    offset, epoch, _ = found
     if epoch > owner.epoch:
         return _stale(owner, epoch)
-    return StaleEpochError(f"{part} stands at {offset} in {table.name}, not at {start}: another attempt was faster")
+    why = "another attempt was faster" if offset > start else "the target was put back"
+    return StaleEpochError(f"{part} stands at {offset} in {table.name}, not at {start}: {why}")
 
 
 def _stale(owner: Owner, newer: int) -> StaleEpochError:

@@ -10,11 +10,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from connect_core.api.data import Schema
-from connect_core.api.records import TopicPartition
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.connection import JdbcDatabase, message_of
 from connect_core.connectors.jdbc.sink_config import SinkSettings
-from connect_core.connectors.jdbc.sink_offsets import OffsetsTable, Owner, is_at, move
+from connect_core.connectors.jdbc.sink_offsets import Moves, OffsetsTable, Owner, is_at, move
 from connect_core.connectors.jdbc.sink_preparing import Preparation
 from connect_core.connectors.jdbc.sink_rows import Rows
 from connect_core.connectors.jdbc.sink_schemas import load_newest, prepare_newest, store_newest
@@ -22,9 +21,6 @@ from connect_core.connectors.jdbc.sink_writes import FittedRows, writes_of
 from connect_core.errors import ConnectError, DataError, RetriableError
 
 __all__ = ["BadRowError", "Moves", "TargetWriter"]
-
-Moves = Mapping[TopicPartition, tuple[int, int]]
-"""Positions by partition: from where they must stand to where they go."""
 
 Versions = Mapping[TableName, Schema]
 """The schemas to be kept as their tables' newest."""
@@ -55,11 +51,14 @@ class TargetWriter:
     _connection: Connection | None = None
 
     def write(self, pieces: Sequence[Rows], moves: Moves) -> None:
-        """Commit rows and positions together, or neither.
+        """Commit rows and positions together, or neither; nothing where this attempt has committed them before.
 
         Raises BadRowError, StaleEpochError, RetriableError (after which the
-        same call is right), or ConnectError.
+        same call is right, whatever becomes of a COMMIT that is still under way:
+        it moves the same positions first, and so meets the end of it), or ConnectError.
         """
+        if pieces and not moves:
+            raise ConnectError("rows without a position to move cannot be told from rows written before")
         for _ in range(_TRIES):
             raised: dict[TableName, Schema] = {}
             fitted = self.preparation.fit(pieces, raised)
@@ -80,15 +79,18 @@ class TargetWriter:
 
     def _commit(self, pieces: Sequence[Rows], fitted: Sequence[FittedRows], moves: Moves, raised: Versions) -> None:
         is_done = False
+        owner = self.owner.anew()
         try:
             connection = self._opened()
             with connection.begin() as transaction:
-                move(connection, self.own.offsets, self.owner, moves)
-                for name in sorted(raised, key=str):
-                    store_newest(connection, self.own.schemas, self.owner.connector, name, raised[name])
-                self._check_versions(connection, pieces, raised)
-                self._write_all(connection, fitted)
-                self._end(transaction.commit, moves)
+                if move(connection, self.own.offsets, owner, moves):
+                    for name in sorted(raised, key=str):
+                        store_newest(connection, self.own.schemas, owner.connector, name, raised[name])
+                    self._check_versions(connection, pieces, raised)
+                    self._write_all(connection, fitted)
+                    self._end(transaction.commit, owner, moves)
+                else:
+                    transaction.rollback()
                 is_done = True
             self.preparation.newest.update(raised)
         except DBAPIError as error:
@@ -101,15 +103,15 @@ class TargetWriter:
             if not is_done:
                 self.close()
 
-    def _end(self, commit: Callable[[], None], moves: Moves) -> None:
-        """Commit; where the answer never came, look whether it happened."""
+    def _end(self, commit: Callable[[], None], owner: Owner, moves: Moves) -> None:
+        """Commit; where the answer never came, look whether it happened. Not yet is not never: ``move`` finds out."""
         try:
             commit()
         except DBAPIError as error:
             self.close()
             with self.database.connect() as connection:
                 ends = {part: end for part, (_, end) in moves.items()}
-                if not moves or not is_at(connection, self.own.offsets, self.owner, ends):
+                if not is_at(connection, self.own.offsets, owner, ends):
                     raise self.database.translated(error) from error
 
     def _opened(self) -> Connection:

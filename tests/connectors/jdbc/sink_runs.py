@@ -67,13 +67,22 @@ class SinkRun:
         self.positions = dict(self.committer().fence(self.epoch))
         return self.positions
 
-    def task(self, records: Sequence[SinkRecord], epoch: int = 0) -> JdbcSinkTask:
-        """Return a started task whose ranges begin where the target stands and cover the records."""
+    def task(self, records: Sequence[SinkRecord], epoch: int = 0, attempt: str = "") -> JdbcSinkTask:
+        """Return a started task whose ranges begin where the target stands and cover the records.
+
+        One ``attempt`` given twice is one plan executed twice.
+        """
         ranges = []
         for part in sorted({_read(record) for record in records}):
             offsets = [record.kafka_offset for record in records if _read(record) == part]
             ranges.append(PartitionRange(*part, self.positions.get(part, min(offsets)), max(offsets) + 1))
-        interval = interval_of(*ranges, epoch=epoch or self.epoch, attempt=f"a-{next(_ATTEMPTS)}", connector=self.name)
+        begun = {part.topic_partition: part.start for part in ranges if part.start}
+        fresh = {part: start for part, start in begun.items() if part not in self.positions}
+        if fresh:
+            # As a plan does: where a partition begins is kept in the target before anything is read of it.
+            self.committer().abandon(IntervalKey(self.name, 1, 1, self.epoch), fresh)
+        attempt = attempt or f"a-{next(_ATTEMPTS)}"
+        interval = interval_of(*ranges, epoch=epoch or self.epoch, attempt=attempt, connector=self.name)
         task = JdbcSinkTask()
         task.initialize(SinkSide(self.server.limits, self.config, interval, self.reporter))
         task.start(self.config)

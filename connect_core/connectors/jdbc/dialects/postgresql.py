@@ -39,6 +39,8 @@ class PostgresqlDialect(GenericDialect):
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
         """Return time-outs, UTC, keep-alives and the search path."""
         options = ["-c timezone=UTC", f"-c statement_timeout={int(settings.statement_timeout * 1000)}"]
+        # The server's side, too: what a lost client held locked is waited for by its successor.
+        options += ["-c tcp_keepalives_idle=30", "-c tcp_keepalives_interval=10", "-c tcp_keepalives_count=3"]
         if schema:
             quoted = '"' + schema.replace('"', '""') + '"'
             options.append("-c search_path=" + quoted.replace("\\", "\\\\").replace(" ", "\\ "))
