@@ -52,11 +52,11 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
     if unfinished is not None:
         finished = yield from _finish_marked(run, unfinished)
-        if not finished:
+        if not finished and not (yield from _gave_up(run, unfinished, kept)):
             return run, (yield from _restart(run, unfinished, deal, kept))
         run = yield from reloaded(run)
-    positions = yield from _positions(run, kept)
-    available, losses = yield from _available_ranges(run, positions, moves_target=kept is not None)
+    positions, forgotten = yield from _positions(run, kept)
+    available, losses = yield from _available_ranges(run, positions, forgotten, moves_target=kept is not None)
     ranges = cap_ranges(available, run.settings.caps.records)
     if not deal.configs or all(part.start == part.end for part in ranges):
         return run, None
@@ -74,18 +74,35 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     return run, replace(_plan(run, row, deal, ()), is_last=ranges == available)
 
 
-def _positions(run: Run, kept: Positions | None) -> Steps[Positions]:
+def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
+    """Abandon an interval whose start the target no longer knows: it was restored, or failed over, meanwhile.
+
+    What lies before the start has to be written again; the next interval begins where the target stands.
+    """
+    behind = [] if kept is None else [part for part in row.ranges if kept.get(part.topic_partition, -1) < part.start]
+    if not behind or kept is None:
+        return False
+    first = behind[0]
+    stands = kept.get(first.topic_partition)
+    where = "has no position" if stands is None else f"stands at {stands}"
+    reason = f"the target was put back: {first.topic_partition} {where} there, and the interval begins at {first.start}"
+    yield AbandonInterval(row.key, run.mine, reason)
+    return True
+
+
+def _positions(run: Run, kept: Positions | None) -> Steps[tuple[Positions, frozenset[str]]]:
     """Return where a target stands that keeps positions, and let SQL follow it; else where SQL does.
 
-    A partition the target does not know was never begun, or was reset.
+    A partition the target does not know was never begun, or was reset; the
+    topics of those that SQL does know come second: there was something of them to forget.
     """
     stored: Positions = yield LoadOffsets(run.connector)
     if kept is None:
-        return stored
+        return stored, frozenset()
     changed = {part: kept.get(part) for part in {*stored, *kept} if kept.get(part) != stored.get(part)}
     if changed:
         yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(changed), run.mine, None))
-    return kept
+    return kept, frozenset(part.topic for part in stored if part not in kept)
 
 
 def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
@@ -155,7 +172,7 @@ def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition
 
 
 def _available_ranges(
-    run: Run, positions: Positions, moves_target: bool
+    run: Run, positions: Positions, forgotten: frozenset[str], moves_target: bool
 ) -> Steps[tuple[tuple[PartitionRange, ...], tuple[LostRecords, ...]]]:
     settings = run.settings
     ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
@@ -169,7 +186,8 @@ def _available_ranges(
         if run.state.sequence == 0:
             adopted = yield ReadGroupOffsets(settings.consumer_group, fresh)
         # A partition added to a topic already read begins at its earliest offset: its records are all new.
-        known = {part.topic for part in positions}
+        # So does one that a restored target forgot: whatever ``auto.offset.reset`` says, it was begun.
+        known = {part.topic for part in positions} | forgotten
         first = {part: ends[part].earliest if part.topic in known and part not in adopted
                  else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
         if moves_target:
