@@ -13,11 +13,24 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from connect_core.rest.answers import error_answer
+from connect_core.rest.hosts import BadHost, host_of
 
-__all__ = ["AuthMiddleware", "Authorizer", "Caller", "LoopbackAuthorizer", "Method", "Service", "is_loopback"]
+__all__ = [
+    "BAD_HOST",
+    "AuthMiddleware",
+    "Authorizer",
+    "Caller",
+    "LoopbackAuthorizer",
+    "Method",
+    "Service",
+    "is_loopback",
+]
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 """What is done to a connector: see, create, change, delete."""
+
+BAD_HOST = "The header Host must name one host, as HOST or HOST:PORT"
+"""What is answered to a request whose host cannot be told."""
 
 _OPEN = "/health"
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -62,7 +75,7 @@ class LoopbackAuthorizer:
     async def authenticate(self, request: Request) -> Caller | None:
         """Know callers on this machine who name it in ``Host``: a rebound name of a web page is none."""
         peer = request.client.host if request.client else ""
-        host = request.url.hostname or ""
+        host = host_of(request.scope)
         return Service() if is_loopback(peer) and is_loopback(host) else None
 
     def allows(self, caller: Any, method: Method, connector: str | None) -> bool:
@@ -95,6 +108,11 @@ class AuthMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
+            return
+        try:
+            host_of(scope)
+        except BadHost:
+            await error_answer(400, BAD_HOST)(scope, receive, send)
             return
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if path != _OPEN:

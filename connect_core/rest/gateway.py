@@ -20,7 +20,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from connect_core.rest.answers import error_answer
+from connect_core.rest.auth import BAD_HOST
 from connect_core.rest.entities import LARGEST_BODY
+from connect_core.rest.hosts import BadHost, host_of
 
 __all__ = ["Gateway"]
 
@@ -63,7 +65,10 @@ class Gateway:
             return
         request = Request(scope, receive)
         try:
+            host_of(scope)
             answer = await self._answer(request)
+        except BadHost:
+            answer = error_answer(400, BAD_HOST)
         except _TooLarge:
             answer = error_answer(413, f"The request body is larger than {LARGEST_BODY} bytes")
         except ClientDisconnect:

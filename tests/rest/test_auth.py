@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -108,6 +109,44 @@ def test_allowed_origin_may(world: World, serve: Callable[[FastAPI], Client]) ->
 def test_name_of_a_web_page_bound_to_this_machine_is_not_let_in(call: Client) -> None:
     assert call("GET", "/connectors", headers={"Host": "evil.example"}).status == 401
     assert call("GET", "/connectors", headers={"Host": "localhost:8083"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        ["evil.example@127.0.0.1"],
+        ["evil.example:x@localhost:8083"],
+        ["127.0.0.1/evil.example"],
+        ["127.0.0.1#evil.example"],
+        ["localhost?evil.example"],
+        ["[::1]evil.example"],
+        ["[::1"],
+        ["127.0.0.1:8083:8083"],
+        ["127.0.0.1:"],
+        ["127.0.0.1:99999"],
+        ["127.0.0.1, evil.example"],
+        ["localhost\\evil.example"],
+        ["evil.example", "127.0.0.1"],
+        ["127.0.0.1", "evil.example"],
+        [""],
+        [],
+    ],
+)
+def test_host_that_can_be_read_in_two_ways_is_refused(call: Client, hosts: list[str]) -> None:
+    assert raw_status(call, "1.1", hosts) == 400
+
+
+def test_host_in_its_form_is_taken(call: Client) -> None:
+    for host in ("127.0.0.1", f"127.0.0.1:{call.port}", "LOCALHOST:1", "[::1]", "[0:0:0:0:0:0:0:1]:8083"):
+        assert raw_status(call, "1.1", [host]) == 200
+    assert raw_status(call, "1.0", []) == raw_status(call, "1.1", ["evil.example"]) == 401
+
+
+def raw_status(call: Client, version: str, hosts: list[str]) -> int:
+    lines = [f"GET /connectors HTTP/{version}", *(f"Host: {host}" for host in hosts), "Connection: close", "", ""]
+    with socket.create_connection(("127.0.0.1", call.port), timeout=30) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        return int(connection.makefile("rb").readline().split()[1])
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.0.1", "::1", "[::1]", "localhost"])

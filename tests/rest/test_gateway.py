@@ -109,3 +109,9 @@ def test_health_is_open_and_a_token_passes(call: Client, airflow: Airflow) -> No
 def test_missing_airflow_is_said(airflow: Airflow, serve_gateway: Any) -> None:
     call = serve_gateway(airflow.down)
     assert call("GET", "/connectors", headers={"Authorization": "Bearer t"}).status == 503
+
+
+def test_host_that_can_be_read_in_two_ways_goes_no_further(call: Client, airflow: Airflow) -> None:
+    assert call("GET", "/connectors", headers={**BASIC, "Host": "evil.example@127.0.0.1"}).status == 400
+    assert airflow.asked == []
+    assert airflow.logins == 0
