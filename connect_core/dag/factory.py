@@ -16,7 +16,6 @@ from connect_core.dag.operators import ConnectorRunOperator
 from connect_core.dag.run_task import ConnectorTask
 from connect_core.dag.schedule import CONTINUOUS, Schedule, parse_asset, parse_schedule
 from connect_core.dag.submit import ConnectorSubmitOperator
-from connect_core.errors import ConfigError
 from connect_core.store.schedules import ScheduledConnector
 
 __all__ = ["connector_dags"]
@@ -78,7 +77,7 @@ def _readable(connector: ScheduledConnector) -> tuple[Schedule, list[Asset], str
     """Return the schedule and outlets; what cannot be read must not take the other DAGs down."""
     try:
         return parse_schedule(connector.schedule), [parse_asset(uri) for uri in sorted(set(connector.outlets))], ""
-    except ConfigError as error:
+    except Exception as error:
         _LOG.warning("Connector %s runs only when triggered: %s", connector.name, error)
         return None, [], f"\n\nIts schedule cannot be read, so it runs only when triggered. {_escaped(str(error))}"
 

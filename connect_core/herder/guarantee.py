@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from connect_core.api.guarantee import Delivery, Guarantee
-from connect_core.errors import ConnectError
 from connect_core.registry import PluginKind, registry
 
 __all__ = ["declared_guarantee", "guarantee_of"]
@@ -29,6 +28,7 @@ def _declared(settings: tuple[tuple[str, str], ...]) -> Guarantee:
         found: Guarantee = (
             registry().load(PluginKind.CONNECTOR, config.get("connector.class", "").strip())().guarantee(config)
         )
-    except (ConnectError, LookupError, ValueError, TypeError):
+    except Exception:
+        # A plugin's own code: whatever it raises must not take the list of all connectors down.
         return Guarantee(Delivery.UNKNOWN)
     return found

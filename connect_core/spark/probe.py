@@ -1,26 +1,38 @@
-"""Looking for work of many waiting connectors at once, for the triggerer's watcher."""
+"""Looking for work of many waiting connectors at once, for the triggerer's watcher.
+
+Whatever is wrong with one connector, its plugin's code included, is that one's affair.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.source import SourceConnector
-from connect_core.configs import ConnectorConfig
+from connect_core.configs import ConfigProviders, ConnectorConfig, providers_of
 from connect_core.effects.worker import ConnectorWorker
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.herder.readiness import Readiness, readiness
-from connect_core.interval.values import ConnectorType, PartitionEnds
+from connect_core.interval.values import ConnectorType, IntervalSettings, PartitionEnds
 from connect_core.interval.waits import Check, Standing
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.partition_ends import LeaderChangingError
 from connect_core.settings import WorkerSettings
 from connect_core.store import Database, offsets, statuses
 from connect_core.store.statuses import ConnectorFacts
 
 __all__ = ["ConnectorProbe", "open_probe"]
+
+_LOG = logging.getLogger(__name__)
+
+Ends = Mapping[TopicPartition, PartitionEnds]
 
 _CHECKS = {Readiness.DUE: Check.NOW, Readiness.HELD: Check.NEVER}
 
@@ -32,6 +44,7 @@ class ConnectorProbe:
     settings: WorkerSettings
     database: Database
     admin: KafkaAdmin
+    providers: ConfigProviders = field(default_factory=ConfigProviders)
     _workers: dict[str, ConnectorWorker] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -40,31 +53,64 @@ class ConnectorProbe:
         with self.database.read() as connection:
             facts = statuses.load_facts(connection, connectors)
         now = datetime.now(UTC)
-        return {one.name: self._standing(one, readiness(one, now)) for one in facts}
+        return {one.name: self._isolated_standing(one, readiness(one, now)) for one in facts}
 
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
-        """Return those with records to read, by one batched ``list_offsets``."""
+        """Return those with records to read, by one batched ``list_offsets``; and those only a run can report on."""
         with self.database.read() as connection:
             facts = statuses.load_facts(connection, connectors)
             stored = {name: offsets.load(connection, name, ConnectorType.SINK) for name in connectors}
-        configs = {one.name: self._parsed(one).interval_settings() for one in facts}
-        named = sorted({topic for settings in configs.values() for topic in settings.topics})
-        ends = self.admin.partition_ends(tuple(named), None, None)
         found: list[str] = []
-        for name, settings in configs.items():
-            if settings.topics_regex:
-                mine = self.admin.partition_ends((), settings.topics_regex, None)
+        configs: dict[str, IntervalSettings] = {}
+        for one in facts:
+            try:
+                configs[one.name] = self._parsed(one).interval_settings()
+            except Exception as error:
+                _leave_to_its_run(one.name, error)
+                found.append(one.name)
+        ends = self._ends_of_all(configs.values())
+        asked = (name for name, settings in configs.items() if self._is_due(name, settings, ends, stored[name]))
+        return [*found, *asked]
+
+    def _ends_of_all(self, configs: Iterable[IntervalSettings]) -> Ends | None:
+        """Return the ends of all named topics; ``None`` where one of them spoils the answer for the others."""
+        named = sorted({topic for settings in configs for topic in settings.topics})
+        try:
+            return self.admin.partition_ends(tuple(named), None, None)
+        except RetriableError as error:
+            if not isinstance(error, LeaderChangingError):
+                raise
+            _LOG.warning("The topics of waiting sinks are asked for one connector at a time: %s", error)
+        except ConnectError as error:
+            _LOG.warning("The topics of waiting sinks are asked for one connector at a time: %s", error)
+        return None
+
+    def _is_due(self, name: str, settings: IntervalSettings, ends: Ends | None, stored: Mapping[str, Any]) -> bool:
+        try:
+            if settings.topics_regex or ends is None:
+                mine = self.admin.partition_ends(settings.topics, settings.topics_regex, None)
             else:
                 mine = {part: end for part, end in ends.items() if part.topic in settings.topics}
-            if _has_more(mine, offsets.sink_positions(stored[name])):
-                found.append(name)
-        return found
+            return _has_more(mine, offsets.sink_positions(stored))
+        except RetriableError as error:
+            _LOG.warning("Connector %s is looked at again later: %s", name, error)
+            return False
+        except Exception as error:
+            _leave_to_its_run(name, error)
+            return True
 
     def source_has_data(self, connector: str) -> bool:
         """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
         with self._lock:
             worker = self._workers.setdefault(connector, ConnectorWorker(self.settings, self.database, connector))
         return bool(worker.has_data())
+
+    def _isolated_standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
+        try:
+            return self._standing(facts, ready)
+        except Exception as error:
+            _leave_to_its_run(facts.name, error)
+            return Standing(Check.NOW)
 
     def _standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
         if ready in _CHECKS:
@@ -76,13 +122,19 @@ class ConnectorProbe:
         return Standing(Check.LATEST if has_bound else Check.POLL, config.values["source.poll.interval.ms"] / 1000)
 
     def _parsed(self, facts: ConnectorFacts) -> ConnectorConfig:
-        return ConnectorConfig.parse(facts.config, self.settings)
+        return ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, facts.name))
 
 
 def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
     """Return the probe of a deployment; nothing is connected before it is asked."""
-    return ConnectorProbe(settings, database, KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-watcher")))
+    admin = KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-watcher"))
+    return ConnectorProbe(settings, database, admin, providers_of(settings, os.environ))
 
 
-def _has_more(ends: Mapping[TopicPartition, PartitionEnds], positions: Mapping[TopicPartition, int]) -> bool:
+def _leave_to_its_run(name: str, error: Exception) -> None:
+    """Say why a connector is started unseen: its run fails by the same error, and its status says so."""
+    _LOG.warning("Connector %s cannot be looked at, its run will tell why: %s", name, error)
+
+
+def _has_more(ends: Ends, positions: Mapping[TopicPartition, int]) -> bool:
     return any(end.stable > positions.get(part, end.earliest) for part, end in ends.items())

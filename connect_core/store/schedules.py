@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ __all__ = ["ScheduledConnector", "scheduled_connectors"]
 
 _DEFAULT_SCHEDULE = "@continuous"
 _DEFAULT_RETRIES = 3
+_RETRIES = re.compile(r"[0-9]{1,6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,12 @@ def scheduled_connectors(connection: Connection) -> tuple[ScheduledConnector, ..
 
 
 def _scheduled(name: str, kind: ConnectorType, config: Mapping[str, str]) -> ScheduledConnector:
-    retries = str(config.get("schedule.retries", _DEFAULT_RETRIES))
+    retries = str(config.get("schedule.retries") or _DEFAULT_RETRIES)
     return ScheduledConnector(
         name=name,
         type=kind,
         schedule=config.get("schedule") or _DEFAULT_SCHEDULE,
-        retries=int(retries) if retries.isdigit() else _DEFAULT_RETRIES,
+        retries=int(retries) if _RETRIES.fullmatch(retries) else _DEFAULT_RETRIES,
         pool=config.get("schedule.pool") or None,
-        outlets=tuple(sorted({uri.strip() for uri in config.get("schedule.outlets", "").split(",")} - {""})),
+        outlets=tuple(sorted({uri.strip() for uri in (config.get("schedule.outlets") or "").split(",")} - {""})),
     )
