@@ -6,7 +6,6 @@ Light to import: what the tasks need is imported after the worker is set up.
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
@@ -22,17 +21,18 @@ _RESULT = pa.schema([("task", pa.int32()), ("result", pa.binary())])
 def partition_function(
     tasks: tuple[TaskPlan, ...],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function of one partition: row i runs task plan i and answers one row, a pickled TaskResult."""
+    """Return the function of one partition: row i runs task plan i and answers one row, a TaskResult as JSON."""
 
     def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         _keep_to_one_core()
+        from connect_core.interval.results import result_to_bytes
         from connect_core.run.task import run_task
 
         spare_collector()
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 result = run_task(tasks[index])
-                yield pa.record_batch([[result.task], [pickle.dumps(result)]], schema=_RESULT)
+                yield pa.record_batch([[result.task], [result_to_bytes(result)]], schema=_RESULT)
 
     return run_rows
 

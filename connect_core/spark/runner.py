@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from connect_core.interval.results import result_from_bytes
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.run.task import run_task
 from connect_core.spark.partition import partition_function
@@ -61,7 +61,7 @@ class SparkRunner:
         frame = self.session.range(0, count, 1, count).mapInArrow(
             partition_function(plan.tasks), "task int, result binary"
         )
-        return [pickle.loads(row.result) for row in frame.collect()]
+        return list(_read(plan, frame.collect()))
 
     def interrupt(self, tag: str) -> None:
         """End the jobs of this tag. Spark's ``interruptAll`` would end other connectors' jobs."""
@@ -100,6 +100,19 @@ class ThreadRunner:
 
     def interrupt(self, tag: str) -> None:
         """Do nothing: threads end with their interval."""
+
+
+def _read(plan: Plan, rows: Sequence[Any]) -> Iterator[TaskResult]:
+    """Return the reports of the plan's tasks; what is none is missing, so that the task's outcome is unclear."""
+    tasks = {task.task for task in plan.tasks}
+    for row in rows:
+        try:
+            result = result_from_bytes(row.result)
+        except ValueError as error:
+            _LOG.warning("A task of job %s answered what cannot be read: %s", plan.job_tag, error)
+            continue
+        if result.task in tasks:
+            yield result
 
 
 def interrupt_tag(session: Any, tag: str) -> None:

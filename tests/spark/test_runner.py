@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from connect_core.api.sink import IntervalKey
+from connect_core.interval.results import result_to_bytes
 from connect_core.interval.values import (
     ConnectorType,
     IntervalCaps,
@@ -60,9 +62,34 @@ class Session:
 
 
 def test_job_runs_under_the_tag_of_its_interval() -> None:
-    session = Session([SimpleNamespace(task=0, result=pickle.dumps(RESULT))])
+    session = Session([SimpleNamespace(task=0, result=result_to_bytes(RESULT))])
     assert SparkRunner(session).run(PLAN) == [RESULT]
     assert session.calls == [f"{act} {PLAN.job_tag}" for act in ("interrupt", "add", "remove")]
+
+
+class Intruder:
+    """Makes a file where it is unpickled."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.place,)
+
+
+def test_what_a_spark_worker_answers_is_never_executed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place = tmp_path / "intruded"
+    session = Session([SimpleNamespace(task=0, result=pickle.dumps(Intruder(place)))])
+    assert SparkRunner(session).run(PLAN) == []
+    assert not place.exists()
+    assert "cannot be read" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"[]", b"{}", b"null", b"\xff", result_to_bytes(TaskResult(7, TaskOutcome.DONE))]
+)
+def test_answer_that_is_no_report_of_the_plan_is_missing(answer: bytes) -> None:
+    assert SparkRunner(Session([SimpleNamespace(task=0, result=answer)])).run(PLAN) == []
 
 
 @pytest.mark.parametrize("failure", [PySparkException("worker crashed"), Py4JError("no server")], ids=["spark", "jvm"])
