@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,6 +61,26 @@ class SecretBox:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it does not hold a key"
             raise ConfigError(f"Cannot use the key file {path}: {reason}. {remedy}") from error
+
+    @classmethod
+    def make(cls, path: Path) -> None:
+        """Create a key file for its owner only unless there is one. Raise ConfigError for one others may read."""
+        if not path.exists():
+            cls._create(path)
+        if stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise ConfigError("secret.key.file", path, f"others may read the key: chmod 600 {path}")
+
+    @staticmethod
+    def _create(path: Path) -> None:
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        draft.unlink(missing_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(Fernet.generate_key() + b"\n")
+        with suppress(FileExistsError):
+            # A link is made whole or not at all, and never over a key that is in use.
+            os.link(draft, path)
+        draft.unlink()
 
     def seal(self, text: str, owner: str) -> str:
         """Return a reference that holds the text sealed: ``${sealed:…}``."""

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,9 @@ class Home:
 
     def folder(self, service: str) -> Path:
         """Return the folder of a service, created readable by its owner only."""
+        self._make_private()
         folder = self.path / service
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         return folder
 
     def setting(self, relative: str) -> Path | None:
@@ -56,7 +58,7 @@ class Home:
     def create(self) -> None:
         """Create the folder; raise ConnectError when the disk cannot take it."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self._make_private()
         except OSError as error:
             raise ConnectError(
                 f"Cannot create {self.path}: {error.strerror}. Set CONNECT_HOME to a writable folder."
@@ -68,10 +70,18 @@ class Home:
                 " free some, or set CONNECT_HOME elsewhere."
             )
 
+    def _make_private(self) -> None:
+        """Let nobody else read or list the folder; root's PostgreSQL account may keep passing through it."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = stat.S_IMODE(self.path.stat().st_mode)
+        wanted = mode & (0o711 if os.geteuid() == 0 else 0o700)
+        if mode != wanted:
+            self.path.chmod(wanted)
+
     @contextlib.contextmanager
     def lock(self, name: str = "lock") -> Iterator[None]:
         """Hold an exclusive lock of this stack; waits for another holder."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        self._make_private()
         with (self.path / name).open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield

@@ -215,7 +215,8 @@ def _plugins(config: ConfigDef, mode: WorkerMode) -> None:
         ConfigType.STRING,
         None,
         importance=Importance.HIGH,
-        doc="File holding the key that seals passwords in configurations; the same on driver and workers.",
+        doc="File holding the key that seals passwords in configurations; the same on driver and workers. In "
+        "standalone mode by default one is made beside the database.",
     )
 
 

@@ -78,7 +78,13 @@ class WorkerSettings:
 
     def with_standalone_id(self, identity: str) -> WorkerSettings:
         """Return the settings of this deployment; its id is known with its database."""
-        added = {"standalone.id": identity}
+        return self._with({"standalone.id": identity})
+
+    def with_secret_key(self, file: Path) -> WorkerSettings:
+        """Return the settings with the key file where none is named."""
+        return self if self.secret_key_file else self._with({"secret.key.file": str(file)})
+
+    def _with(self, added: Mapping[str, str]) -> WorkerSettings:
         return replace(
             self, raw={**self.raw, **added}, resolved={**self.resolved, **added}, values={**self.values, **added}
         )
@@ -175,6 +181,11 @@ class WorkerSettings:
         """The SQLite file beside ``offset.storage.file.filename``."""
         offsets = Path(self.values["offset.storage.file.filename"]).expanduser().absolute()
         return offsets.with_name(f"{offsets.name}.db")
+
+    @property
+    def standalone_key(self) -> Path:
+        """The key beside that file, which seals passwords where ``secret.key.file`` names none."""
+        return self.standalone_database.with_name(f"{self.standalone_database.name}.key")
 
     @property
     def spark_remote(self) -> str | None:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from connect_core.configs import ConnectorConfig
+from connect_core.configs import ConnectorConfig, SecretBox
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.kafka.internal_topics import create_internal_topics
@@ -79,12 +79,18 @@ class StandaloneWorker:
 def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     """Open the worker over its own database, whose identity names the deployment.
 
+    Where no key seals passwords, one is made beside the database.
+
     Raises RetriableError when database or brokers are down.
     """
     migrate(settings.database_url)
     database = Database(settings.database_url)
     with database.write() as connection:
         settings = settings.with_standalone_id(deployment.identity(connection))
+    key = settings.standalone_key
+    if settings.secret_key_file is None:
+        SecretBox.make(key)
+    settings = settings.with_secret_key(key)
     create_internal_topics(settings)
     session = ProcessSession()
 

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -133,9 +134,24 @@ def _make_engine(url: URL, pooled: bool) -> Engine:
         engine = create_engine(url, connect_args={"timeout": _SQLITE_WAIT_SECONDS}, **options)
     except (ImportError, NoSuchModuleError) as error:
         raise ConfigError(f"No driver for the metadata database {shown(url)}: {error}") from error
+    event.listen(engine, "do_connect", _make_private)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_private(dialect: Any, record: Any, arguments: Any, options: Any) -> None:
+    """Create the file for its owner only, or close it to others: SQLite gives its journals the same rights."""
+    file = Path(arguments[0])
+    try:
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if file.stat().st_mode & 0o077:
+            for one in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
+                with suppress(FileNotFoundError):
+                    one.chmod(0o600)
+    except OSError:
+        # SQLite says what it cannot open.
+        return
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:

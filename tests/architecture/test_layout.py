@@ -17,10 +17,12 @@ TOP = {
 }
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 RIMS = {
+    "connect_core/dag/factory.py": "one connector's schedule must not take the DAGs of others down",
     "connect_core/dag/threads.py": "hands the error of a thread to the one that waits",
     "connect_core/dag/watcher.py": "DAG edge",
     "connect_core/effects/connectors.py": "driver edge: connector code raises whatever it likes",
     "connect_core/effects/perform.py": "hands the error to the generator that asked for the effect",
+    "connect_core/herder/guarantee.py": "connector code raises whatever it likes; lists show all connectors",
     "connect_core/rest/errors.py": "REST edge",
     "connect_core/run/conversion.py": "converters raise whatever they like; the record lane says of which record",
     "connect_core/run/hooks.py": "hands the error of a thread to the one that waits",
@@ -28,6 +30,7 @@ RIMS = {
     "connect_core/run/polling.py": "hands the error of a thread to the one that waits",
     "connect_core/run/task.py": "task edge",
     "connect_core/run/tolerance.py": "record edge",
+    "connect_core/spark/probe.py": "one connector's code and settings must not stop the look at all others",
     "connect_core/standalone/loop.py": "what a run ended by, whatever it was, is logged and it is tried again",
     "connect_core/spark/session.py": "Spark's clients raise many classes; all become one sentence",
 }

@@ -124,3 +124,22 @@ def test_bad_key_file_says_the_remedy(tmp_path: Path, content: str | None) -> No
         file.write_text(content)
     with pytest.raises(ConfigError, match=r"Cannot use the key file .*32 random bytes"):
         SecretBox.from_file(file)
+
+
+def test_key_is_made_once_for_its_owner_only(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    SecretBox.make(file)
+    made = file.read_bytes()
+    SecretBox.make(file)
+    assert file.read_bytes() == made
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == ["key"]
+    assert SecretBox.from_file(file).open(token(SecretBox.from_file(file).seal("a", "b")), "b") == "a"
+
+
+def test_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    SecretBox.make(file)
+    file.chmod(0o644)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        SecretBox.make(file)

@@ -102,6 +102,15 @@ def test_guide_example_without_transforms(folder: Path, topics: Topics) -> None:
     assert status == 0
 
 
+def test_passwords_and_database_are_its_owners_only(folder: Path, topics: Topics) -> None:
+    values, status = run_source(folder, topics, "my.password=canary-4711\n", ["foo"])
+    assert (values, status) == ([b'"foo"'], 0)
+    kept = sorted(folder.glob("connect.offsets.db*"))
+    assert {"connect.offsets.db", "connect.offsets.db.key"} <= {file.name for file in kept}
+    assert {file.name: oct(file.stat().st_mode & 0o777) for file in kept} == {file.name: "0o600" for file in kept}
+    assert [file.name for file in kept if b"canary-4711" in file.read_bytes()] == []
+
+
 def started_source(folder: Path, topics: Topics) -> tuple[Path, Path]:
     """Return the files of a worker with one source, which has a line to read."""
     connector = folder / "source.properties"

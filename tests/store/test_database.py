@@ -136,3 +136,13 @@ def test_forked_child_connects_anew(database: Database) -> None:
 def _read_once(database: Database) -> None:
     with database.read() as connection:
         connection.execute(text("SELECT 1"))
+
+
+def test_sqlite_file_is_its_owners_only(tmp_path: Path) -> None:
+    file = tmp_path / "connect.db"
+    file.touch(0o644)
+    for place in (file, tmp_path / "new.db"):
+        with Database(f"sqlite:///{place}").write() as connection:
+            connection.execute(text("CREATE TABLE x (y INTEGER)"))
+            modes = {one.name: oct(one.stat().st_mode & 0o777) for one in tmp_path.glob(f"{place.name}*")}
+        assert set(modes.values()) == {"0o600"}
