@@ -13,11 +13,11 @@ TAG = "connect"
 """The tag by which all DAGs of connectors are found in Airflow."""
 
 _SLUG_LENGTH = 60
-_HASH_LENGTH = 12
+_HASH_DIGITS = 16
 
 
 def dag_id_of(connector: str) -> str:
-    """Return the DAG id: a readable slug and a hash that keeps names apart."""
+    """Return the DAG id: a readable slug and 64 bits of a hash that keep names apart."""
     slug = re.sub(r"[^A-Za-z0-9_]+", "-", connector).strip("-")[:_SLUG_LENGTH]
-    digest = hashlib.sha256(connector.encode()).hexdigest()[:_HASH_LENGTH]
+    digest = hashlib.sha256(connector.encode()).hexdigest()[:_HASH_DIGITS]
     return f"{slug or 'connector'}-{digest}"

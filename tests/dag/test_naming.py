@@ -25,4 +25,10 @@ def test_dag_id_differs_for_different_names(one: str, other: str) -> None:
 
 
 def test_dag_id_never_changes() -> None:
-    assert dag_id_of("my sink/äöü") == "my-sink-0439e6046bfc"
+    assert dag_id_of("my sink/äöü") == "my-sink-0439e6046bfc2ba6"
+
+
+def test_names_with_one_slug_differ_by_at_least_64_bits() -> None:
+    ids = [dag_id_of(name) for name in ("a b", "a/b", "a.b", "a-b")]
+    assert {re.fullmatch(r"a-b-([0-9a-f]{16,})", dag_id) is not None for dag_id in ids} == {True}
+    assert len(set(ids)) == 4
