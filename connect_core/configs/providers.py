@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from connect_core.api.regex.java import JavaPattern, compile_java
+from connect_core.configs.references import Reference, replaced
 from connect_core.configs.secrets import SecretBox
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, IllegalArgumentError
 from connect_core.settings import read_properties
 
 __all__ = ["ConfigProviders", "make_providers", "unresolve"]
 
-_REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 _SETTING = "config.providers"
 
 
@@ -31,7 +32,7 @@ class _Provider(Protocol):
 @dataclass(frozen=True, slots=True)
 class _EnvironmentProvider:
     environment: Mapping[str, str]
-    allowed: re.Pattern[str]
+    allowed: JavaPattern
 
     def value(self, path: str, key: str) -> str:
         if path or self.allowed.fullmatch(key) is None:
@@ -102,19 +103,18 @@ class ConfigProviders:
         if not value or "${" not in value or key.startswith(_SETTING):
             return value
         try:
-            return _REFERENCE.sub(lambda match: self._looked_up(match, owner), value)
+            return replaced(value, lambda reference: self._looked_up(reference, owner))
         except ConfigError as error:
             raise ConfigError(f"Cannot resolve the setting {key}: {error}") from error
 
-    def _looked_up(self, match: re.Match[str], owner: str) -> str:
-        name, path, key = match.groups()
-        if name == "sealed":
+    def _looked_up(self, reference: Reference, owner: str) -> str | None:
+        if reference.provider == "sealed":
             box = self.secret_box()
             if box is None:
                 raise ConfigError("it is sealed, and there is no key here: set CONNECT_SECRET_KEY_FILE")
-            return box.open(key, owner)
-        provider = self.providers.get(name)
-        return match[0] if provider is None else provider.value(path or "", key)
+            return box.open(reference.key, owner)
+        provider = self.providers.get(reference.provider)
+        return None if provider is None else provider.value(reference.path, reference.key)
 
 
 def make_providers(properties: Mapping[str, str], environment: Mapping[str, str]) -> ConfigProviders:
@@ -135,8 +135,8 @@ def _provider(name: str, properties: Mapping[str, str], environment: Mapping[str
     if kind in ("env", "EnvVarConfigProvider"):
         pattern = _parameter(properties, name, "allowlist.pattern")
         try:
-            return _EnvironmentProvider(environment, re.compile(pattern))
-        except re.error as error:
+            return _EnvironmentProvider(environment, compile_java(pattern))
+        except IllegalArgumentError as error:
             key = f"{_SETTING}.{name}.param.allowlist.pattern"
             raise ConfigError(key, pattern, "Write a regular expression") from error
     if kind in ("file", "FileConfigProvider", "dir", "directory", "DirectoryConfigProvider"):

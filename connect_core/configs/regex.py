@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from connect_core.api.regex.java import JavaPattern, compile_java, refusal
 from connect_core.errors import ConfigError, IllegalArgumentError
-from connect_core.transforms.java_regex import compile_java
 
 __all__ = ["RegexValidator", "compile_pattern"]
 
@@ -27,7 +26,7 @@ class RegexValidator:
         return "valid regex"
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> JavaPattern:
     """Compile a Java pattern; names must match it whole. Raise ConfigError."""
     if len(pattern) > _LONGEST:
         raise ConfigError(f"The pattern is longer than {_LONGEST} characters: name the topics instead")
@@ -40,19 +39,18 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 def _java_message(pattern: str) -> str | None:
     """Return what Java says of a pattern that Python refuses as well."""
     try:
-        re.compile(pattern)
-    except re.error as error:
-        return _described(pattern, error)
-    return None
+        found = refusal(pattern)
+    except IllegalArgumentError:
+        return None
+    return None if found is None else _described(pattern, *found)
 
 
-def _described(pattern: str, error: re.error) -> str:
-    at = error.pos or 0
+def _described(pattern: str, why: str, at: int) -> str:
     description, index = {
         "unterminated character set": ("Unclosed character class", len(pattern) - 1),
         "missing ), unterminated subpattern": ("Unclosed group", len(pattern)),
         "unbalanced parenthesis": ("Unmatched closing ')'", max(at - 1, 0)),
         "nothing to repeat": (f"Dangling meta character '{pattern[at : at + 1]}'", at),
-    }.get(error.msg, (error.msg, at))
+    }.get(why, (why, at))
     caret = f"\n{' ' * index}^" if index < len(pattern) else ""
     return f"{description} near index {index}\n{pattern}{caret}"

@@ -17,7 +17,7 @@ from connect_core.api.config import (
 )
 from connect_core.configs.definitions import COMMON_GROUP, ERROR_GROUP, Defaults, common_definition
 from connect_core.configs.regex import RegexValidator, compile_pattern
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, IllegalArgumentError
 
 __all__ = ["check_sink", "consumer_group", "define_dead_letters", "sink_definition"]
 
@@ -84,10 +84,8 @@ def _check_dead_letters(config: Mapping[str, str | None], values: dict[str, Conf
         error = f"The DLQ topic '{topic}' may not be included in the list of topics {consumed}"
         _add(values, "topics", config.get("topics"), error)
     pattern = config.get("topics.regex")
-    if pattern and pattern.strip() and _matches(pattern, topic):
-        by = f"('topics.regex={pattern}') consumed by the connector"
-        error = f"The DLQ topic '{topic}' may not be matched by the regex for the topics {by}"
-        _add(values, "topics.regex", pattern, error)
+    if pattern and pattern.strip() and (why := _matched(pattern, topic)):
+        _add(values, "topics.regex", pattern, why)
 
 
 def _check_group(config: Mapping[str, str | None], values: dict[str, ConfigValue], deployment: str) -> None:
@@ -104,12 +102,18 @@ def _is_given(config: Mapping[str, str | None], name: str) -> bool:
     return bool((config.get(name) or "").strip())
 
 
-def _matches(pattern: str, topic: str) -> bool:
+def _matched(pattern: str, topic: str) -> str:
+    """Return what is wrong with a pattern that matches the topic of dead letters; empty if nothing is."""
     try:
-        return compile_pattern(pattern).fullmatch(topic) is not None
+        if compile_pattern(pattern).fullmatch(topic) is None:
+            return ""
     except ConfigError:
         # The setting itself has that error already.
-        return False
+        return ""
+    except IllegalArgumentError as error:
+        return str(error)
+    by = f"('topics.regex={pattern}') consumed by the connector"
+    return f"The DLQ topic '{topic}' may not be matched by the regex for the topics {by}"
 
 
 def _add(values: dict[str, ConfigValue], name: str, value: str | None, error: str) -> None:

@@ -5,7 +5,6 @@ Connect: ``AbstractHerder.validateConnectorConfig``. Systems are not tried here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
@@ -23,6 +22,7 @@ from connect_core.configs.infos import ConfigInfo, ConfigInfos, Json, key_json, 
 from connect_core.configs.intervals import INTERVALS
 from connect_core.configs.overrides import CLIENTS, check_overrides
 from connect_core.configs.providers import ConfigProviders
+from connect_core.configs.references import references
 from connect_core.configs.secrets import HIDDEN, is_sealed, mask, sensitive_keys
 from connect_core.configs.sinks import check_sink, sink_definition
 from connect_core.configs.sources import check_source, source_definition
@@ -35,7 +35,7 @@ from connect_core.settings import WorkerSettings
 __all__ = ["plugin_config", "validate"]
 
 _DEFINITIONS = {"source": source_definition, "sink": sink_definition}
-_OFF = re.compile(r"\$\{(env|file|dir):[^}]*\}")
+_PROVIDERS = frozenset(("env", "file", "dir"))
 _VERSION = ".plugin.version"
 _TELLING = 4
 
@@ -222,11 +222,16 @@ def _references_off(config: Config, worker: WorkerSettings) -> dict[str, str]:
     """Return what is wrong with references to providers the worker does not have."""
     listed = ",".join(worker.values["config.providers"])
     remedy = f"name it in the worker's config.providers, which is '{listed}'"
-    found = {key: _OFF.search(value) for key, value in config.items() if value}
+    off = _PROVIDERS.difference(worker.values["config.providers"])
+    found = {
+        key: next((one.provider for _, _, one in references(value) if one.provider in off), None)
+        for key, value in config.items()
+        if value
+    }
     return {
-        key: f"{key} refers to the provider {match[1]}, which is off: {remedy}."
-        for key, match in found.items()
-        if match is not None and match[1] not in worker.values["config.providers"]
+        key: f"{key} refers to the provider {provider}, which is off: {remedy}."
+        for key, provider in found.items()
+        if provider is not None
     }
 
 

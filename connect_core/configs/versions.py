@@ -10,7 +10,7 @@ from connect_core.registry import Plugin
 
 __all__ = ["VersionValidator", "ensure_version", "is_version_matched"]
 
-_RANGE = re.compile(r"([\[(])([^,\[\]()]*)(,?)([^,\[\]()]*)([\])])")
+_RANGE = re.compile(r"([\[(])([^,\[\]()]*+)(,?)([^,\[\]()]*+)([\])])")
 _PARTS = re.compile(r"\d+|[a-zA-Z]+")
 
 

@@ -11,7 +11,7 @@ from connect_core.errors import ConfigError
 __all__ = ["login_settings", "store_settings"]
 
 _LOGIN = re.compile(r"""\s*([\w.$]+)\s+(?:required|requisite|sufficient|optional)\b(.*)""", re.DOTALL | re.IGNORECASE)
-_OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))""")
+_OPTION = re.compile(r"""(?<![\w.])([\w.]++)\s*+=\s*+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))""")
 _OAUTH_HANDLERS = ("OAuthBearerLoginCallbackHandler", "OAuthBearerValidatorCallbackHandler")
 
 

@@ -26,7 +26,7 @@ def list_topics(admin: AdminClient, regex: str, servers: str) -> list[str]:
         found = admin.list_topics(timeout=_SECONDS).topics
     except KafkaException as failure:
         raise to_connect_error(code_of(failure), "Listing topics", servers) from failure
-    return sorted(name for name in found if name not in _INTERNAL and pattern.fullmatch(name))
+    return sorted(pattern.matching(name for name in found if name not in _INTERNAL))
 
 
 def topic_ids(admin: AdminClient, names: Iterable[str], servers: str, seconds: float | None = None) -> dict[str, str]:

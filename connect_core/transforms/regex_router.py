@@ -11,11 +11,11 @@ import pyarrow as pa
 from connect_core.api.batch import Batch
 from connect_core.api.config import ConfigDef, ConfigType, Importance
 from connect_core.api.records import Record
+from connect_core.api.regex.java import compile_java, replace_first
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError, NullValueError
-from connect_core.transforms.java_regex import compile_java, replace_first
 from connect_core.transforms.regex_setting import RegexValidator
-from connect_core.transforms.topics import encoded, mapped
+from connect_core.transforms.topics import encoded, mapped, remembered
 
 __all__ = ["RegexRouter"]
 
@@ -52,6 +52,7 @@ class RegexRouter(Transformation):
         config = CONFIG.parse(configs)
         self._regex = compile_java(config[REGEX])
         self._replacement: str | None = config[REPLACEMENT]
+        self._routed = remembered(self._computed)
 
     def apply(self, record: Record) -> Record:
         """Route one record. Raise IllegalArgumentError or IndexOutOfBoundsError for a bad replacement."""
@@ -61,6 +62,9 @@ class RegexRouter(Transformation):
     def _route(self, topic: str | None) -> str | None:
         if topic is None:
             raise NullValueError("a record without topic cannot be routed")
+        return self._routed(topic)
+
+    def _computed(self, topic: str) -> str | None:
         if self._regex.fullmatch(topic) is None:
             return None
         if self._replacement is None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
 
 import pyarrow as pa
 
-__all__ = ["encoded", "mapped"]
+__all__ = ["encoded", "mapped", "remembered"]
+
+_Found = TypeVar("_Found")
+_TOPICS = 1024
 
 
 def encoded(column: pa.Array) -> pa.DictionaryArray:
@@ -19,3 +24,8 @@ def mapped(column: pa.Array, change: Callable[[str], object], kind: pa.DataType)
     codes = encoded(column)
     changed = [None if text is None else change(text) for text in codes.dictionary.to_pylist()]
     return pa.array(changed, kind).take(codes.indices)
+
+
+def remembered(change: Callable[[str], _Found]) -> Callable[[str], _Found]:
+    """Return ``change`` with its last answers kept: records have few topics, and matching costs more than they do."""
+    return lru_cache(_TOPICS)(change)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +30,7 @@ ClassResolver = Callable[[str], type]
 """Returns the class of a name, or raises NotFoundError; it must import nothing else."""
 
 _BLANKS = "".join(map(chr, range(33)))
-_COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
+_LIST_BLANKS = " \t\n\x0b\f\r"
 _WIDTH_NAMES = {16: " (short)", 32: "", 64: " (long)"}
 _JAVA_CLASSES: dict[type, str] = {
     bool: "java.lang.Boolean",
@@ -181,7 +180,7 @@ def _parse_list(name: str, value: Any) -> list[Any]:
     if not isinstance(value, str):
         raise invalid(name, value, "Expected a comma separated list.")
     trimmed = trim(value)
-    return _COMMA.split(trimmed) if trimmed else []
+    return [part.strip(_LIST_BLANKS) for part in trimmed.split(",")] if trimmed else []
 
 
 def _unexpected(name: str, value: Any, expected: str) -> ConfigError:

@@ -10,7 +10,7 @@ from connect_core.errors import IllegalArgumentError, NumberFormatError
 
 __all__ = ["of_unscaled", "parse_decimal", "unscaled_and_scale"]
 
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?(?P<exponent>\d+))?")
+_DECIMAL = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d+)(?:[eE][+-]?(?P<exponent>\d+))?")
 _EXPONENT_DIGITS = 10
 
 

@@ -33,7 +33,7 @@ __all__ = [
 _BLANKS = "".join(map(chr, range(33)))
 _INTEGER = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(
-    r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?|"
+    r"[+-]?(?:NaN|Infinity|(?:\d++\.?\d*+|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?|"
     r"(?P<hex>0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?)",
     re.ASCII,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -112,7 +111,7 @@ def relation_errors(config: Mapping[str, str | None]) -> dict[str, str]:
     keys = SINK_CONFIG.config_keys()
     given = {name: config.get(name) or keys[name].default for name in (INSERT_MODE, PK_MODE, PK_FIELDS)}
     mode, key_mode = given[INSERT_MODE], given[PK_MODE]
-    fields = [part for part in re.split(r"\s*,\s*", (config.get(PK_FIELDS) or "").strip()) if part]
+    fields = [part.strip() for part in (config.get(PK_FIELDS) or "").split(",") if part.strip()]
     errors: dict[str, str] = {}
     if mode in ("upsert", "update") and key_mode == "none":
         errors[PK_MODE] = f"pk.mode=none: insert.mode={mode} needs a key; use record_key, record_value or kafka"

@@ -11,9 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 from sqlalchemy.engine.interfaces import ReflectedColumn
 
+from connect_core.api.regex.java import compile_java
 from connect_core.connectors.jdbc.catalog import Column, Table, TableName
 from connect_core.connectors.jdbc.dialects import Dialect
 from connect_core.connectors.jdbc.source_config import TableSelection
+from connect_core.errors import IllegalArgumentError
 
 __all__ = ["SourceTable", "describe_tables", "list_tables"]
 
@@ -141,7 +143,7 @@ def _is_like(name: str, pattern: str | None) -> bool:
     if not pattern:
         return _SYSTEM.fullmatch(name) is None
     text = "".join({"%": ".*", "_": "."}.get(char, re.escape(char)) for char in pattern)
-    return re.fullmatch(text, name, re.DOTALL) is not None
+    return compile_java(f"(?s){text}").fullmatch(name) is not None
 
 
 def _partitions(connection: Connection) -> frozenset[TableName]:
@@ -179,6 +181,7 @@ def _names(entry: str, name: TableName) -> bool:
     if entry in spellings:
         return True
     try:
-        return any(re.fullmatch(entry, spelling) for spelling in spellings)
-    except re.error:
+        expression = compile_java(entry)
+    except IllegalArgumentError:
         return False
+    return any(expression.fullmatch(spelling) is not None for spelling in spellings)

@@ -10,10 +10,10 @@ import pyarrow as pa
 from connect_core.api.batch import Batch
 from connect_core.api.config import CompositeValidator, ConfigDef, ConfigType, Importance, NonEmptyString
 from connect_core.api.records import ConnectRecord
+from connect_core.api.regex.java import compile_java
 from connect_core.api.transform import Predicate
-from connect_core.transforms.java_regex import compile_java
 from connect_core.transforms.regex_setting import RegexValidator
-from connect_core.transforms.topics import mapped
+from connect_core.transforms.topics import mapped, remembered
 
 __all__ = ["TopicNameMatches"]
 
@@ -37,15 +37,12 @@ class TopicNameMatches(Predicate):
 
     def configure(self, configs: Mapping[str, Any]) -> None:
         """Take the settings. Raise ConfigError for a bad expression."""
-        self._pattern = compile_java(CONFIG.parse(configs)[PATTERN])
+        self._matches = remembered(compile_java(CONFIG.parse(configs)[PATTERN]).fullmatch)
 
     def test(self, record: ConnectRecord) -> bool:
         """Return whether one record's topic matches."""
-        return record.topic is not None and self._matches(record.topic)
-
-    def _matches(self, topic: str) -> bool:
-        return self._pattern.fullmatch(topic) is not None
+        return record.topic is not None and self._matches(record.topic) is not None
 
     def test_batch(self, batch: Batch) -> pa.BooleanArray:
         """Return which rows' topics match."""
-        return mapped(batch.topic, self._matches, pa.bool_()).fill_null(False)
+        return mapped(batch.topic, lambda topic: self._matches(topic) is not None, pa.bool_()).fill_null(False)

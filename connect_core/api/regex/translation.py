@@ -1,4 +1,4 @@
-"""Java's regular expressions, said in Python's.
+"""Java's regular expressions, said in words of RE2 and Python.
 
 ``java.util.regex`` differs in the names of groups, in classes that are united
 and intersected, in flags that start in the middle, in quoting and in what a
@@ -9,83 +9,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
-from connect_core.errors import IllegalArgumentError, IndexOutOfBoundsError
-from connect_core.transforms.java_classes import read_class, read_escape
+from connect_core.api.regex.java_classes import read_class, read_escape
+from connect_core.errors import IllegalArgumentError
 
-__all__ = ["compile_java", "replace_first"]
+__all__ = ["translate"]
+
+_LONGEST = 10_000
+"""Characters of a pattern; Java has no such limit."""
+_LONGEST_TRANSLATION = 200_000
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAMED = re.compile(r"\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
 _REPETITION = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}")
 _REFERENCE = re.compile(r"\\k<([a-zA-Z][a-zA-Z0-9]*)>")
-_ANY = r"[^\n\r\u0085\u2028\u2029]"
-_END = r"(?=(?:\r\n|[\n\r\u0085\u2028\u2029])?\Z)"
-_PYTHON_FLAGS = set("imsx")
+_ANY = "[^\\n\\r\x85\u2028\u2029]"
+_COMMENT = re.compile("#[^\\n\\r\x85\u2028\u2029]*")
+_SHARED_FLAGS = set("ims")
+_OWN_FLAGS = set("imsx")
 
 
-@lru_cache(maxsize=256)
-def compile_java(pattern: str) -> re.Pattern[str]:
-    """Return the pattern compiled. Raise IllegalArgumentError where Java refuses it."""
-    try:
-        return re.compile(_Translation(pattern).translate(), re.ASCII)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise IllegalArgumentError(f"{error} in regular expression {pattern}") from error
+def translate(pattern: str) -> str:
+    """Return a pattern in words that RE2 and Python share but for some.
 
-
-def replace_first(pattern: re.Pattern[str], text: str, replacement: str) -> str:
-    """Replace the first match; ``$1`` and ``${name}`` stand for groups, ``\\`` quotes.
-
-    Raise IllegalArgumentError for a bad reference, IndexOutOfBoundsError for an
-    unknown group. Java: ``Matcher.replaceFirst``.
+    ``\\p{Lu}`` is a general category, ``\\z`` the end of the text, ``\\Z`` that or
+    the line terminator before it; lookaround, back references, possessive and
+    atomic groups stay as they are. Raise IllegalArgumentError where Java
+    refuses the pattern, and for one that is too large.
     """
-    match = pattern.search(text)
-    if match is None:
-        return text
-    return text[: match.start()] + _expand(match, replacement) + text[match.end() :]
-
-
-def _expand(match: re.Match[str], replacement: str) -> str:
-    parts: list[str] = []
-    at = 0
-    while at < len(replacement):
-        character = replacement[at]
-        at += 1
-        if character == "\\":
-            if at == len(replacement):
-                raise IllegalArgumentError("character to be escaped is missing")
-            parts.append(replacement[at])
-            at += 1
-        elif character == "$":
-            text, at = _group(match, replacement, at)
-            parts.append(text)
-        else:
-            parts.append(character)
-    return "".join(parts)
-
-
-def _group(match: re.Match[str], replacement: str, at: int) -> tuple[str, int]:
-    if at == len(replacement):
-        raise IllegalArgumentError("Illegal group reference: group index is missing")
-    if replacement[at] == "{":
-        end = replacement.find("}", at)
-        name = replacement[at + 1 : end] if end > 0 else ""
-        if not re.fullmatch("[a-zA-Z][a-zA-Z0-9]*", name):
-            raise IllegalArgumentError(f"Illegal group reference in {replacement}: a name in braces is needed")
-        if name not in match.re.groupindex:
-            raise IllegalArgumentError(f"No group with name {{{name}}}")
-        return match[name] or "", end + 1
-    if replacement[at] not in "0123456789":
-        raise IllegalArgumentError("Illegal group reference")
-    number = int(replacement[at])
-    at += 1
-    if number > match.re.groups:
-        raise IndexOutOfBoundsError(f"No group {number}")
-    while replacement[at : at + 1] in tuple("0123456789") and number * 10 + int(replacement[at]) <= match.re.groups:
-        number = number * 10 + int(replacement[at])
-        at += 1
-    return match[number] or "", at
+    if len(pattern) > _LONGEST:
+        raise IllegalArgumentError(f"The regular expression is longer than {_LONGEST} characters: {pattern[:50]}…")
+    try:
+        return _Translation(pattern).translate()
+    except (RecursionError, OverflowError, ValueError) as error:
+        if isinstance(error, IllegalArgumentError):
+            raise
+        raise IllegalArgumentError(f"{error} in regular expression {pattern}") from error
 
 
 class _Translation:
@@ -95,6 +54,7 @@ class _Translation:
         self._pattern = pattern
         self._at = 0
         self._out: list[str] = []
+        self._size = 0
         self._flags: set[str] = set()
         self._saved: list[tuple[set[str], list[str]]] = []
         self._scopes: list[str] = []
@@ -109,9 +69,13 @@ class _Translation:
 
     def _literal(self) -> None:
         character = self._pattern[self._at]
-        self._at += 1
-        spaced = "x" in self._flags
-        self._out.append(character if spaced or not character.isspace() else re.escape(character))
+        if "x" not in self._flags or not (character.isspace() or character == "#"):
+            self._take(re.escape(character) if character.isspace() else character, self._at + 1)
+        elif character == "#":
+            comment = _COMMENT.match(self._pattern, self._at)
+            self._at = comment.end() if comment else self._at + 1
+        else:
+            self._at += 1
 
     def _brace(self) -> None:
         match = _REPETITION.match(self._pattern, self._at)
@@ -123,7 +87,7 @@ class _Translation:
         self._take("." if "s" in self._flags else _ANY, self._at + 1)
 
     def _dollar(self) -> None:
-        self._take("$" if "m" in self._flags else _END, self._at + 1)
+        self._take("$" if "m" in self._flags else r"\Z", self._at + 1)
 
     def _class(self) -> None:
         self._take(*read_class(self._pattern, self._at))
@@ -166,8 +130,9 @@ class _Translation:
         on, off = set(match.group(1) or ""), set(match.group(2) or "")
         if (on | off) - set("idmsuxU"):
             raise IllegalArgumentError(f"Unknown inline modifier in {self._pattern}")
-        on, off = on & _PYTHON_FLAGS, off & _PYTHON_FLAGS
-        opening = f"(?{''.join(sorted(on))}{'-' if off else ''}{''.join(sorted(off))}:"
+        on, off = on & _OWN_FLAGS, off & _OWN_FLAGS
+        said, unsaid = sorted(on & _SHARED_FLAGS), sorted(off & _SHARED_FLAGS)
+        opening = f"(?{''.join(said)}{'-' if unsaid else ''}{''.join(unsaid)}:"
         if match.group(3) == ":":
             self._saved.append((set(self._flags), self._scopes))
             self._scopes = []
@@ -188,17 +153,20 @@ class _Translation:
 
     def _take(self, text: str, end: int) -> None:
         self._out.append(text)
+        self._size += len(text)
+        if self._size > _LONGEST_TRANSLATION:
+            raise IllegalArgumentError(f"The regular expression is too large: {self._pattern[:50]}…")
         self._at = end
 
 
 _ANCHORS = {
-    "Z": _END,
-    "z": r"\Z",
+    "Z": r"\Z",
+    "z": r"\z",
     "A": r"\A",
     "G": r"\A",
     "b": r"\b",
     "B": r"\B",
-    "R": r"(?:\r\n|[\n\x0b\x0c\r\u0085\u2028\u2029])",
+    "R": "(?:\\r\\n|[\\n\\x0b\\x0c\\r\x85\u2028\u2029])",
 }
 _STEPS: dict[str, Callable[[_Translation], None]] = {
     "{": _Translation._brace,

@@ -1,13 +1,12 @@
-"""Character classes of Java's regular expressions, said in Python's."""
+"""Character classes of Java's regular expressions, said as RE2 and Python do.
+
+Characters stand for themselves; general categories are written ``\\p{Lu}``.
+"""
 
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import groupby
 
 from connect_core.errors import IllegalArgumentError
 
@@ -28,8 +27,11 @@ _POSIX = {
     "XDigit": "0-9a-fA-F",
     "Space": r" \t\n\x0b\f\r",
 }
-_HORIZONTAL = r" \t\xa0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
-_VERTICAL = r"\n\x0b\f\r\x85\u2028\u2029"
+_CATEGORIES = frozenset(
+    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp".split()  # noqa: SIM905
+)
+_HORIZONTAL = " \\t\xa0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
+_VERTICAL = "\\n\\x0b\\f\\r\x85\u2028\u2029"
 _CLASSES = {"d": "0-9", "w": "a-zA-Z0-9_", "s": r" \t\n\x0b\f\r", "h": _HORIZONTAL, "v": _VERTICAL}
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
 _PROPERTY = re.compile(r"\\([pP])(?:\{\^?([A-Za-z_= ]+)\}|([A-Za-z]))")
@@ -127,10 +129,12 @@ def _read_escape(pattern: str, at: int) -> tuple[str, bool, int]:
     letter = pattern[at + 1 : at + 2]
     prop, code = _PROPERTY.match(pattern, at), _CODE.match(pattern, at)
     if prop is not None:
-        return _property(prop.group(2) or prop.group(3)), prop.group(1) == "P", prop.end()
+        return *_read_property(prop), prop.end()
     if code is not None:
         digits, octal = code.group(1) or code.group(2) or code.group(3), code.group(4)
         return _quoted(chr(int(digits, 16) if digits else int(octal, 8))), False, code.end()
+    if letter in ("D", "W"):
+        return f"\\{letter}", False, at + 2
     if letter.lower() in _CLASSES:
         return _CLASSES[letter.lower()], letter.isupper(), at + 2
     if letter in _CONTROLS:
@@ -142,6 +146,13 @@ def _read_escape(pattern: str, at: int) -> tuple[str, bool, int]:
     return _quoted(letter), False, at + 2
 
 
+def _read_property(prop: re.Match[str]) -> tuple[str, bool]:
+    content, negated = _property(prop.group(2) or prop.group(3)), prop.group(1) == "P"
+    if negated and content.startswith("\\p"):
+        return f"\\P{content[2:]}", False
+    return content, negated
+
+
 def _quoted(character: str) -> str:
     return character if character.isalnum() else re.escape(character) if character in _META else character
 
@@ -149,7 +160,6 @@ def _quoted(character: str) -> str:
 _META = set("\\^-[]&~|.$*+?(){}# \t\n\r\x0b\x0c/\"'`!%,:;<=>@")
 
 
-@lru_cache(maxsize=32)
 def _property(name: str) -> str:
     if name in _POSIX:
         return _POSIX[name]
@@ -157,17 +167,6 @@ def _property(name: str) -> str:
     category = {"Alphabetic": "L", "Letter": "L", "Uppercase": "Lu", "Lowercase": "Ll", "Digit": "Nd"}.get(
         category, category
     )
-    members = (
-        [code for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith(category)]
-        if len(category) <= 2
-        else []
-    )
-    if not members:
+    if category not in _CATEGORIES:
         raise IllegalArgumentError(f"Unknown character property name {{{name}}}")
-    return "".join(_ranges(members))
-
-
-def _ranges(codes: list[int]) -> list[str]:
-    runs = groupby(enumerate(codes), lambda pair: pair[1] - pair[0])
-    spans = [[code for _, code in run] for _, run in runs]
-    return [f"\\U{span[0]:08x}-\\U{span[-1]:08x}" for span in spans]
+    return f"\\p{{{category}}}"

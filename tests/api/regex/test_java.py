@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from connect_core.api.regex.java import compile_java, replace_first
 from connect_core.errors import IllegalArgumentError, IndexOutOfBoundsError
-from connect_core.transforms.java_regex import compile_java, replace_first
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,50 @@ def test_refuses_bad_references(replacement):
         replace_first(compile_java("x"), "x", replacement)
     with pytest.raises(IndexOutOfBoundsError):
         replace_first(compile_java("x"), "x", "$1")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+$", r"(.*)*x", "(a?){300}a{300}"])
+def test_time_grows_with_the_text(pattern):
+    assert compile_java(pattern).fullmatch("a" * 20_000 + "c") is None
+
+
+@pytest.mark.parametrize("pattern", ["(?=(a+)+b)a*", r"((a+)+)\1b", "(?:(a|aa)+)(?<!x)b"])
+def test_what_has_no_bound_is_given_up(pattern):
+    with pytest.raises(IllegalArgumentError, match="takes too long"):
+        compile_java(pattern).fullmatch("a" * 5_000)
+    # The next is matched all the same.
+    assert compile_java("(?!b)a").fullmatch("a")
+
+
+def test_many_texts_have_the_time_of_one():
+    texts = [f"{'a' * 28}{number}" for number in range(50)]
+    with pytest.raises(IllegalArgumentError, match="takes too long"):
+        compile_java("(?!x)(a+)+b").matching(texts)
+    assert compile_java("(?!b)a+[0-9]{1,2}").matching([*texts, "b"]) == texts
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        ("a$", "a", True),
+        ("a$\n", "a\n", True),
+        (r"a\Z\n", "a\n", True),
+        ("a$", "a\n", False),
+        ("(?x) a b # c\n c", "abc", True),
+        (r"(?x)a\ b", "a b", True),
+        ("\ud800", "\ud800", True),
+        ("(?s).", "\ud800", True),
+        (r"[\\u0041]", "u", True),
+        (r"\\u0041", "\\u0041", True),
+        (r"\p{Lu}\pL[^\P{Nd}]", "Éé7", True),
+        ("[a-c&&[b]]", "b", True),
+        (r"(?!x)\p{Lu}", "É", True),
+    ],
+)
+def test_both_engines_match_as_java(pattern, text, matches):
+    assert (compile_java(pattern).fullmatch(text) is not None) is matches
+
+
+def test_result_of_a_replacement_is_bounded():
+    with pytest.raises(IllegalArgumentError, match="more than 65536 characters"):
+        replace_first(compile_java("a+"), "a" * 1000, "$0" * 1000)
