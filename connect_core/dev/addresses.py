@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from ipaddress import ip_address
 
 from connect_core.dev.environment import parse_variables, write_variables
 from connect_core.dev.home import Home
@@ -50,7 +51,11 @@ def _write_worker_properties(home: Home, environment: Mapping[str, str]) -> None
     if "CONNECT_BOOTSTRAP_SERVERS" in environment:
         own["bootstrap.servers"] = environment["CONNECT_BOOTSTRAP_SERVERS"]
     if has_port(home, "rest"):
-        own["listeners"] = f"http://{os.environ.get('CONNECT_BIND', '127.0.0.1')}:{port_of(home, 'rest')}"
+        bind = os.environ.get("CONNECT_BIND", "127.0.0.1")
+        own["listeners"] = f"http://{bind}:{port_of(home, 'rest')}"
+        if not ip_address(bind).is_loopback:
+            # Without a login the REST API would not start there.
+            own["rest.authentication"] = "airflow"
     lines = given.read_text().splitlines() if given else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in own]
     head = "# Written by `connect dev` from config/worker.properties."

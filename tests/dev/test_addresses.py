@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from connect_core.cli.rest import asks_for_login
+from connect_core.configs import load_worker
 from connect_core.dev.addresses import assign_ports, write_environment
 from connect_core.dev.environment import load_environment, parse_variables, read_environment, write_variables
 from connect_core.dev.home import Home
 from connect_core.dev.services import SERVICES
+from connect_core.rest import check_listeners
+from connect_core.settings import WorkerMode
 
 
 @pytest.fixture
@@ -73,3 +77,17 @@ def test_variables_are_read_back_here_and_by_a_shell(tmp_path: Path, value: str)
     assert parse_variables(tmp_path / "env") == {"NAME": value}
     script = f'. {tmp_path / "env"}; printf %s "$NAME"'
     assert subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout == value
+
+
+@pytest.mark.parametrize(("bind", "has_login"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_rest_can_start_where_the_stack_listens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bind: str, has_login: bool
+) -> None:
+    home = Home(tmp_path / ".connect", Path(__file__).parents[2])
+    monkeypatch.setenv("CONNECT_BIND", bind)
+    assign_ports(home, SERVICES, lambda line: None)
+    environment = write_environment(home)
+    settings = load_worker(Path(environment["CONNECT_WORKER_CONFIG"]), environment, WorkerMode.DISTRIBUTED)
+    assert [listener.host for listener in settings.listeners] == [bind]
+    assert asks_for_login(settings) is has_login
+    check_listeners(settings.listeners, has_login=has_login)
