@@ -16,7 +16,7 @@ from connect_core.api.guarantee import Delivery
 from connect_core.api.source import SourceConnector
 from connect_core.configs.classes import class_resolver
 from connect_core.configs.connector import worker_defaults
-from connect_core.configs.definitions import CONVERTERS, Defaults
+from connect_core.configs.definitions import CONVERTERS, Defaults, common_definition
 from connect_core.configs.enrichment import enriched
 from connect_core.configs.infos import ConfigInfo, ConfigInfos, Json, key_json, merged, prefixed_infos, ranked_infos
 from connect_core.configs.intervals import INTERVALS
@@ -27,7 +27,7 @@ from connect_core.configs.secrets import HIDDEN, is_sealed, mask, sensitive_keys
 from connect_core.configs.sinks import check_sink, sink_definition
 from connect_core.configs.sources import check_source, source_definition
 from connect_core.configs.topic_creation import topic_creation_definition
-from connect_core.configs.versions import ensure_version
+from connect_core.configs.versions import VersionMissingError, ensure_version
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.registry import Plugin, PluginKind, registry
 from connect_core.settings import WorkerSettings
@@ -37,6 +37,7 @@ __all__ = ["plugin_config", "validate"]
 _DEFINITIONS = {"source": source_definition, "sink": sink_definition}
 _PROVIDERS = frozenset(("env", "file", "dir"))
 _VERSION = ".plugin.version"
+_CONNECTOR_VERSION = f"connector{_VERSION}"
 _TELLING = 4
 
 Config = Mapping[str, str | None]
@@ -49,12 +50,14 @@ def validate(
 
     ``owner``: whose sealed values it may hold; by default the connector it names.
 
-    Raise ConfigError where there is no connector class, none of that name, or
-    none of the version asked for.
+    Raise ConfigError where there is no connector class, or none of that name.
     """
     config, unresolved = _resolved(raw, providers or ConfigProviders(), owner or str(raw.get("name", "")))
     plugin = _plugin(raw, config)
-    ensure_version(plugin, config.get(f"connector{_VERSION}"))
+    try:
+        ensure_version(plugin, config.get(_CONNECTOR_VERSION))
+    except VersionMissingError as error:
+        return _hidden(_without_version(plugin, config, worker, str(error)), raw, config)
     connector: Connector = plugin.load()()
     definition = _definition(plugin, config, worker)
     values = definition.validate_all(config)
@@ -91,6 +94,21 @@ def _used_clients(connector_type: str, config: Config) -> tuple[str, ...]:
         creates_topics = any(key.startswith("topic.creation.") for key in config)
         return ("producer", "admin") if creates_topics else ("producer",)
     return CLIENTS if has_dead_letters else ("consumer",)
+
+
+def _without_version(plugin: Plugin, config: Config, worker: WorkerSettings, message: str) -> ConfigInfos:
+    """Return the shared settings: nothing can be asked of a connector that is not there in this version.
+
+    Connect: ``AbstractHerder.invalidVersionedConnectorValidation``.
+    """
+    definition = common_definition(worker_defaults(plugin, worker, is_enriched=True), class_resolver(aliases=True))
+    values = definition.validate_all(config)
+    for key in ("connector.class", _CONNECTOR_VERSION):
+        _add(values, key, config.get(key), message)
+    values[_CONNECTOR_VERSION].recommended_values = [plugin.version]
+    _refuse_nulls(config, values)
+    name = str(config["connector.class"])
+    return ranked_infos(name, definition.config_keys(), values.values(), definition.group_names())
 
 
 def plugin_config(name: str) -> list[Json] | None:
@@ -161,10 +179,14 @@ def _check(connector: Connector, config: Config, values: dict[str, ConfigValue],
     else:
         check_sink(config, values, "" if worker.is_standalone else worker.deployment)
         _check_guarantee(connector, given, values)
+    _refuse_nulls(config, values)
+    _check_versions(given, values)
+
+
+def _refuse_nulls(config: Config, values: dict[str, ConfigValue]) -> None:
     for key, value in config.items():
         if value is None:
             _add(values, key, None, "Null value can not be supplied as the configuration value.")
-    _check_versions(given, values)
 
 
 def _check_guarantee(connector: Connector, config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
@@ -197,11 +219,14 @@ def _check_versions(config: Mapping[str, str], values: dict[str, ConfigValue]) -
         owner = key.removesuffix(_VERSION)
         if owner == key or key not in values or owner == "connector":
             continue
-        plugin = registry().describe((config.get(owner) or config.get(f"{owner}.type") or "").strip())
+        named = owner if owner in config else f"{owner}.type"
+        plugin = registry().describe((config.get(named) or "").strip())
         try:
             if plugin is not None:
                 ensure_version(plugin, requirement)
-        except ConfigError as error:
+        except VersionMissingError as error:
+            # At both settings, as Connect lists it.
+            _add(values, named, config[named], str(error))
             _add(values, key, requirement, str(error))
 
 

@@ -8,10 +8,14 @@ from typing import Any
 from connect_core.errors import ConfigError
 from connect_core.registry import Plugin
 
-__all__ = ["VersionValidator", "ensure_version", "is_version_matched"]
+__all__ = ["VersionMissingError", "VersionValidator", "ensure_version", "is_version_matched"]
 
 _RANGE = re.compile(r"([\[(])([^,\[\]()]*+)(,?)([^,\[\]()]*+)([\])])")
 _PARTS = re.compile(r"\d+|[a-zA-Z]+")
+
+
+class VersionMissingError(ConfigError):
+    """Say that there is no version of a plugin that is asked for. Connect: ``VersionedPluginLoadingException``."""
 
 
 class VersionValidator:
@@ -34,11 +38,11 @@ def is_version_matched(version: str, requirement: str) -> bool:
 
 
 def ensure_version(plugin: Plugin, requirement: str | None) -> None:
-    """Raise ConfigError unless the plugin's version satisfies the requirement."""
+    """Raise VersionMissingError unless the plugin's version satisfies the requirement."""
     if requirement is None or is_version_matched(plugin.version, requirement):
         return
     asked = requirement if _ranges(requirement) else f"[{requirement},{requirement}]"
-    raise ConfigError(
+    raise VersionMissingError(
         f"Plugin {plugin.name} not found that matches the version range {asked}, available versions: [{plugin.version}]"
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from connect_core.errors import ConnectError, NotFoundError
+from connect_core.errors import NotFoundError
 
 __all__ = ["Loggers"]
 
@@ -50,9 +50,7 @@ class Loggers:
 
         Raise NotFoundError for an unknown level, as Connect does.
         """
-        if not level:
-            raise ConnectError("The log level may not be empty.")
-        number = _LEVELS.get(level.upper())
+        number = _LEVELS.get(level.strip().upper())
         if number is None:
             raise NotFoundError(f"invalid log level '{level}'.")
         with self._lock:

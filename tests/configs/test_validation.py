@@ -90,11 +90,32 @@ def test_no_class_is_the_recorded_text() -> None:
         assert str(caught.value) == f"Connector config {shown} contains no connector type"
 
 
-def test_unknown_class_and_version_are_refused() -> None:
+def test_unknown_class_is_refused() -> None:
     with pytest.raises(ConfigError, match="which name matches Nope"):
         validate({"connector.class": "Nope"}, worker())
-    with pytest.raises(ConfigError, match=r"matches the version range \[9\.9\.9,9\.9\.9\]"):
-        validate(SOURCE | {"connector.plugin.version": "9.9.9"}, worker())
+
+
+def test_version_that_is_not_there_is_an_error_of_class_and_version() -> None:
+    infos = validate(SOURCE | {"connector.plugin.version": "[9.9,10)", "tasks.max": "x"}, worker())
+    wrong = "Plugin org.apache.kafka.connect.file.FileStreamSourceConnector not found that matches the version range "
+    wrong += "[9.9,10), available versions: [4.3.1]"
+    found = {
+        info.value.name: list(info.value.error_messages)
+        for info in infos.infos
+        if info.value is not None and info.value.error_messages
+    }
+    assert found["connector.class"] == found["connector.plugin.version"] == [wrong]
+    assert set(found) == {"connector.class", "connector.plugin.version", "tasks.max"}
+    (version,) = [info.value for info in infos.infos if info.value and info.value.name == "connector.plugin.version"]
+    assert list(version.recommended_values) == ["4.3.1"]
+    assert "topic" not in {info.value.name for info in infos.infos if info.value}
+
+
+def test_version_of_a_converter_that_is_not_there_is_an_error_of_both_settings() -> None:
+    given = {"value.converter": JSON, "value.converter.plugin.version": "9.9.9"}
+    infos = validate(SOURCE | given, worker())
+    found = {info.value.name for info in infos.infos if info.value is not None and info.value.error_messages}
+    assert found == set(given)
 
 
 def test_own_settings_are_checked_where_used() -> None:

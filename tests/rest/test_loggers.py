@@ -7,8 +7,9 @@ import uuid
 
 import pytest
 
-from connect_core.errors import ConnectError, NotFoundError
+from connect_core.errors import NotFoundError
 from connect_core.rest.loggers import Loggers
+from tests.rest.conftest import Client
 
 
 @pytest.fixture
@@ -46,5 +47,15 @@ def test_unknown_logger_and_level_are_not_found(name: str) -> None:
         Loggers().show(name)
     with pytest.raises(NotFoundError, match="invalid log level 'LOUD'"):
         Loggers().set_level(name, "LOUD")
-    with pytest.raises(ConnectError, match="may not be empty"):
+    with pytest.raises(NotFoundError, match="invalid log level ''"):
         Loggers().set_level(name, "")
+
+
+def test_level_is_trimmed_and_other_keys_are_passed_over(call: Client, name: str) -> None:
+    answer = call("PUT", f"/admin/loggers/{name}", {"level": " debug ", "other": "x", "number": 5, "null": None})
+    assert (answer.status, answer.json) == (200, [name])
+    assert call("GET", f"/admin/loggers/{name}").json["level"] == "DEBUG"
+    assert call("PUT", f"/admin/loggers/{name}", {"level": 5}).json["message"] == "invalid log level '5'."
+    assert call("PUT", f"/admin/loggers/{name}", {"level": ""}).status == 404
+    assert call("PUT", f"/admin/loggers/{name}", {"level": None}).status == 400
+    assert call("PUT", f"/admin/loggers/{name}", {"level": "INFO", "other": {"a": 1}}).status == 500

@@ -146,10 +146,11 @@ class FileStreamSinkTask(SinkTask):
 
 
 def check_allowed(file: str, limits: WorkerLimits) -> None:
-    """Raise ConfigError unless the file may be written here; neither it nor its folder need exist yet."""
+    """Raise ConfigError unless the file may be written here; neither it nor its folder need exist yet.
+
+    No file stands for the standard output: whether it can be written is found by the task, as in Connect.
+    """
     if not file:
-        if not limits.standalone:
-            raise ConfigError(FILE, file, "the standard output can be written in standalone mode only; name a file")
         return
     allowed = AllowedFile.resolve(FILE, file, limits)
     try:
@@ -164,8 +165,12 @@ def check_allowed(file: str, limits: WorkerLimits) -> None:
 def check_writable(file: str, limits: WorkerLimits) -> None:
     """Raise ConfigError unless the file can be written now: a task's check, as in Connect."""
     check_allowed(file, limits)
-    folder = AllowedFile.resolve(FILE, file, limits).path.parent if file else None
-    if folder is not None and not folder.is_dir():
+    if not file:
+        if not limits.standalone:
+            raise ConfigError(FILE, None, "the standard output can be written in standalone mode only; name a file")
+        return
+    folder = AllowedFile.resolve(FILE, file, limits).path.parent
+    if not folder.is_dir():
         raise ConfigError(FILE, file, f"there is no folder {folder}; create it")
 
 

@@ -107,10 +107,11 @@ class FileStreamSourceConnector(SourceConnector):
 
 
 def check_readable(file: str, limits: WorkerLimits) -> None:
-    """Raise ConfigError unless the file may be read here; it need not exist yet."""
+    """Raise ConfigError unless the file may be read here; it need not exist yet.
+
+    No file stands for the standard input: whether there is one is found by the task, as in Connect.
+    """
     if not file:
-        if not limits.standalone:
-            raise ConfigError(FILE, file, "the standard input can be read in standalone mode only; name a file")
         return
     allowed = AllowedFile.resolve(FILE, file, limits)
     try:

@@ -308,10 +308,21 @@ def test_without_a_file_lines_go_to_the_standard_output(tmp_path, capsys):
     assert capsys.readouterr().out == "a0@0\na0@1\na0@2\n"
 
 
+def test_standard_output_elsewhere_fails_the_tasks_not_the_connector(tmp_path):
+    limits = limits_of(tmp_path, standalone=False)
+    connector = FileStreamSinkConnector()
+    connector.initialize(DriverSide(limits))
+    connector.start({})
+    assert connector.validate_live({}, limits) == {}
+    task = FileStreamSinkTask()
+    task.initialize(SinkSide(limits, {}, interval_of(A0)))
+    with pytest.raises(ConfigError, match="standalone mode only; name a file"):
+        task.start({})
+
+
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("", "standalone"),
         ("/etc/passwd", "allows"),
         ("../out", "allows"),
         (".", "no regular file"),

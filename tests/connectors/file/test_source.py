@@ -255,12 +255,16 @@ def test_standard_input_is_read_in_standalone(tmp_path):
     task.stop()
 
 
-@pytest.mark.parametrize("standalone", [False])
-def test_standard_input_is_refused_elsewhere(tmp_path, standalone):
+def test_standard_input_elsewhere_fails_the_task_not_the_connector(tmp_path):
+    limits = limits_of(tmp_path, False)
     connector = FileStreamSourceConnector()
-    connector.initialize(DriverSide(limits_of(tmp_path, standalone)))
-    with pytest.raises(ConfigError, match="standalone"):
-        connector.start({"topic": TOPIC})
+    connector.initialize(DriverSide(limits))
+    connector.start({"topic": TOPIC})
+    assert connector.validate_live({"topic": TOPIC}, limits) == {}
+    task = FileStreamSourceTask()
+    task.initialize(SourceSide(limits, {}, Committed({})))
+    with pytest.raises(ConfigError, match="standalone mode only; name a file"):
+        task.start({"topic": TOPIC})
 
 
 def outside(tmp_path: Path) -> dict[str, str]:
