@@ -73,13 +73,19 @@ def restart(herder: Herder, name: str, request: RestartRequest) -> ConnectorStat
 
 
 def restart_task(herder: Herder, name: str, task: int) -> None:
-    """Restart one task. Raise NotFoundError; IllegalWorkerStateError for a task a stop gave up."""
+    """Restart one task. Raise NotFoundError; IllegalWorkerStateError for one that was dealt once and is not now.
+
+    Connect keeps the configurations of tasks given up by a stop or a new deal: nobody has
+    them, which its REST API answers with 409 (``DistributedHerder.restartTask``).
+    """
     state = _known(herder, name)
     if all(part.task != task for part in get_status(herder, name).tasks):
-        if state.target_state is TargetState.STOPPED and task < state.tasks_ever:
-            raise IllegalWorkerStateError(
-                f"Task {name}-{task} cannot be restarted: the connector is stopped. Resume it first."
+        if task < state.tasks_ever:
+            is_stopped = state.target_state is not TargetState.STARTED
+            remedy = (
+                "the connector has no tasks now. Resume it first." if is_stopped else "the connector has fewer tasks."
             )
+            raise IllegalWorkerStateError(f"Task {name}-{task} cannot be restarted: {remedy}")
         raise NotFoundError(f"Unknown task: {name}-{task}")
     _begin(herder, state, [task])
 

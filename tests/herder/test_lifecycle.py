@@ -189,6 +189,15 @@ def test_task_of_stopped_connector_is_a_conflict(world: World) -> None:
         lifecycle.restart_task(world.herder, "a", 1)
 
 
+def test_task_given_up_is_a_conflict_when_paused_after_a_stop_too(world: World) -> None:
+    world.create()
+    world.driver().begin()
+    lifecycle.stop(world.herder, "a")
+    lifecycle.pause(world.herder, "a")
+    with pytest.raises(IllegalWorkerStateError, match="Resume it first"):
+        lifecycle.restart_task(world.herder, "a", 0)
+
+
 def test_run_now_is_a_trigger(world: World) -> None:
     world.create()
     assert lifecycle.run_now(world.herder, "a") == "manual-1"
