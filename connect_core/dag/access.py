@@ -7,17 +7,22 @@ connector's name and never taken from a caller.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
-from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+from airflow.api_fastapi.auth.managers.models.resource_details import AssetDetails, DagDetails, PoolDetails
 from airflow.api_fastapi.core_api.security import USER_INJECTED_BY_TRUSTED_MIDDLEWARE
 from airflow.configuration import conf
+from airflow.models.asset import AssetModel
 from airflow.models.dag import DagModel
+from airflow.models.pool import Pool
+from airflow.sdk import Asset
+from airflow.utils.session import create_session
 from jwt import InvalidTokenError
+from sqlalchemy import or_, select
 
 from connect_core.dag.naming import dag_id_of
 
@@ -54,9 +59,12 @@ class AirflowAccess:
         return AirflowCaller(user.get_name(), user)
 
     def allows(self, caller: AirflowCaller, method: Method, connector: str | None) -> bool:
-        """Return whether the auth manager allows this on the connector's DAG, or on DAGs in general."""
+        """Return whether the auth manager allows this on the connector's DAG.
+
+        What belongs to no connector and is changed are the loggers, which are those of Airflow's server.
+        """
         if connector is None:
-            return method == "GET" or self._may(caller, method, DagDetails())
+            return method == "GET" or _may_configure(caller)
         dag_id = dag_id_of(connector)
         team = DagModel.get_team_name(dag_id) if _has_teams() else None
         return self._may(caller, method, DagDetails(id=dag_id, team_name=team))
@@ -75,6 +83,43 @@ class AirflowAccess:
         for team, dag_ids in by_team.items():
             seen |= manager.filter_authorized_dag_ids(dag_ids=dag_ids, user=caller.user, method="GET", team_name=team)
         return [name for name, dag_id in ids.items() if dag_id in seen]
+
+    def refusal(self, caller: AirflowCaller, connector: str, settings: Mapping[str, str]) -> str | None:
+        """Ask for the rights to the pool, to make events of the outlets' assets, and to follow those of a schedule."""
+        manager, user = get_auth_manager(), caller.user
+        pool = settings.get("schedule.pool", "").strip()
+        if pool:
+            details = PoolDetails(name=pool, team_name=Pool.get_team_name(pool) if _has_teams() else None)
+            if not manager.is_authorized_pool(method="PUT", details=details, user=user):
+                return f"let a connector take slots of pool {pool} (schedule.pool): that takes the right to change it"
+        for uri in filter(None, map(str.strip, settings.get("schedule.outlets", "").split(","))):
+            if not manager.is_authorized_asset(method="POST", details=_asset(uri), user=user):
+                return f"make events of asset {uri} (schedule.outlets): that takes the right to create them"
+        for word in _awaited(settings.get("schedule", "")):
+            if not manager.is_authorized_asset(method="GET", details=_asset(word), user=user):
+                return f"see asset {word} (schedule)"
+        return None
+
+
+def _may_configure(caller: AirflowCaller) -> bool:
+    return get_auth_manager().is_authorized_configuration(method="PUT", user=caller.user)
+
+
+def _awaited(schedule: str) -> list[str]:
+    """Return the assets an ``asset:…`` schedule names."""
+    kind, _, rest = schedule.strip().partition(":")
+    return [word for word in rest.split() if word != "|"] if kind == "asset" else []
+
+
+def _asset(word: str) -> AssetDetails:
+    """Return the asset of this URI or name; one that does not exist yet has no id."""
+    try:
+        uri = Asset(uri=word).uri if "://" in word else word
+    except ValueError:
+        uri = word
+    with create_session() as session:
+        found = session.scalar(select(AssetModel.id).where(or_(AssetModel.uri == uri, AssetModel.name == word)))
+    return AssetDetails(id=None if found is None else str(found))
 
 
 def _bearer(authorization: str) -> str | None:

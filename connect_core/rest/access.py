@@ -11,11 +11,14 @@ from typing import Annotated, Any
 from fastapi import Depends
 from starlette.requests import Request
 
+from connect_core.errors import NotFoundError
+from connect_core.herder.connectors import get_config
 from connect_core.herder.context import Herder
+from connect_core.herder.raw import RawConfig
 from connect_core.rest.auth import Method
 from connect_core.rest.errors import ForbiddenError
 
-__all__ = ["Deleter", "Editor", "Reader", "Visible", "create_access", "ensure_allowed"]
+__all__ = ["Deleter", "Editor", "Reader", "Visible", "create_access", "ensure_allowed", "ensure_settings_allowed"]
 
 
 def ensure_allowed(request: Request, method: Method, connector: str | None) -> Herder:
@@ -29,6 +32,20 @@ def ensure_allowed(request: Request, method: Method, connector: str | None) -> H
     return made
 
 
+def ensure_settings_allowed(request: Request, herder: Herder, connector: str, config: RawConfig) -> None:
+    """Raise ForbiddenError where settings that are new reach beyond the connector: pools and assets of others."""
+    given = {key: value for key in _FAR_REACHING if (value := config.get(key))}
+    try:
+        stored = get_config(herder, connector) if given else {}
+    except NotFoundError:
+        stored = {}
+    fresh = {key: value for key, value in given.items() if value != stored.get(key)}
+    refusal = request.app.state.authorizer.refusal(request.state.caller, connector, fresh) if fresh else None
+    if refusal is not None:
+        raise ForbiddenError(f"User {request.state.caller.name} may not {refusal}")
+
+
+_FAR_REACHING = ("schedule", "schedule.pool", "schedule.outlets")
 _VERBS = {"GET": "see", "POST": "create", "PUT": "change", "DELETE": "delete"}
 
 

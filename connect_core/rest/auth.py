@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
@@ -59,6 +59,9 @@ class Authorizer(Protocol):
     def visible(self, caller: Any, connectors: Collection[str]) -> Collection[str]:
         """Return those of the connectors the caller may see. May block."""
 
+    def refusal(self, caller: Any, connector: str, settings: Mapping[str, str]) -> str | None:
+        """Return why the caller may not give a connector these settings (``schedule…``), if so. May block."""
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -85,6 +88,10 @@ class LoopbackAuthorizer:
     def visible(self, caller: Any, connectors: Collection[str]) -> Collection[str]:
         """Show everything."""
         return connectors
+
+    def refusal(self, caller: Any, connector: str, settings: Mapping[str, str]) -> str | None:
+        """Refuse nothing."""
+        return None
 
 
 def is_loopback(host: str) -> bool:

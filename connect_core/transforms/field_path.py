@@ -109,7 +109,7 @@ def _quoted_step(path: str, opening: int) -> tuple[str, int]:
     while True:
         at = path.find("`", at)
         is_last = at == len(path) - 1
-        escaped = path[at - 1] == "\\"
+        escaped = at > 0 and path[at - 1] == "\\"
         if at < 0 or (is_last and escaped):
             raise ConfigError(
                 f"Incomplete backtick pair in path: [{path}],"

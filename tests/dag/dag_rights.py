@@ -23,3 +23,15 @@ class RightsPerDag(SimpleAuthManager):
             return bool(method == "GET")
         granted = dict(line.split("=", 1) for line in os.environ[GRANTS].split(";"))
         return f"{method}:{dag_id}" in granted.get(user.get_name(), "").split(",")
+
+    def is_authorized_pool(self, *, method: Any, user: Any, details: Any = None) -> bool:
+        """Return whether a pool was granted by its name."""
+        return self._is_granted(user, f"{method}:pool:{details.name}")
+
+    def is_authorized_asset(self, *, method: Any, user: Any, details: Any = None) -> bool:
+        """Return whether an asset was granted by its id; one that is not there yet has none."""
+        return self._is_granted(user, f"{method}:asset:{details.id}")
+
+    def _is_granted(self, user: Any, right: str) -> bool:
+        granted = dict(line.split("=", 1) for line in os.environ[GRANTS].split(";"))
+        return right in granted.get(user.get_name(), "").split(",")

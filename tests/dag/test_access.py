@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from airflow.api_fastapi.app import create_auth_manager
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from airflow.models.asset import AssetModel
 from airflow.models.revoked_token import RevokedToken
 from airflow.settings import get_engine
+from airflow.utils.session import create_session
 from fastapi import FastAPI
 
 from connect_core.dag.access import AirflowAccess
@@ -32,13 +34,16 @@ def manager() -> Iterator[Any]:
     settings = {
         "AIRFLOW__CORE__AUTH_MANAGER": "tests.dag.dag_rights.RightsPerDag",
         "AIRFLOW__API_AUTH__JWT_SECRET": "a secret of sixty-four characters, or so, for the tests of rights",
-        GRANTS: f"ann={OWN};reader=GET:{dag_id_of('a')}",
+        GRANTS: f"ann={OWN},PUT:pool:own,POST:asset:None,GET:asset:None;reader=GET:{dag_id_of('a')}",
     }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():
             patch.setenv(name, value)
         # The one table that is asked for with every token.
         RevokedToken.__table__.create(get_engine(), checkfirst=True)
+        AssetModel.__table__.create(get_engine(), checkfirst=True)
+        with create_session() as session:
+            session.merge(AssetModel(id=7, uri="file:///theirs", name="theirs"))
         yield create_auth_manager()
 
 
@@ -127,3 +132,31 @@ def test_cookie_writes_of_other_sites_are_refused(
     plain = {**cookie, "Content-Type": "text/plain"}
     assert call("PUT", "/connect/connectors/b/config", SOURCE, plain).status == 415
     assert call("GET", "/connect/connectors/b/status", headers=cookie).status == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({"schedule.pool": "own"}, 201),
+        ({"schedule.pool": "theirs"}, 403),
+        ({"schedule.outlets": "kafka://c/new"}, 201),
+        ({"schedule.outlets": "kafka://c/new,file:///theirs"}, 403),
+        ({"schedule": "asset:kafka://c/new"}, 201),
+        ({"schedule": "asset:theirs"}, 403),
+        ({"schedule": "asset:kafka://c/new | file:///theirs"}, 403),
+        ({"schedule": "PT5M"}, 201),
+    ],
+)
+def test_pools_and_assets_of_others_are_asked_for(
+    call: Client, login: Callable[[str], Mapping[str, str]], settings: dict[str, str], status: int
+) -> None:
+    new = {"name": "b", "config": {**SOURCE, **settings}}
+    assert call("POST", "/connect/connectors", new, login("ann")).status == status
+
+
+def test_loggers_of_airflows_server_need_the_right_to_its_configuration(
+    call: Client, login: Callable[[str], Mapping[str, str]]
+) -> None:
+    for logger in ("root", "airflow", "connect_core"):
+        answer = call("PUT", f"/connect/admin/loggers/{logger}", {"level": "OFF"}, login("ann"))
+        assert answer.status == 403

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -31,6 +31,9 @@ class Guests:
 
     def visible(self, caller: Service, connectors: Collection[str]) -> Collection[str]:
         return [name for name in connectors if name in OWN[caller.name]]
+
+    def refusal(self, caller: Service, connector: str, settings: Mapping[str, str]) -> str | None:
+        return "use that pool" if settings.get("schedule.pool") == "theirs" else None
 
 
 @pytest.fixture
@@ -89,6 +92,16 @@ def test_connector_is_created_by_who_may_under_that_name(guarded: Client) -> Non
     new: dict[str, Any] = {"name": " a ", "config": SOURCE}
     assert guarded("POST", "/connectors", new, as_user("ann")).status == 403
     assert guarded("POST", "/connectors", new, as_user("jo")).status == 201
+
+
+def test_settings_that_reach_beyond_the_connector_need_their_own_right(guarded: Client, world: World) -> None:
+    theirs = {**SOURCE, "schedule.pool": "theirs"}
+    assert guarded("POST", "/connectors", {"name": "a", "config": theirs}, as_user("jo")).status == 403
+    assert guarded("PUT", "/connectors/a/config", theirs, as_user("jo")).status == 403
+    world.create("a", {**SOURCE, "schedule.pool": "theirs"})
+    assert guarded("PUT", "/connectors/a/config", theirs, as_user("jo")).status == 200
+    assert guarded("PATCH", "/connectors/a/config", {"schedule.pool": "own"}, as_user("jo")).status == 200
+    assert guarded("PATCH", "/connectors/a/config", {"schedule.pool": "theirs"}, as_user("jo")).status == 403
 
 
 def test_page_of_another_origin_may_change_nothing(call: Client, world: World) -> None:

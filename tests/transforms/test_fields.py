@@ -74,7 +74,7 @@ def test_extract_of_unknown_field_is_refused():
     assert in_columns(transform, sink(_row(1), SCHEMA)) is None
 
 
-@pytest.mark.parametrize("path", ["`abc", "a.`b", "`a\\`"])
+@pytest.mark.parametrize("path", ["`", "a.`", "`abc", "a.`b", "`a\\`"])
 def test_extract_refuses_open_backticks(path):
     with pytest.raises(ConfigError, match="Incomplete backtick pair"):
         configured(ExtractFieldValue, field=path, field_syntax_version="V2")

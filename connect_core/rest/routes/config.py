@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from connect_core.herder import connectors
-from connect_core.rest.access import Editor, Reader
+from connect_core.rest.access import Editor, Reader, ensure_settings_allowed
 from connect_core.rest.answers import answer
 from connect_core.rest.described import takes
 from connect_core.rest.entities import ConfigBody
@@ -35,6 +35,7 @@ def get_config(connector: Name, herder: Reader) -> Response:
 )
 def put_config(request: Request, connector: Name, herder: Editor, config: ConfigBody) -> Response:
     """Replace the configuration; a hidden value keeps the stored one."""
+    ensure_settings_allowed(request, herder, connector, config)
     is_new, info = connectors.put_config(herder, connector, config)
     return created(request, info) if is_new else answer(info.to_json())
 
@@ -45,6 +46,7 @@ def put_config(request: Request, connector: Name, herder: Editor, config: Config
     response_model=ConnectorInfo,
     openapi_extra=takes(Config),
 )
-def patch_config(connector: Name, herder: Editor, patch: ConfigBody) -> Response:
+def patch_config(request: Request, connector: Name, herder: Editor, patch: ConfigBody) -> Response:
     """Change some settings."""
+    ensure_settings_allowed(request, herder, connector, patch)
     return answer(connectors.patch_config(herder, connector, patch).to_json())

@@ -12,7 +12,7 @@ from connect_core.api.config.parsing import trim
 from connect_core.errors import BadRequestError
 from connect_core.herder import connectors
 from connect_core.herder.status import get_status, get_task_status
-from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed
+from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed, ensure_settings_allowed
 from connect_core.rest.answers import answer, empty
 from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import NewConnectorBody
@@ -67,7 +67,9 @@ def list_connectors(request: Request, herder: Reader, visible: Visible) -> Respo
 )
 def create_connector(request: Request, new: NewConnectorBody) -> Response:
     """Create a connector; ``initial_state`` STOPPED, PAUSED or RUNNING (KIP-980)."""
-    herder = ensure_allowed(request, "POST", trim(new.name or ""))
+    name = trim(new.name or "")
+    herder = ensure_allowed(request, "POST", name)
+    ensure_settings_allowed(request, herder, name, new.config)
     return created(request, connectors.create(herder, new))
 
 
