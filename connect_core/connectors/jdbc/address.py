@@ -17,6 +17,7 @@ from sqlalchemy import URL
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_path
+from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.errors import ConfigError
 
 __all__ = ["ALLOWED_DIALECTS", "CONNECTION_URL", "CURRENT_SCHEMA", "DatabaseAddress", "database_url", "parse_address"]
@@ -119,7 +120,7 @@ def database_url(value: str, login: tuple[str | None, str | None], limits: Worke
     """Return the SQLAlchemy URL of a ``connection.url`` for one user and password.
 
     Raises ConfigError for what this worker does not allow: another dialect or
-    parameter, a database file outside ``file.roots``.
+    parameter, a database file outside ``file.roots``, a host that may not be called.
     """
     address = parse_address(value)
     _check_allowed(value, address, limits)
@@ -128,6 +129,8 @@ def database_url(value: str, login: tuple[str | None, str | None], limits: Worke
     if address.is_file:
         database = _checked_file(value, address, limits)
         user = password = None
+    else:
+        ensure_allowed_host(CONNECTION_URL, address.host, limits)
     return URL.create(
         f"{address.dialect}+{address.driver}" if address.driver else address.dialect,
         username=user,

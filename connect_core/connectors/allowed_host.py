@@ -1,0 +1,85 @@
+"""Hosts a connector may call: the worker's ``limits.hosts.allowed``, and never a cloud's metadata by default."""
+
+from __future__ import annotations
+
+import re
+import socket
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.errors import ConfigError
+
+__all__ = ["ensure_allowed_host"]
+
+_ALLOWED = "hosts.allowed"
+_METADATA = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254")))
+"""Where clouds other than by link-local addresses tell a machine its credentials."""
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+Address = IPv4Address | IPv6Address
+
+
+def ensure_allowed_host(key: str, host: str, limits: WorkerLimits) -> None:
+    """Raise ConfigError unless a connector may call this host.
+
+    With ``limits.hosts.allowed`` (names, ``*.`` names, addresses, networks; separated by
+    commas) only those. Without it every host but link-local, metadata, multicast and
+    unspecified addresses, which an address or network of the list alone allows. A name that
+    resolves to several addresses needs all of them allowed; one that does not resolve
+    fails when it is called.
+    """
+    listed = [part.strip().lower() for part in limits.values.get(_ALLOWED, "").split(",") if part.strip()]
+    name = host.strip("[]").rstrip(".").lower()
+    addresses = _addresses(name)
+    is_named = any(_is_name(name, pattern) for pattern in listed)
+    for address in addresses:
+        if any(_is_within(address, part) for part in listed):
+            continue
+        if _is_never(address):
+            remedy = f"name another host, or let an administrator add {address} to limits.{_ALLOWED}"
+            raise ConfigError(key, host, f"{address} is a link-local, metadata or multicast address: {remedy}")
+        if listed and not is_named:
+            raise _unlisted(key, host, listed)
+    if listed and not addresses and not is_named:
+        raise _unlisted(key, host, listed)
+
+
+def _unlisted(key: str, host: str, listed: list[str]) -> ConfigError:
+    remedy = f"name one of them, or let an administrator add it to limits.{_ALLOWED}"
+    return ConfigError(key, host, f"this worker's connectors may call {', '.join(listed)} only: {remedy}")
+
+
+def _addresses(name: str) -> list[Address]:
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return sorted({_plain(str(one[4][0])) for one in found}, key=str)
+
+
+def _plain(text: str) -> Address:
+    """Return an address; one of IPv4 that is written inside IPv6 as what it is."""
+    address = ip_address(text.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is None and address in _NAT64:
+            inner = IPv4Address(int(address) & 0xFFFFFFFF)
+        return inner or address
+    return address
+
+
+def _is_never(address: Address) -> bool:
+    return address.is_link_local or address.is_multicast or address.is_unspecified or address in _METADATA
+
+
+def _is_name(name: str, pattern: str) -> bool:
+    return name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
+
+
+def _is_within(address: Address, part: str) -> bool:
+    if not re.fullmatch(r"[0-9a-f:.]+(/[0-9]+)?", part):
+        return False
+    try:
+        return address in ip_network(part, strict=False)
+    except ValueError:
+        return False
