@@ -14,7 +14,7 @@ from connect_core.api.offsets import canonical, parse
 from connect_core.api.source import ExactlyOnceSupport, SourceConnector
 from connect_core.connectors.allowed_file import AllowedFile
 from connect_core.connectors.file.config import FILE, SOURCE_CONFIG
-from connect_core.connectors.file.identity import FileIdentity
+from connect_core.connectors.file.predecessor import QUIET_SECONDS
 from connect_core.connectors.file.source_task import FILENAME, POSITION, FileStreamSourceTask, checked_position
 from connect_core.connectors.file.tail import FileTail
 from connect_core.errors import ConfigError, ConnectError
@@ -68,9 +68,7 @@ class FileStreamSourceConnector(SourceConnector):
             return None
         key = canonical({FILENAME: file})
         position = checked_position(offsets.get(key))
-        tail = FileTail(
-            file, self.context.limits, position or 0, FileIdentity.from_state(self.context.offset_states.get(key))
-        )
+        tail = FileTail.resumed(file, self.context.limits, position, self.context.offset_states.get(key))
         try:
             pending = tail.pending()
         finally:
@@ -86,7 +84,10 @@ class FileStreamSourceConnector(SourceConnector):
         """Promise exactly-once for files; what was read of the standard input cannot be read again."""
         if not _file_of(config):
             return Guarantee(Delivery.AT_MOST_ONCE, atomicity=Atomicity.TRANSACTION)
-        condition = "the file is only appended to, rotated or truncated"
+        condition = (
+            "the file is only appended to, or rotated by renaming it in its folder, and its writers leave the renamed "
+            f"file within {QUIET_SECONDS:g} s; rotation that copies and truncates can lose lines"
+        )
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:

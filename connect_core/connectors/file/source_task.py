@@ -17,7 +17,6 @@ from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
 from connect_core.connectors.file.config import BATCH_SIZE, DEFAULT_BATCH_SIZE, FILE, SOURCE_CONFIG, TOPIC
-from connect_core.connectors.file.identity import FileIdentity
 from connect_core.connectors.file.lines import Lines, split
 from connect_core.connectors.file.standard_input import StandardInput
 from connect_core.connectors.file.tail import FileTail
@@ -60,13 +59,9 @@ class FileStreamSourceTask(SourceTask):
             return
         key = canonical(self._partition)
         bound = (self.context.upper_bounds or {}).get(key)
-        self._tail = FileTail(
-            file,
-            self.context.limits,
-            checked_position(self.context.offset_storage_reader.offset(self._partition)) or 0,
-            FileIdentity.from_state(self.context.offset_states.get(key)),
-            checked_position(bound),
-        )
+        position = checked_position(self.context.offset_storage_reader.offset(self._partition))
+        state = self.context.offset_states.get(key)
+        self._tail = FileTail.resumed(file, self.context.limits, position, state, checked_position(bound))
 
     def stop(self) -> None:
         """End a waiting ``poll`` and close the file."""

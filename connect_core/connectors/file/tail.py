@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import AllowedFile
 from connect_core.connectors.file.identity import FileIdentity
 from connect_core.connectors.file.lines import Lines, end_of_last_line, split, whole_line
+from connect_core.connectors.file.predecessor import QUIET_SECONDS, close, find_copy, find_renamed, is_quiet, opened
 from connect_core.errors import ConnectError
 
 __all__ = ["FileTail", "Pending"]
@@ -18,6 +19,7 @@ __all__ = ["FileTail", "Pending"]
 _BLOCK = 8 * 1024 * 1024
 _LOOK_BACK = 64 * 1024
 _LONGEST_LINE = 1 << 30
+_GAPS = "gaps"
 _LOG = logging.getLogger(__name__)
 
 
@@ -34,9 +36,11 @@ class FileTail:
     """Reads complete lines from ``position`` on, at most up to ``bound``.
 
     With the identity kept beside the position, a file that was renamed in its
-    folder is read to its end before the new file begins at 0; a file that is
-    shorter, or begins otherwise, is a new one. The bound is one of the file that
-    now has the name.
+    folder is read until nobody has written to it for ``QUIET_SECONDS``, before
+    the new file begins at 0; a file that is shorter, or begins otherwise, is a
+    new one, before which the rest of the old one is read where a copy holds it.
+    The bound is one of the file that now has the name. ``gaps``: how often the
+    file was found anew while nothing told whether all of it had been read.
     """
 
     value: str
@@ -45,17 +49,32 @@ class FileTail:
     identity: FileIdentity | None = None
     bound: int | None = None
     block: int = _BLOCK
+    gaps: int = 0
     _descriptor: int | None = None
     _is_rotated: bool = False
     _is_restarted: bool = False
     _seen: tuple[int, int] = field(default=(-1, -1))
 
+    @classmethod
+    def resumed(
+        cls,
+        value: str,
+        limits: WorkerLimits,
+        position: int | None,
+        state: Mapping[str, str] | None,
+        bound: int | None = None,
+    ) -> FileTail:
+        """Return the tail that goes on from a committed position and the state kept with it."""
+        gaps = int((state or {}).get(_GAPS, "0"))
+        return cls(value, limits, position or 0, FileIdentity.from_state(state), bound, gaps=gaps)
+
     def read(self) -> Lines | None:
         """Return the next complete lines of one file, or ``None`` when there are none."""
         while self._is_open():
-            is_replaced = self._is_replaced()
+            # Asked before reading: what is written in between is read, and asked for again.
+            is_left = self._is_replaced() and is_quiet(self._opened)
             lines = self._read_lines()
-            if lines is not None or not is_replaced:
+            if lines is not None or not is_left:
                 return lines
             rest = self._read_rest()
             if len(rest):
@@ -69,19 +88,27 @@ class FileTail:
             return None
         if not self._is_rotated:
             return Pending(self._end_of_lines(), self._is_restarted)
+        rest = self._end_of_lines()
+        if not is_quiet(self._opened):
+            return Pending(rest, False)
         successor = FileTail(self.value, self.limits)
         try:
             fresh = successor.pending()
         finally:
             successor.close()
-        rest = self._end_of_lines()
         if fresh is not None and fresh.end:
             return Pending(fresh.end, True)
         return Pending(rest, False)
 
     def state(self) -> dict[str, str] | None:
-        """Return the identity of the file at the present position."""
-        return None if self._descriptor is None else FileIdentity.of(self._descriptor, self.position).to_state()
+        """Return the identity of the file at the present position, and the number of gaps if there are any."""
+        if self._descriptor is None:
+            return None
+        if self.identity is None or os.fstat(self._descriptor).st_size >= self.position:
+            # Of a file cut meanwhile the last identity finds the copy.
+            self.identity = FileIdentity.of(self._descriptor, self.position)
+        gaps = {_GAPS: str(self.gaps)} if self.gaps else {}
+        return {**self.identity.to_state(), **gaps}
 
     @property
     def is_at_bound(self) -> bool:
@@ -94,6 +121,11 @@ class FileTail:
             os.close(self._descriptor)
             self._descriptor = None
 
+    @property
+    def _opened(self) -> int:
+        assert self._descriptor is not None
+        return self._descriptor
+
     def _is_open(self) -> bool:
         if self._descriptor is None:
             self._open()
@@ -101,15 +133,15 @@ class FileTail:
 
     def _open(self) -> None:
         file = AllowedFile.resolve("file", self.value, self.limits)
-        current = _opened(file)
+        current = opened(file)
         known = self.identity
         if known is None or (current is not None and known.is_same_inode(current)):
             self._begin(current)
             return
-        rotated = _find(known, file.path.parent, self.limits)
+        rotated = find_renamed(known, file.path.parent, self.limits)
         if rotated is not None:
-            _close(current)
-            _LOG.info("%s was renamed: reading the rest of it first", file.path)
+            close(current)
+            _LOG.info("%s was renamed: reading it first, until it is quiet for %g s", file.path, QUIET_SECONDS)
             self._descriptor, self._is_rotated = rotated, True
             return
         if current is not None:
@@ -125,10 +157,28 @@ class FileTail:
             self._restart()
 
     def _restart(self) -> None:
-        _LOG.info(
-            "%s holds other lines than those read up to byte %d: reading it from its start", self.value, self.position
-        )
-        self._turn_back()
+        """Go on in the copy that holds what the file held, else from the file's start."""
+        path = AllowedFile.resolve("file", self.value, self.limits).path
+        copy = None if self.identity is None else find_copy(self.identity, path, self.position, self.limits)
+        if copy is None:
+            self.gaps += 1
+            # Of an empty file there is nothing to read yet, and this is asked every second.
+            _LOG.log(
+                logging.WARNING if os.fstat(self._opened).st_size else logging.DEBUG,
+                "%s holds other lines than those read up to byte %d, and no copy of them lies beside it: it is read"
+                " from its start; what had followed them, if anything, is not read (%d times so far)",
+                path,
+                self.position,
+                self.gaps,
+            )
+            self._turn_back()
+        elif os.fstat(copy).st_size == self.position:
+            close(copy)
+            self._turn_back()
+        else:
+            _LOG.info("%s was copied and cut: reading the rest of the copy first", path)
+            close(self._descriptor)
+            self._descriptor, self._is_rotated, self._seen = copy, True, (-1, -1)
 
     def _turn_back(self) -> None:
         self.position, self.identity, self._seen, self._is_restarted = 0, None, (-1, -1), True
@@ -154,8 +204,8 @@ class FileTail:
 
     def _read_rest(self) -> Lines:
         """Read what follows the last complete line of a file that has lost its name."""
-        assert self._descriptor is not None
-        data = os.pread(self._descriptor, self._limit() - self.position, self.position)
+        limit = self._limit()
+        data = os.pread(self._opened, limit - self.position, self.position)
         self.position += len(data)
         return whole_line(data)
 
@@ -164,6 +214,7 @@ class FileTail:
         size = os.fstat(self._descriptor).st_size
         if size < self.position:
             self._restart()
+            size = os.fstat(self._descriptor).st_size
         return size if self.bound is None or self._is_rotated else min(size, self.bound)
 
     def _larger(self, size: int) -> int:
@@ -176,14 +227,13 @@ class FileTail:
 
     def _is_replaced(self) -> bool:
         """Return whether another file has taken the name and is being written."""
-        assert self._descriptor is not None
         if self.bound is not None and not self._is_rotated:
             return False
         try:
             there = AllowedFile.resolve("file", self.value, self.limits).path.stat()
         except FileNotFoundError:
             return False
-        here = os.fstat(self._descriptor)
+        here = os.fstat(self._opened)
         return (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) and there.st_size > 0
 
     def _turn(self) -> None:
@@ -203,34 +253,3 @@ class FileTail:
                 return begin + found
             end = begin
         return self.position
-
-
-def _opened(file: AllowedFile) -> int | None:
-    """Open for reading; ``None`` while there is no such file. Raises ConnectError."""
-    try:
-        return file.open(os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    except PermissionError as error:
-        raise ConnectError(f"{file.path} cannot be read: let the worker's user read it") from error
-
-
-def _close(descriptor: int | None) -> None:
-    if descriptor is not None:
-        os.close(descriptor)
-
-
-def _find(identity: FileIdentity, folder: Path, limits: WorkerLimits) -> int | None:
-    """Open the file of this inode and start that was renamed within its folder."""
-    with os.scandir(folder) as entries:
-        names = [
-            entry.name for entry in entries if entry.inode() == identity.inode and entry.is_file(follow_symlinks=False)
-        ]
-    for name in names:
-        descriptor = _opened(AllowedFile.resolve("file", str(folder / name), limits))
-        if descriptor is None:
-            continue
-        if identity.is_same_inode(descriptor) and identity.has_same_start(descriptor):
-            return descriptor
-        os.close(descriptor)
-    return None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from connect_core.api import ExactlyOnceSupport, WorkerLimits
 from connect_core.api.data import STRING_SCHEMA
 from connect_core.api.offsets import canonical
+from connect_core.connectors.file.predecessor import QUIET_SECONDS
 from connect_core.connectors.file.source import FileStreamSourceConnector, FileStreamSourceTask
 from connect_core.errors import ConfigError, ConnectError
 from tests.connectors.contexts import Committed, DriverSide, SourceSide, limits_of
@@ -77,6 +79,12 @@ def follower(request, tmp_path) -> Follower:
 def write(path: Path, text: str) -> None:
     with path.open("a", newline="") as file:
         file.write(text)
+
+
+def leave(path: Path) -> None:
+    """Let nobody have written to a file for longer than a rotated one is followed."""
+    then = time.time() - 2 * QUIET_SECONDS
+    os.utime(path, (then, then))
 
 
 def test_source_reads_what_is_there(follower, tmp_path):
@@ -151,10 +159,145 @@ def test_source_finishes_a_rotated_file_first(follower, tmp_path):
     write(tmp_path / "test.txt", "three\nfour\nrest")
     (tmp_path / "test.txt").rename(tmp_path / "test.txt.1")
     write(tmp_path / "test.txt", "five\nsix\n")
+    leave(tmp_path / "test.txt.1")
     assert follower.interval() == ["three", "four", "rest", "five", "six"]
     assert follower.interval() == []
     write(tmp_path / "test.txt", "seven\n")
     assert follower.interval() == ["seven"]
+
+
+def test_late_lines_of_a_second_writer_are_read(follower, tmp_path):
+    """Two processes write to one log and open it again one after the other, as web servers' workers do."""
+    file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
+    write(file, "a1\n")
+    follower.interval()
+    with file.open("a") as slow:
+        file.rename(old)
+        write(file, "b1\n")
+        assert follower.interval() == []
+        slow.write("a2\n")
+    write(file, "b2\n")
+    assert follower.interval() == ["a2"]
+    leave(old)
+    assert follower.interval() == ["b1", "b2"]
+    assert follower.interval() == []
+
+
+def test_late_line_while_the_task_waits_is_read_first(follower, tmp_path):
+    file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
+    write(file, "a1\n")
+    follower.interval()
+    file.rename(old)
+    write(file, "b1\n")
+    leave(old)
+    task = follower.task(follower.latest())
+    write(old, "a2\n")
+    assert follower.drain(task) == ["a2"]
+    leave(old)
+    assert follower.interval() == ["b1"]
+
+
+def test_half_a_line_at_rotation_is_waited_for(follower, tmp_path):
+    file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
+    write(file, "a1\n")
+    follower.interval()
+    write(file, "half of a ")
+    file.rename(old)
+    write(file, "b1\n")
+    assert follower.interval() == []
+    write(old, "line\n")
+    assert follower.interval() == ["half of a line"]
+    leave(old)
+    assert follower.interval() == ["b1"]
+
+
+def test_file_with_a_time_to_come_holds_nothing_up(follower, tmp_path):
+    file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
+    write(file, "a1\n")
+    follower.interval()
+    file.rename(old)
+    write(file, "b1\n")
+    os.utime(old, (time.time() + 3600,) * 2)
+    assert follower.interval() == ["b1"]
+
+
+def copy_and_cut(file: Path, number: int = 1) -> Path:
+    """Rotate as logrotate's copytruncate does, and return the copy."""
+    copy = file.with_name(f"{file.name}.{number}")
+    copy.write_bytes(file.read_bytes())
+    os.truncate(file, 0)
+    return copy
+
+
+def test_lines_unread_at_copytruncate_are_read_from_the_copy(follower, tmp_path, caplog):
+    file = tmp_path / "test.txt"
+    write(file, "a1\n")
+    follower.interval()
+    write(file, "a2\na3\n")
+    copy = copy_and_cut(file)
+    write(tmp_path / "other.txt", "a1\na2\na3\nof another program\n")
+    write(file, "b1\n")
+    assert follower.interval() == ["a2", "a3"]
+    leave(copy)
+    assert follower.interval() == ["b1"]
+    assert "gaps" not in follower.states[follower.key]
+    assert not caplog.records
+
+
+def test_copytruncate_under_a_running_task_is_followed(follower, tmp_path):
+    file = tmp_path / "test.txt"
+    write(file, "a1\n")
+    task = follower.task(None)
+    assert [value for value, _ in follower.poll(task)] == ["a1"]
+    follower.states = {follower.key: dict(task.offset_state({"filename": "test.txt"}) or {})}
+    write(file, "a2\n")
+    leave(copy_and_cut(file))
+    write(file, "b\n")
+    assert follower.drain(task) == ["a2", "b"]
+
+
+def test_copytruncate_after_all_was_read_is_no_gap(follower, tmp_path):
+    file = tmp_path / "test.txt"
+    write(file, "a1\na2\n")
+    follower.interval()
+    copy_and_cut(file)
+    write(file, "b1\n")
+    assert follower.interval() == ["b1"]
+    assert "gaps" not in follower.states[follower.key]
+
+
+def test_cut_without_a_copy_is_counted_and_told(follower, tmp_path, caplog):
+    file = tmp_path / "test.txt"
+    for number in (1, 2):
+        write(file, f"line {number}\nline of {number}\n")
+        follower.interval()
+        copy_and_cut(file, number).unlink()
+        write(file, "n\n")
+        assert follower.interval() == ["n"]
+        assert follower.states[follower.key]["gaps"] == str(number)
+        assert f"is not read ({number} times so far)" in caplog.text
+
+
+def test_another_file_in_the_same_inode_is_read_from_its_start(follower, tmp_path):
+    """A log is rotated and compressed, and the new one is given its inode: as long, or longer, it is another file."""
+    file = tmp_path / "test.txt"
+    write(file, "one\ntwo\n")
+    follower.interval()
+    inode = file.stat().st_ino
+    for content in ("uno\ndue\n", "eins\nzwei\ndrei\n"):
+        file.write_text(content)
+        assert file.stat().st_ino == inode
+        assert follower.interval() == content.splitlines()
+
+
+def test_inode_of_the_rotated_file_given_to_another_log(follower, tmp_path):
+    file = tmp_path / "test.txt"
+    write(file, "one\ntwo\n")
+    follower.interval()
+    file.rename(tmp_path / "unrelated.log")
+    (tmp_path / "unrelated.log").write_text("not a line of this log\n")
+    write(file, "three\n")
+    assert follower.interval() == ["three"]
 
 
 def test_source_waits_with_the_rest_of_a_rotated_file(follower, tmp_path):
@@ -188,6 +331,7 @@ def test_source_follows_a_rotation_without_a_bound(follower, tmp_path):
     assert [value for value, _ in follower.poll(task)] == ["one"]
     write(tmp_path / "test.txt", "two\n")
     (tmp_path / "test.txt").rename(tmp_path / "test.txt.1")
+    leave(tmp_path / "test.txt.1")
     write(tmp_path / "test.txt", "three\n")
     assert follower.drain(task) == ["two", "three"]
     assert follower.position == 6
