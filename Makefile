@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$name && break; done)
 
-.PHONY: help venv quickstart up down status test unit lint format matrix faults faults-smoke bench
+.PHONY: help venv quickstart up down status test unit lint format matrix faults faults-smoke bench fuzz
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -74,3 +74,6 @@ bench: venv ## Measure Kafka to Parquet and PostgreSQL both ways, beside the sam
 	@$(BIN)/python -m tests.benchmarks.kafka_to_parquet
 	@$(BIN)/python -m tests.benchmarks.jdbc_sink
 	@$(BIN)/python -m tests.benchmarks.jdbc_source
+
+fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases
+	@$(BIN)/python -m tests.fuzz

@@ -1,4 +1,4 @@
-"""Kafka's jars, resolved once by the Ivy inside PySpark and kept per user."""
+"""Jars from Maven Central, resolved once by the Ivy inside PySpark and kept per user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from connect_core.dev.home import Home, user_cache
 from connect_core.dev.java import find_java
 from connect_core.errors import ConnectError
 
-__all__ = ["KAFKA_VERSION", "kafka_jars", "kafka_jars_cached", "maven_mirror", "spark_home"]
+__all__ = ["KAFKA_VERSION", "kafka_jars", "kafka_jars_cached", "maven_jars", "maven_mirror", "spark_home"]
 
 KAFKA_VERSION = "4.3.1"
 _PARALLEL = 4
@@ -36,42 +36,46 @@ def spark_home() -> Path:
     return Path(spec.origin).parent
 
 
-def _folder() -> Path:
-    return user_cache() / f"kafka-{KAFKA_VERSION}"
-
-
 def kafka_jars_cached() -> Path | None:
     """Return the folder of Kafka's jars when all are there."""
-    folder = _folder()
-    return folder if (folder / "complete").exists() else None
+    return _complete(user_cache() / f"kafka-{KAFKA_VERSION}")
 
 
 def kafka_jars(show: Callable[[str], None]) -> Path:
-    """Return the folder of Kafka's jars, downloading them when needed.
+    """Return the folder of Kafka's jars, downloading them when needed. As ``maven_jars``."""
+    modules = resources.files("connect_core.dev").joinpath("kafka_jars.txt").read_text().split()
+    return maven_jars(f"kafka-{KAFKA_VERSION}", modules, show)
 
-    ``show`` gets a line of progress per jar. Raises ConnectError without a
-    network. Callers at the same time wait for the first one.
+
+def maven_jars(name: str, modules: Sequence[str], show: Callable[[str], None]) -> Path:
+    """Return the folder ``name`` of the user's cache with the jars of modules, ``group:name:version`` each.
+
+    They are downloaded when needed, by the Ivy inside PySpark. ``show`` gets a
+    line of progress per jar. Raises ConnectError without a network. Callers at
+    the same time wait for the first one.
     """
-    cached = kafka_jars_cached()
-    if cached is not None:
+    folder = user_cache() / name
+    if (cached := _complete(folder)) is not None:
         return cached
-    _folder().parent.mkdir(parents=True, exist_ok=True)
-    with Home(_folder().parent, Path.cwd()).lock(f"kafka-{KAFKA_VERSION}.lock"):
-        return kafka_jars_cached() or _download(show)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with Home(folder.parent, Path.cwd()).lock(f"{name}.lock"):
+        return _complete(folder) or _download(folder, modules, show)
 
 
-def _download(show: Callable[[str], None]) -> Path:
-    folder = _folder()
+def _complete(folder: Path) -> Path | None:
+    return folder if (folder / "complete").exists() else None
+
+
+def _download(folder: Path, modules: Sequence[str], show: Callable[[str], None]) -> Path:
     scratch = folder.with_name(f"{folder.name}.{os.getpid()}")
     shutil.rmtree(scratch, ignore_errors=True)
-    modules = resources.files("connect_core.dev").joinpath("kafka_jars.txt").read_text().split()
     done = count(1)
     java = find_java()
 
     def advance() -> None:
-        show(f"kafka: jar {next(done)} of {len(modules)}")
+        show(f"{folder.name}: jar {next(done)} of {len(modules)}")
 
-    show(f"kafka: resolving {len(modules)} jars")
+    show(f"{folder.name}: resolving {len(modules)} jars")
     try:
         with ThreadPoolExecutor(_PARALLEL) as pool:
             parts = [modules[part::_PARALLEL] for part in range(_PARALLEL)]
@@ -87,7 +91,7 @@ def _download(show: Callable[[str], None]) -> Path:
 def _publish(scratch: Path, folder: Path, expected: int) -> None:
     jars = list(scratch.glob("part-*/lib/*.jar"))
     if len(jars) != expected:
-        raise ConnectError(f"Only {len(jars)} of Kafka's {expected} jars could be downloaded: try again.")
+        raise ConnectError(f"Only {len(jars)} of {expected} jars for {folder.name} could be downloaded: try again.")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for jar in jars:
@@ -112,7 +116,7 @@ def _ivy(java: Path, scratch: Path, modules: Sequence[str], advance: Callable[[]
     if process.returncode != 0 or any("UNRESOLVED DEPENDENCIES" in line for line in output):
         sys.stderr.write("".join(output[-20:]))
         raise ConnectError(
-            "Kafka's jars could not be downloaded from the Maven repository: check the network"
+            "Jars could not be downloaded from the Maven repository: check the network"
             " (behind a firewall, name your mirror in ~/.m2/settings.xml, your proxy in https_proxy), then try again."
         )
 

@@ -75,10 +75,11 @@ def _types(values: Iterable[Any]) -> set[SchemaType | None] | None:
     types: set[SchemaType | None] = set()
     for value in values:
         schema = None if value is None else infer_schema(value)
-        if schema is None and value is not None:
-            return None
         types.add(None if schema is None else schema.type)
-    return None if len(types - {None}) > 1 else types
+        # At once: what follows may be of no type at all, and is not looked at by Connect either.
+        if (schema is None and value is not None) or len(types - {None}) > 1:
+            return None
+    return types
 
 
 def _part(types: set[SchemaType | None]) -> Schema:
