@@ -35,6 +35,10 @@ class ConnectorContext(Protocol):
         """The connector's name."""
 
     @property
+    def deployment(self) -> str:
+        """What tells this deployment's connectors from those of others, of whatever name (``group.id``)."""
+
+    @property
     def limits(self) -> WorkerLimits:
         """What this worker allows."""
 

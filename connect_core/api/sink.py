@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future
@@ -66,7 +67,7 @@ class IntervalContext:
     columns: Mapping[str, ColumnTypes]
     """Columns of schemaless records stored so far, by topic."""
     attempt_id: str
-    """Unique for ever: epoch and a random id, fit for a path."""
+    """Epoch and a random id, fit for a path; never used again, but Spark may execute one attempt more than once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,26 @@ class CommitMarker:
     aborted: bool = False
     columns: Mapping[str, ColumnTypes] | None = None
     detail: Mapping[str, Any] | None = None
+    ranges: tuple[PartitionRange, ...] | None = None
+    """What was committed, with topic ids: it tells a marker from one an earlier life left under the same key.
+
+    ``None``: the target keeps positions, not intervals.
+    """
+    is_foreign: bool = False
+    """Whether another deployment made it: it says nothing of this one's intervals."""
 
 
 class SinkCommitter(Protocol):
     """Keeps the marker in the target itself (design §3); every call is idempotent.
 
     Runs on the driver only. Order: ``fence`` at the first plan of a run;
-    ``read_marker`` before an interval is run or recovered; ``commit`` after all
-    tasks have staged; ``publish`` after a marker exists, by whoever finds it.
+    ``last_incarnation`` before a connector's first interval; ``read_marker`` before
+    an interval is run or recovered; ``commit`` after all tasks have staged;
+    ``publish`` after a marker exists, by whoever finds it.
+
+    A marker proves something only with its identity: two deployments may use one
+    target, and a metadata database that was lost begins its keys anew. Refuse
+    another deployment's claim (``context.deployment``), and give the marker its ``ranges``.
     """
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
@@ -108,8 +121,11 @@ class SinkCommitter(Protocol):
         interval hold. Raise StaleEpochError if a newer epoch stands there.
         """
 
+    def last_incarnation(self) -> int:
+        """Return the highest incarnation this connector has markers of, 0 if none: one begun anew begins above it."""
+
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
-        """Return the marker of this interval, or ``None`` if there is none."""
+        """Return the marker under this interval's key, or ``None`` if there is none; whoever made it."""
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
         """Make the marker, if absent; return the one that stands (perhaps another's)."""
@@ -260,6 +276,17 @@ class SinkConnector(Connector):
         Without one the sink is at-least-once. Called after ``start``.
         """
         return None
+
+    def target(self, config: Mapping[str, str]) -> str:
+        """Return what tells where markers lie: configurations that give the same text share them.
+
+        After a change of target an unfinished interval is ended where it was
+        begun, with the configuration it was begun with. Called after
+        ``initialize``. By default any change is one of target; name the system
+        and the place in it, so that a new password is none.
+        """
+        has_markers = type(self).committer is not SinkConnector.committer
+        return json.dumps(sorted(config.items())) if has_markers else ""
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Check or follow an offset change (KIP-875); ``None`` forgets a partition."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 
 from connect_core.api.sink import CommitMarker
+from connect_core.errors import DataLossError
 from connect_core.interval.effects import (
     AbandonInterval,
     CommitGroupOffsets,
@@ -16,10 +18,13 @@ from connect_core.interval.effects import (
 )
 from connect_core.interval.values import ConnectorType, IntervalState, Plan, TaskOutcome, TaskResult
 from connect_core.plan.bounds import covering
+from connect_core.plan.proof import FOREIGN, is_of
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.source import committed_offsets
 
 __all__ = ["Committed", "commit_interval"]
+
+_DATA_LOSS = f"{DataLossError.__module__}.{DataLossError.__qualname__}"
 
 
 class Committed(Enum):
@@ -37,8 +42,8 @@ def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Step
 
     Raises StaleEpochError when the connector was taken over meanwhile.
     """
-    everything = (*results, *plan.kept)
-    trouble = _trouble(plan, everything)
+    results = [_passable(run, result) for result in results]
+    trouble = _trouble(plan, (*results, *plan.kept))
     if trouble is not None:
         state = IntervalState.FAILED if trouble is Committed.FAILED else IntervalState.RUNNING
         yield RecordAttempt(plan.row.key, run.mine, tuple(results), state)
@@ -60,6 +65,14 @@ def _trouble(plan: Plan, results: Sequence[TaskResult]) -> Committed | None:
     return None
 
 
+def _passable(run: Run, result: TaskResult) -> TaskResult:
+    """Return the result; where records went after they were planned, the next plan may skip them."""
+    is_skipping = run.state.type is ConnectorType.SINK and run.settings.data_loss == "skip"
+    if not (is_skipping and result.error is not None and result.error.kind == _DATA_LOSS):
+        return result
+    return replace(result, outcome=TaskOutcome.UNCLEAR)
+
+
 def _commit_source(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
     offsets, projection = yield from committed_offsets(run, plan.row.source)
     yield CommitInterval(
@@ -74,6 +87,9 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
     )
     yield RecordAttempt(plan.row.key, run.mine, tuple(results), IntervalState.STAGED)
     marker: CommitMarker = yield CommitTarget(plan.row.key, staged)
+    if not is_of(marker, plan.row.ranges):
+        yield AbandonInterval(plan.row.key, run.mine, FOREIGN)
+        return Committed.ABANDONED
     if marker.aborted:
         yield AbandonInterval(plan.row.key, run.mine, "the target holds its abort marker")
         return Committed.ABANDONED

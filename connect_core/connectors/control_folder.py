@@ -12,10 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker, IntervalKey, Staged
+from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 from connect_core.errors import ConfigError, StaleEpochError
 
-__all__ = ["ControlFolder", "claim", "create_if_absent", "read_json", "release", "sync_folder", "write_durably"]
+__all__ = [
+    "ControlFolder",
+    "Owner",
+    "claim",
+    "create_if_absent",
+    "execution_of",
+    "read_json",
+    "release",
+    "sync_folder",
+    "write_durably",
+]
 
 _VERSION = 1
 
@@ -27,13 +37,15 @@ class ControlFolder:
     ``epochs/<epoch>`` (by default below ``path``) fences older drivers;
     ``path/<incarnation>/<sequence>.json`` is the manifest of an interval, created
     once and never changed, and ``.published`` beside it says that all it names is
-    in place. Tasks work in ``staging/<incarnation>-<sequence>/<attempt>``.
+    in place. Tasks work in ``staging/<incarnation>-<sequence>/<execution>``.
     """
 
     path: Path
     staging: Path
     epochs: Path | None = None
     """Epochs that several connectors share, one after the other."""
+    deployment: str = ""
+    """Whose intervals they are: a manifest of another deployment proves nothing here."""
 
     def raise_epoch(self, epoch: int) -> None:
         """Record an epoch. Raises StaleEpochError if a newer one stands there."""
@@ -60,7 +72,12 @@ class ControlFolder:
     def marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return what the manifest of an interval proves, or ``None`` if there is none."""
         manifest = read_json(self._place(interval, "json"))
-        return None if manifest is None else _marker(manifest)
+        return None if manifest is None else self._marker(manifest)
+
+    def last_incarnation(self) -> int:
+        """Return the highest incarnation that has a manifest, 0 if there is none."""
+        places = self.path.iterdir() if self.path.is_dir() else ()
+        return max((int(place.name) for place in places if place.name.isdigit()), default=0)
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged], content: Mapping[str, Any]) -> CommitMarker:
         """Make the commit manifest unless there is a manifest → the marker that stands."""
@@ -82,9 +99,9 @@ class ControlFolder:
         """Record that all that the manifest names is in place."""
         create_if_absent(self._place(interval, "published"), {})
 
-    def attempt_folder(self, interval: IntervalKey, attempt: str) -> Path:
-        """Return the folder in which one attempt stages; it need not exist."""
-        return self.staging / f"{interval.incarnation}-{interval.sequence}" / attempt
+    def attempt_folder(self, interval: IntervalKey, execution: str) -> Path:
+        """Return the folder in which one execution of a task stages; it need not exist."""
+        return self.staging / f"{interval.incarnation}-{interval.sequence}" / execution
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
         """Remove what finished intervals other than ``keep`` have staged.
@@ -111,12 +128,28 @@ class ControlFolder:
         place.parent.mkdir(parents=True, exist_ok=True)
         head = {
             "version": _VERSION,
+            "deployment": self.deployment,
             "connector": interval.connector,
             "incarnation": interval.incarnation,
             "sequence": interval.sequence,
             "epoch": interval.epoch,
         }
-        return _marker(create_if_absent(place, {**head, **content}))
+        return self._marker(create_if_absent(place, {**head, **content}))
+
+    def _marker(self, manifest: Mapping[str, Any]) -> CommitMarker:
+        ids: Mapping[str, str] = manifest.get("topic_ids", {})
+        ranges = tuple(
+            PartitionRange(one["topic"], one["partition"], one["start"], one["end"], ids.get(one["topic"], ""))
+            for one in manifest["ranges"]
+        )
+        return CommitMarker(
+            {part.topic_partition: part.end for part in ranges},
+            manifest["aborted"],
+            manifest.get("columns"),
+            manifest,
+            ranges,
+            is_foreign=manifest.get("deployment") != self.deployment,
+        )
 
     def _place(self, interval: IntervalKey, ending: str) -> Path:
         return self.path / str(interval.incarnation) / f"{interval.sequence:010d}.{ending}"
@@ -126,27 +159,47 @@ def _range(topic: str, partition: int, start: int, end: int) -> dict[str, Any]:
     return {"topic": topic, "partition": partition, "start": start, "end": end}
 
 
-def _marker(manifest: Mapping[str, Any]) -> CommitMarker:
-    positions = {TopicPartition(part["topic"], part["partition"]): part["end"] for part in manifest["ranges"]}
-    return CommitMarker(positions, manifest["aborted"], manifest.get("columns"), manifest)
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The one connector, of one deployment, that writes somewhere."""
+
+    connector: str
+    deployment: str = ""
 
 
-def claim(place: Path, connector: str, key: str, value: str) -> None:
-    """Make ``connector`` the one that writes here. Raises ConfigError if another does."""
+def claim(place: Path, owner: Owner, key: str, value: str) -> None:
+    """Make ``owner`` the one that writes here. Raises ConfigError if another connector or deployment does."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    owner = create_if_absent(place, {"connector": connector})["connector"]
-    if owner != connector:
-        raise ConfigError(
-            key,
-            value,
-            f"connector {owner} writes there; choose another, or delete {owner} (or, if it is gone for good, {place})",
-        )
+    standing = _owner(create_if_absent(place, {"connector": owner.connector, "deployment": owner.deployment}))
+    if standing == owner:
+        return
+    other = standing.connector
+    if standing.deployment != owner.deployment:
+        other = f"{other} of the deployment {standing.deployment or 'without a name'}"
+        mine = f" (this one is {owner.deployment})" if owner.deployment else ""
+        other += mine
+    raise ConfigError(
+        key,
+        value,
+        f"connector {other} writes there; choose another, or delete {standing.connector} there "
+        f"(or, if it is gone for good, {place})",
+    )
 
 
-def release(place: Path, connector: str) -> None:
-    """Take back what ``claim`` made, if ``connector`` made it."""
-    if (read_json(place) or {}).get("connector") == connector:
+def release(place: Path, owner: Owner) -> None:
+    """Take back what ``claim`` made, if ``owner`` made it."""
+    standing = read_json(place)
+    if standing is not None and _owner(standing) == owner:
         place.unlink(missing_ok=True)
+
+
+def _owner(content: Mapping[str, Any]) -> Owner:
+    return Owner(content["connector"], content.get("deployment", ""))
+
+
+def execution_of(attempt: str) -> str:
+    """Return a name for one execution of an attempt, unique for ever: Spark may run one task more than once."""
+    return f"{attempt}-{secrets.token_hex(4)}"
 
 
 def create_if_absent(place: Path, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,9 +15,11 @@ from connect_core.errors import ConnectError
 from connect_core.interval.effects import (
     AbandonTarget,
     CommitTarget,
+    CompareTarget,
     FenceTarget,
     LatestSourceOffsets,
     PublishTarget,
+    ReadTargetIncarnation,
     ReadTargetMarker,
     ReleaseTarget,
     SweepTarget,
@@ -34,6 +37,7 @@ class DriverContext:
 
     connector_name: str
     limits: WorkerLimits
+    deployment: str = ""
     offset_states: OffsetStates = field(default_factory=dict)
     is_reconfiguration_requested: bool = False
     error: BaseException | None = None
@@ -54,7 +58,8 @@ class ConnectorEffects:
     ``resolved`` is the configuration with references resolved; task configs the
     connector derives from it are translated back by ``unresolve``. Calls by which
     a plan is made may take ``hook_seconds`` each (``hook.timeout.ms``); what the
-    target does in a commit takes as long as it takes.
+    target does in a commit takes as long as it takes. ``earlier`` makes the same of
+    an earlier raw configuration: by default of one without references.
     """
 
     connector: Connector
@@ -62,9 +67,12 @@ class ConnectorEffects:
     resolved: Mapping[str, str]
     unresolve: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
     hook_seconds: float = 300.0
+    earlier: Callable[[Mapping[str, str]], ConnectorEffects] | None = None
+    _is_initialized: bool = False
     _is_started: bool = False
     _hooks: HookThread = field(init=False)
     _committer: SinkCommitter | None = field(default=None)
+    _earlier: dict[str, ConnectorEffects] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._hooks = HookThread(self.connector, self.hook_seconds)
@@ -74,7 +82,9 @@ class ConnectorEffects:
         table: Handlers = {
             TaskConfigs: self._task_configs,
             LatestSourceOffsets: self._latest,
+            CompareTarget: self._compare,
             FenceTarget: self._fence,
+            ReadTargetIncarnation: self._last_incarnation,
             ReadTargetMarker: self._read_marker,
             CommitTarget: self._commit,
             PublishTarget: self._publish,
@@ -85,7 +95,10 @@ class ConnectorEffects:
         return {kind: _guarded(self.context.connector_name, handler) for kind, handler in table.items()}
 
     def close(self) -> None:
-        """Stop the connector and close its committer."""
+        """Stop the connector and close its committer; so those of earlier configurations."""
+        for one in self._earlier.values():
+            one.close()
+        self._earlier.clear()
         if self._committer is not None:
             self._committer.close()
         if self._is_started:
@@ -96,11 +109,16 @@ class ConnectorEffects:
         """Initialize and start the connector, once."""
         if self._is_started:
             return
-        self._hooks.call("initialize", lambda: self.connector.initialize(self.context))
+        self._initialize()
         self._hooks.call("start", lambda: self.connector.start(self.resolved))
         self._is_started = True
         if isinstance(self.connector, SinkConnector):
             self._committer = self.connector.committer(self.resolved)
+
+    def _initialize(self) -> None:
+        if not self._is_initialized:
+            self._hooks.call("initialize", lambda: self.connector.initialize(self.context))
+            self._is_initialized = True
 
     def _task_configs(self, effect: TaskConfigs) -> TaskDeal:
         self.start()
@@ -117,34 +135,80 @@ class ConnectorEffects:
         self.start()
         return self._hooks.call("latest", lambda: connector.latest(effect.offsets))
 
-    def _fence(self, effect: FenceTarget) -> Any:
+    def _compare(self, effect: CompareTarget) -> bool:
+        mine = self.target()
+        try:
+            other = self._of(effect.config)
+            return type(other.connector) is type(self.connector) and other.target() == mine
+        except ConnectError:
+            # What reaches the present target can be told; whoever asks this one hears why it cannot.
+            return False
+
+    def target(self) -> str:
+        """Return what the connector says of where its markers lie; it need not be started."""
+        assert isinstance(self.connector, SinkConnector)
+        self._initialize()
+        return self.connector.target(self.resolved)
+
+    def committer(self) -> SinkCommitter | None:
+        """Return the started connector's committer, if it has one."""
         self.start()
-        return None if self._committer is None else self._committer.fence(effect.epoch)
+        return self._committer
+
+    def _fence(self, effect: FenceTarget) -> Any:
+        committer = self._of(effect.config).committer()
+        return None if committer is None else committer.fence(effect.epoch)
+
+    def _last_incarnation(self, effect: ReadTargetIncarnation) -> int:
+        committer = self.committer()
+        return 0 if committer is None else committer.last_incarnation()
 
     def _read_marker(self, effect: ReadTargetMarker) -> CommitMarker | None:
-        return None if self._committer is None else self._committer.read_marker(effect.key)
+        committer = self._of(effect.config).committer()
+        return None if committer is None else committer.read_marker(effect.key)
 
     def _commit(self, effect: CommitTarget) -> CommitMarker:
         return self._kept().commit(effect.key, effect.staged)
 
     def _publish(self, effect: PublishTarget) -> None:
-        self._kept().publish(effect.key, effect.marker)
+        self._of(effect.config)._kept().publish(effect.key, effect.marker)
 
     def _abandon(self, effect: AbandonTarget) -> CommitMarker | None:
-        return None if self._committer is None else self._committer.abandon(effect.key, effect.positions)
+        committer = self._of(effect.config).committer()
+        return None if committer is None else committer.abandon(effect.key, effect.positions)
 
     def _sweep(self, effect: SweepTarget) -> None:
-        if self._committer is not None:
-            self._committer.sweep(effect.keep)
+        # Not by ``committer``: nothing is started only to sweep.
+        known = self if effect.config is None else self._earlier.get(_name(effect.config))
+        if known is not None and known._committer is not None:
+            known._committer.sweep(effect.keep)
 
     def _release(self, effect: ReleaseTarget) -> None:
-        if self._committer is not None:
-            self._committer.release()
+        committer = self.committer()
+        if committer is not None:
+            committer.release()
+
+    def _of(self, config: Mapping[str, str] | None) -> ConnectorEffects:
+        if config is None:
+            return self
+        name = _name(config)
+        if name not in self._earlier:
+            self._earlier[name] = (self.earlier or self._plainly)(config)
+        return self._earlier[name]
+
+    def _plainly(self, config: Mapping[str, str]) -> ConnectorEffects:
+        context = DriverContext(self.context.connector_name, self.context.limits, self.context.deployment)
+        return ConnectorEffects(type(self.connector)(), context, config, hook_seconds=self.hook_seconds)
 
     def _kept(self) -> SinkCommitter:
-        if self._committer is None:
+        committer = self.committer()
+        if committer is None:
             raise ConnectError(f"Connector {self.context.connector_name} keeps no marker of its own")
-        return self._committer
+        return committer
+
+
+def _name(config: Mapping[str, str]) -> str:
+    return json.dumps(sorted(config.items()))
 
 
 def _guarded(connector: str, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -14,12 +14,14 @@ from connect_core.interval.effects import (
     CommitInterval,
     FinishIntent,
     InsertInterval,
+    LoadConfig,
     LoadConnector,
     LoadOffsets,
     LoadOffsetStates,
     LoadResults,
     LoadUnfinished,
     RaiseEpoch,
+    RaiseIncarnation,
     RecordAttempt,
     RecordDeal,
     RecordLosses,
@@ -37,7 +39,7 @@ from connect_core.interval.values import (
     SourceOffsets,
     TaskResult,
 )
-from connect_core.store import Database, attempts, connectors, intents, intervals, leases, offsets
+from connect_core.store import Database, attempts, configs, connectors, intents, intervals, leases, offsets
 from connect_core.store.attempts import TaskProgress
 from connect_core.store.intervals import RunIdentity
 
@@ -62,7 +64,9 @@ class StoreEffects:
             TakeLease: self._take_lease,
             ReleaseLease: self._release_lease,
             LoadConnector: self._load_connector,
+            LoadConfig: self._load_config,
             RaiseEpoch: self._raise_epoch,
+            RaiseIncarnation: self._raise_incarnation,
             RecordDeal: self._record_deal,
             RecordLosses: self._record_losses,
             LoadUnfinished: self._load_unfinished,
@@ -120,6 +124,14 @@ class StoreEffects:
         with self.database.read() as connection:
             return connectors.get(connection, effect.connector)
 
+    def _load_config(self, effect: LoadConfig) -> Mapping[str, str] | None:
+        with self.database.read() as connection:
+            return configs.find(connection, effect.connector, effect.version)
+
+    def _raise_incarnation(self, effect: RaiseIncarnation) -> int:
+        with self.database.write() as connection:
+            return leases.raise_incarnation(connection, effect.connector, effect.epoch, effect.floor)
+
     def _raise_epoch(self, effect: RaiseEpoch) -> int:
         with self.database.write() as connection:
             return leases.raise_epoch(
@@ -176,7 +188,7 @@ class StoreEffects:
 
     def _repair(self, effect: RepairOffsets) -> None:
         with self.database.write() as connection:
-            intervals.repair(connection, effect.connector, effect.epoch, effect.projection)
+            intervals.repair(connection, effect.connector, effect.epoch, effect.projection, effect.topic_ids)
 
     def _record_attempt(self, effect: RecordAttempt) -> None:
         with self.database.write() as connection:

@@ -6,7 +6,7 @@ import os
 import threading
 import traceback
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -39,7 +39,8 @@ class ConnectorWorker:
     identity: RunIdentity = field(default_factory=RunIdentity)
     _connector: ConnectorEffects | None = None
     _kafka: KafkaEffects | None = None
-    _started: tuple[int, int] | None = None
+    _started: int | None = None
+    """Version of the configuration that is followed; it never restarts for a name."""
     _config: ConnectorConfig | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -93,7 +94,10 @@ class ConnectorWorker:
 
     def config_of(self, state: ConnectorState) -> ConnectorConfig:
         """Return the parsed configuration. Raises ConfigError."""
-        return ConnectorConfig.parse(state.config, self.settings, lambda raw: self._providers.resolve(raw, state.name))
+        return self._parse(state.name, state.config)
+
+    def _parse(self, name: str, raw: Mapping[str, str]) -> ConnectorConfig:
+        return ConnectorConfig.parse(raw, self.settings, lambda given: self._providers.resolve(given, name))
 
     def renew_lease(self, holder: str, seconds: float) -> None:
         """Keep the connector. Raises LeaseLostError."""
@@ -155,19 +159,21 @@ class ConnectorWorker:
 
     def _follow(self, state: ConnectorState) -> None:
         """Make the connector's object anew when its configuration has changed."""
-        version = (state.incarnation, state.config_version)
-        if version == self._started:
+        if state.config_version == self._started:
             return
         self.close()
         config = self.config_of(state)
-        context = DriverContext(state.name, self.settings.limits())
-        resolved = config.resolved
-        self._connector = ConnectorEffects(
-            config.connector(),
-            context,
-            resolved,
-            unresolve(state.config, resolved),
-            config.values["hook.timeout.ms"] / 1000,
-        )
+        self._connector = self._effects_of(state.name, state.config, config)
         self._kafka = KafkaEffects.of(self.settings, config)
-        self._config, self._started = config, version
+        self._config, self._started = config, state.config_version
+
+    def _effects_of(self, name: str, raw: Mapping[str, str], config: ConnectorConfig) -> ConnectorEffects:
+        resolved = config.resolved
+        return ConnectorEffects(
+            config.connector(),
+            DriverContext(name, self.settings.limits(), deployment=self.settings.deployment),
+            resolved,
+            unresolve(raw, resolved),
+            config.values["hook.timeout.ms"] / 1000,
+            lambda earlier: self._effects_of(name, earlier, self._parse(name, earlier)),
+        )

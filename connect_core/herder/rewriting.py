@@ -6,7 +6,7 @@ import logging
 
 from connect_core.effects.perform import perform
 from connect_core.effects.worker import ConnectorWorker
-from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError
+from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError, StaleEpochError
 from connect_core.herder.context import Herder
 from connect_core.interval.effects import LoadConnector, ReleaseTarget
 from connect_core.plan.abandon import OffsetWish, abandon
@@ -17,6 +17,7 @@ from connect_core.store.offsets import Changes
 __all__ = ["end_connector", "rewrite_in_database", "rewrite_offsets"]
 
 _LOG = logging.getLogger(__name__)
+_TRIES = 3
 
 
 def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
@@ -43,14 +44,15 @@ def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> No
     """End what a stopped connector has unfinished, before it is deleted.
 
     With ``forget_offsets`` they are reset, or it fails. Without, a connector
-    whose systems or configuration are broken is ended in the database alone:
-    the first plan of a successor fences what may be left. Raise as ``rewrite_offsets``.
+    whose systems or configuration are broken is ended in the database alone: what
+    a sink has unfinished stays so, and the first plan of a successor asks its
+    target. Raise as ``rewrite_offsets``.
     """
     if forget_offsets:
-        herder.rewrite_offsets(herder, connector, None, is_deleted=True)
+        _rewrite(herder, connector, None)
         return
     try:
-        herder.rewrite_offsets(herder, connector, {}, is_deleted=True)
+        _rewrite(herder, connector, {})
     except (NotFoundError, IllegalWorkerStateError):
         raise
     except ConnectError as error:
@@ -58,8 +60,20 @@ def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> No
         rewrite_in_database(herder, connector, {})
 
 
+def _rewrite(herder: Herder, connector: str, wanted: Changes | None) -> None:
+    """Rewrite offsets, again where a run that ends what is unfinished was faster: it is over soon."""
+    for _ in range(_TRIES - 1):
+        try:
+            herder.rewrite_offsets(herder, connector, wanted, is_deleted=True)
+        except StaleEpochError as error:
+            _LOG.info("The offsets of %s are rewritten again: %s", connector, error)
+        else:
+            return
+    herder.rewrite_offsets(herder, connector, wanted, is_deleted=True)
+
+
 def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
-    """Store the intent and let SQL follow at once, asking no target.
+    """Store the intent and let SQL follow at once, asking no target: a sink's unfinished interval stays, unless reset.
 
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken.
     """
@@ -68,4 +82,4 @@ def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, 
     with herder.database.write() as connection:
         kind = connectors.get(connection, connector).type
         moved = dict.fromkeys(offsets.load(connection, connector, kind)) if wanted is None else wanted
-        intents.finish(connection, connector, epoch, moved)
+        intents.finish_unasked(connection, connector, epoch, moved)

@@ -31,6 +31,7 @@ __all__ = [
     "CommitGroupOffsets",
     "CommitInterval",
     "CommitTarget",
+    "CompareTarget",
     "Effect",
     "FenceProducers",
     "FenceTarget",
@@ -38,6 +39,7 @@ __all__ = [
     "ForgetGroup",
     "InsertInterval",
     "LatestSourceOffsets",
+    "LoadConfig",
     "LoadConnector",
     "LoadOffsetStates",
     "LoadOffsets",
@@ -45,9 +47,11 @@ __all__ = [
     "LoadUnfinished",
     "PublishTarget",
     "RaiseEpoch",
+    "RaiseIncarnation",
     "ReadGroupOffsets",
     "ReadOffsetsTopic",
     "ReadPartitionEnds",
+    "ReadTargetIncarnation",
     "ReadTargetMarker",
     "RecordAttempt",
     "RecordDeal",
@@ -99,6 +103,26 @@ class LoadConnector(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class LoadConfig(Effect):
+    """Read one of the configurations the connector has had → raw ``Mapping[str, str] | None``."""
+
+    connector: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseIncarnation(Effect):
+    """Raise the incarnation above itself and ``floor`` while ``epoch`` is mine → ``int``. Raise StaleEpochError.
+
+    Where the target holds markers of an earlier life under the keys to come.
+    """
+
+    connector: str
+    epoch: int
+    floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RaiseEpoch(Effect):
     """Raise the epoch above ``floor`` where the holder is mine and the target state STARTED → ``int``.
 
@@ -126,7 +150,10 @@ class RecordDeal(Effect):
 
 @dataclass(frozen=True, slots=True)
 class LoadUnfinished(Effect):
-    """Read the one interval of the connector's present life that is not final → ``IntervalRow | None``."""
+    """Read the connector's one interval that is not final → ``IntervalRow | None``.
+
+    One of an earlier incarnation was left unclear when a sink of this name was deleted.
+    """
 
     connector: str
 
@@ -192,11 +219,15 @@ class AbandonInterval(Effect):
 
 @dataclass(frozen=True, slots=True)
 class RepairOffsets(Effect):
-    """Let SQL follow the offsets topic while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
+    """Let SQL follow the offsets topic or the target while ``epoch`` is mine → ``None``. Raise StaleEpochError.
+
+    ``topic_ids``: of the topics in which a sink's partitions begin where they do.
+    """
 
     connector: str
     epoch: int
     projection: OffsetProjection
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,11 +376,31 @@ class LatestSourceOffsets(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class CompareTarget(Effect):
+    """Ask ``SinkConnector.target`` whether the connector writes where it did by ``config`` → ``bool``."""
+
+    connector: str
+    config: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class FenceTarget(Effect):
-    """Call ``SinkCommitter.fence`` → ``Mapping[TopicPartition, int] | None``."""
+    """Call ``SinkCommitter.fence`` → ``Mapping[TopicPartition, int] | None``.
+
+    ``config``, here and below: the configuration whose target is meant, of an
+    interval begun by it; ``None``: the present one.
+    """
 
     connector: str
     epoch: int
+    config: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTargetIncarnation(Effect):
+    """Call ``SinkCommitter.last_incarnation`` → ``int``; 0 for a connector without a committer."""
+
+    connector: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +408,7 @@ class ReadTargetMarker(Effect):
     """Call ``SinkCommitter.read_marker`` → ``CommitMarker | None``."""
 
     key: IntervalKey
+    config: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +425,7 @@ class PublishTarget(Effect):
 
     key: IntervalKey
     marker: CommitMarker
+    config: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +434,7 @@ class AbandonTarget(Effect):
 
     key: IntervalKey
     positions: Mapping[TopicPartition, int | None] | None = None
+    config: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,3 +450,4 @@ class SweepTarget(Effect):
 
     connector: str
     keep: tuple[IntervalKey, ...]
+    config: Mapping[str, str] | None = None

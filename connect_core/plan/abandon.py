@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
-from connect_core.errors import StaleEpochError, UnclearOutcomeError
+from connect_core.errors import ConnectError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval.effects import (
+    AbandonInterval,
     AbandonTarget,
     CommitGroupOffsets,
     Effect,
@@ -28,9 +29,10 @@ from connect_core.interval.effects import (
 )
 from connect_core.interval.sink_positions import sink_offsets, sink_wishes
 from connect_core.interval.values import ConnectorType, IntervalRow, OffsetProjection, OffsetStates, SourceOffsets
+from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.offsets_topic import is_elsewhere, read_former, replacing
+from connect_core.plan.recovery import fence_home, home_of
 from connect_core.plan.run import Run, Steps
-from connect_core.plan.settle import end_sink_interval
 
 __all__ = ["OffsetChanges", "OffsetWish", "abandon"]
 
@@ -110,7 +112,7 @@ def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
     run, kept = yield from _fence(run, wish)
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
     if unfinished is not None:
-        yield from end_sink_interval(run, unfinished, kept, _REASON)
+        run = yield from _end(run, unfinished, kept, wish)
     run = run.refreshed((yield LoadConnector(run.connector)))
     stored: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
     standing = stored if kept is None else {**dict.fromkeys(stored), **kept}
@@ -122,6 +124,26 @@ def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
     yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
     yield from _tell_group(run.settings.consumer_group, changes, is_reset=wish.wanted is None)
     return kept is not None
+
+
+def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, wish: OffsetWish) -> Steps[Run]:
+    """End what is unfinished where it was begun; where all is reset, no other target's word is needed."""
+    try:
+        home = yield from home_of(run, row)
+        if home is None:
+            yield from end_sink_interval(run, row, kept, _REASON)
+            return run
+        run, there = yield from fence_home(
+            run, home, lambda floor: StoreIntent(run.connector, wish.wanted, wish.actor, floor)
+        )
+        yield from end_sink_interval(run, row, there, _REASON, home)
+    except StaleEpochError:
+        raise
+    except ConnectError as error:
+        if wish.wanted is not None or row.config_version == run.state.config_version:
+            raise
+        yield AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target holds is not known: {error}")
+    return run
 
 
 def _fence(run: Run, wish: OffsetWish) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
 from connect_core.errors import StaleEpochError
 from connect_core.interval.effects import (
+    Effect,
     FenceProducers,
     FenceTarget,
     LoadConnector,
     RaiseEpoch,
+    RaiseIncarnation,
     ReadOffsetsTopic,
+    ReadTargetIncarnation,
     RepairOffsets,
     WriteEpoch,
 )
@@ -20,7 +23,7 @@ from connect_core.interval.values import ConnectorState, OffsetProjection
 from connect_core.plan.offsets_topic import carry_over, is_elsewhere, read_former
 from connect_core.plan.run import Run, Steps
 
-__all__ = ["fence_sink", "fence_source", "reloaded"]
+__all__ = ["begin_above", "fence_sink", "fence_source", "raise_above", "reloaded"]
 
 
 def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
@@ -70,15 +73,37 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
         # A sink's tasks may be dealt anew between two intervals of one run.
         return replace(run, deal=name), (yield FenceTarget(run.connector, run.epoch))
     epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
+    run = replace(run, epoch=epoch, deal=name)
     try:
         positions = yield FenceTarget(run.connector, epoch)
     except StaleEpochError as newer:
         if not newer.epoch:
             raise
-        epoch = yield RaiseEpoch(run.connector, run.holder, newer.epoch, run.is_settling)
-        positions = yield FenceTarget(run.connector, epoch)
-    run = yield from reloaded(run)
-    return replace(run, epoch=epoch, deal=name), positions
+        run, positions = yield from raise_above(run, newer.epoch)
+    return (yield from reloaded(run)), positions
+
+
+def raise_above(
+    run: Run, floor: int, raising: Callable[[int], Effect] | None = None
+) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
+    """Raise the epoch above one that stands in a target, and fence the present target with it.
+
+    ``raising`` returns what raises it, by default as a plan does. Raises StaleEpochError.
+    """
+    epoch: int = yield raising(floor) if raising else RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
+    return replace(run, epoch=epoch), (yield FenceTarget(run.connector, epoch))
+
+
+def begin_above(run: Run) -> Steps[Run]:
+    """Raise the incarnation of a connector's life where the target holds markers of it already.
+
+    The metadata database was lost, begun anew or restored: keys it would use again are another life's.
+    """
+    held: int = yield ReadTargetIncarnation(run.connector)
+    if held < run.state.incarnation:
+        return run
+    incarnation: int = yield RaiseIncarnation(run.connector, run.mine, held)
+    return replace(run, state=replace(run.state, incarnation=incarnation))
 
 
 def reloaded(run: Run) -> Steps[Run]:

@@ -6,18 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange
+from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.interval.effects import (
     AbandonInterval,
     AbandonTarget,
-    CommitInterval,
     InsertInterval,
     LoadOffsets,
     LoadUnfinished,
-    PublishTarget,
     ReadGroupOffsets,
     ReadPartitionEnds,
-    ReadTargetMarker,
     RecordLosses,
     RepairOffsets,
     RestartInterval,
@@ -35,9 +32,11 @@ from connect_core.interval.values import (
     TaskPlan,
     TaskResult,
 )
-from connect_core.plan.bounds import cap_ranges, covering, find_losses, first_position, sink_ranges, surviving_positions
+from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
 from connect_core.plan.deal import deal_name, deal_ranges
-from connect_core.plan.fence import fence_sink, reloaded
+from connect_core.plan.ending import end_sink_interval
+from connect_core.plan.fence import begin_above, fence_sink, reloaded
+from connect_core.plan.recovery import finish_marked, recovered
 from connect_core.plan.restart import standing_results
 from connect_core.plan.run import Run, Steps, make_plan
 
@@ -51,15 +50,32 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     run, kept = yield from fence_sink(run, deal_name(ConnectorType.SINK, deal.configs))
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
     if unfinished is not None:
-        finished = yield from _finish_marked(run, unfinished)
-        if not finished and not (yield from _gave_up(run, unfinished, kept)):
-            return run, (yield from _restart(run, unfinished, deal, kept))
+        run, is_over = yield from recovered(run, unfinished, kept)
+        is_over = is_over or (yield from _gave_up(run, unfinished, kept))
+        plan = None if is_over else (yield from _restart(run, unfinished, deal, kept))
+        if plan is not None:
+            return run, plan
         run = yield from reloaded(run)
+    if run.state.sequence == 0 and deal.has_committer:
+        run = yield from begin_above(run)
+    while True:
+        plan = yield from _next(run, deal, kept)
+        # A restored database, or one of another life, gives a key that has a marker already.
+        ended = None if plan is None else (yield from finish_marked(run, plan.row))
+        if ended is None:
+            return run, plan
+        run = yield from reloaded(run)
+        if ended is IntervalState.ABANDONED:
+            run = yield from begin_above(run)
+
+
+def _next(run: Run, deal: TaskDeal, kept: Positions | None) -> Steps[Plan | None]:
+    """Write the row of the next interval, if there is anything to read."""
     positions, forgotten = yield from _positions(run, kept)
     available, losses = yield from _available_ranges(run, positions, forgotten, moves_target=kept is not None)
     ranges = cap_ranges(available, run.settings.caps.records)
     if not deal.configs or all(part.start == part.end for part in ranges):
-        return run, None
+        return None
     yield from _pass_over(run, losses, kept)
     row = IntervalRow(
         _following(run),
@@ -71,7 +87,7 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
         bound_time=run.bound_time,
     )
     yield InsertInterval(row)
-    return run, replace(_plan(run, row, deal, ()), is_last=ranges == available)
+    return replace(_plan(run, row, deal, ()), is_last=ranges == available)
 
 
 def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
@@ -105,27 +121,20 @@ def _positions(run: Run, kept: Positions | None) -> Steps[tuple[Positions, froze
     return kept, frozenset(part.topic for part in stored if part not in kept)
 
 
-def _finish_marked(run: Run, row: IntervalRow) -> Steps[bool]:
-    """Bring SQL up to the target's marker of this interval; false if there is none."""
-    marker: CommitMarker | None = yield ReadTargetMarker(row.key)
-    if marker is None:
-        return False
-    if marker.aborted:
-        yield AbandonInterval(row.key, run.mine, "the target holds its abort marker")
-        return True
-    yield PublishTarget(row.key, marker)
-    yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
-    return True
+def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None) -> Steps[Plan | None]:
+    """Run an interval again within its bounds, from where the target's marker stands.
 
-
-def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None) -> Steps[Plan]:
-    """Run an interval again within its bounds, from where the target's marker stands."""
+    ``None``: records of it are lost and a marker would have to name them, so that it is abandoned.
+    """
     settings = run.settings
     ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(settings.topics, settings.topics_regex)
     ranges = tuple(_resumed(part, (kept or {}).get(part.topic_partition, part.start)) for part in row.ranges)
     unread = {part.topic_partition: part.start for part in ranges if part.start < part.end}
     losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})
     surviving_positions(unread, losses, settings.data_loss)
+    if losses and kept is None and deal.has_committer:
+        yield from end_sink_interval(run, row, kept, losses[0].reason)
+        return None
     lost = {loss.partition: loss.end for loss in losses}
     ranges = tuple(_without(part, lost, ends) for part in ranges)
     starts = {part.topic_partition: part.start for part in ranges}
@@ -190,12 +199,23 @@ def _available_ranges(
         known = {part.topic for part in positions} | forgotten
         first = {part: ends[part].earliest if part.topic in known and part not in adopted
                  else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
-        if moves_target:
-            # Resolved once, and kept where the truth lies.
-            yield AbandonTarget(_following(run), first)
+        yield from _begin_partitions(run, first, ends, moves_target)
     losses = find_losses(positions, ends, run.state.topic_ids)
     surviving = surviving_positions(positions, losses, settings.data_loss)
     return sink_ranges({**surviving, **first}, ends), losses
+
+
+def _begin_partitions(
+    run: Run, first: Positions, ends: Mapping[TopicPartition, PartitionEnds], moves_target: bool
+) -> Steps[None]:
+    """Keep where partitions begin, resolved once: in the target, or in SQL where that is not simply the earliest."""
+    if moves_target:
+        yield AbandonTarget(_following(run), first)
+        return
+    resolved = {part: position for part, position in first.items() if position != ends[part].earliest}
+    if resolved:
+        ids = {part.topic: ends[part].topic_id for part in resolved}
+        yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)
 
 
 def _plan(run: Run, row: IntervalRow, deal: TaskDeal, kept: Sequence[TaskResult]) -> Plan:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 from connect_core.store.clock import now
 from connect_core.store.models import ConnectorConfig
 
-__all__ = ["ConfigVersion", "add", "history"]
+__all__ = ["ConfigVersion", "add", "find", "history"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,12 @@ def add(connection: Connection, name: str, version: int, config: Mapping[str, st
     """Keep one more configuration."""
     row = {"connector": name, "version": version, "config": dict(config), "actor": actor, "created_at": now()}
     connection.execute(insert(ConnectorConfig).values(row))
+
+
+def find(connection: Connection, name: str, version: int) -> Mapping[str, str] | None:
+    """Return one of the configurations of a name, or ``None``."""
+    mine = (ConnectorConfig.connector == name) & (ConnectorConfig.version == version)
+    return connection.scalar(select(ConnectorConfig.config).where(mine))
 
 
 def history(connection: Connection, name: str, limit: int = 100) -> list[ConfigVersion]:

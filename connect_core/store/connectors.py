@@ -71,12 +71,18 @@ def create(connection: Connection, name: str, new: NewConfig, target: TargetStat
         _insert(connection, name, fresh)
     else:
         # A driver of the earlier life must not go on: its epoch is out of date from here.
-        ended = {"state": IntervalState.ABANDONED, "reason": "the connector was deleted", "ended_at": now()}
-        mine = (Interval.connector == name) & Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
-        connection.execute(update(Interval).where(mine).values(**ended))
+        if (old.type, new.type) != (ConnectorType.SINK, ConnectorType.SINK):
+            # A sink's is left: whether it was committed is known where it was written, and the first plan asks there.
+            _end_unfinished(connection, name)
         lives = {"incarnation": old.incarnation + 1, "epoch": old.epoch + 1, "deleted_at": None}
         connection.execute(update(Connector).where(Connector.name == name).values(**fresh, **_IDLE, **lives))
     configs.add(connection, name, version, new.config, new.actor)
+
+
+def _end_unfinished(connection: Connection, name: str) -> None:
+    ended = {"state": IntervalState.ABANDONED, "reason": "the connector was deleted", "ended_at": now()}
+    mine = (Interval.connector == name) & Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
+    connection.execute(update(Interval).where(mine).values(**ended))
 
 
 _NO_TASKS: dict[str, Any] = {"task_configs": None, "task_count": None}
@@ -104,6 +110,7 @@ def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -
     gone: dict[str, Any] = {"deleted_at": now(), "updated_at": now(), "config": {}, **_NO_TASKS}
     if forget_offsets:
         connection.execute(sql_delete(Offset).where(Offset.connector == name))
+        _end_unfinished(connection, name)
         # A successor reads the whole offsets topic: what stands there holds, also of a run that came in between.
         gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}, "offsets_position": None}
     connection.execute(update(Connector).where(Connector.name == name).values(**gone))

@@ -16,7 +16,10 @@ from connect_core.store.clock import now
 from connect_core.store.models import Connector, Intent
 from connect_core.store.rows import position_json
 
-__all__ = ["Wish", "finish", "pending", "store"]
+__all__ = ["Wish", "finish", "finish_unasked", "pending", "store"]
+
+
+_REASON = "offsets were altered or reset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +73,46 @@ def finish(
     Raises StaleEpochError if the epoch was overtaken: the next plan repairs SQL.
     """
     owner = connectors.own(connection, connector, epoch)
-    intent = connection.execute(
-        delete(Intent)
-        .where(Intent.connector == connector, Intent.epoch == epoch)
-        .returning(Intent.wanted, Intent.actor)
-    ).one_or_none()
+    intent = _take(connection, connector, epoch)
+    # Else it was finished before, and the answer was lost.
+    if intent is not None:
+        intervals.end_unfinished(connection, owner, _REASON, moved)
+        _follow(connection, owner, intent, moved, position)
+
+
+def finish_unasked(connection: Connection, connector: str, epoch: int, moved: offsets.Changes) -> None:
+    """Move offsets in SQL where the target could not be asked. Raises StaleEpochError if the epoch was overtaken.
+
+    A sink's unfinished interval may be committed there: unless all offsets are reset it stays, for the next
+    plan to find out.
+    """
+    owner = connectors.own(connection, connector, epoch)
+    intent = _take(connection, connector, epoch)
     if intent is None:
-        # It was finished before, and the answer was lost.
         return
+    if intent.wanted is None or owner.type is ConnectorType.SOURCE:
+        intervals.end_unfinished(connection, owner, _REASON, moved)
+    _follow(connection, owner, intent, moved, None)
+
+
+def _take(connection: Connection, connector: str, epoch: int) -> Any:
+    mine = (Intent.connector == connector) & (Intent.epoch == epoch)
+    return connection.execute(delete(Intent).where(mine).returning(Intent.wanted, Intent.actor)).one_or_none()
+
+
+def _follow(
+    connection: Connection, owner: Any, intent: Any, moved: offsets.Changes, position: TopicPosition | None
+) -> None:
     cause = "reset" if intent.wanted is None else "alter"
-    reason = offsets.Move(connector, owner.type, cause, epoch, owner.sequence, intent.actor)
-    known = offsets.load(connection, connector, owner.type)
-    intervals.end_unfinished(connection, owner, "offsets were altered or reset", moved)
+    reason = offsets.Move(owner.name, owner.type, cause, owner.epoch, owner.sequence, intent.actor)
+    known = offsets.load(connection, owner.name, owner.type)
     offsets.move(connection, reason, moved)
     # The next plan reads the whole offsets topic these offsets stand in: also where it lost records.
     values = {
         "offsets_position": position_json(position),
         "topic_ids": _untouched(owner, known, moved if intent.wanted is None else intent.wanted),
     }
-    connection.execute(update(Connector).where(Connector.name == connector).values(**values))
+    connection.execute(update(Connector).where(Connector.name == owner.name).values(**values))
 
 
 def _untouched(owner: Any, known: Mapping[str, Any], moved: offsets.Changes) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Connection, case, insert, select, update
@@ -73,11 +74,8 @@ class Commit:
 
 
 def load_unfinished(connection: Connection, connector: str) -> IntervalRow | None:
-    """Return the one interval of the connector's present life that is not final."""
-    alive = select(Connector.incarnation).where(Connector.name == connector).scalar_subquery()
-    query = select(Interval.__table__).where(
-        Interval.connector == connector, Interval.state.not_in(_FINAL), Interval.incarnation == alive
-    )
+    """Return the connector's one interval that is not final, of whatever life."""
+    query = select(Interval.__table__).where(Interval.connector == connector, Interval.state.not_in(_FINAL))
     row = connection.execute(query).one_or_none()
     return None if row is None else interval_row(row)
 
@@ -212,7 +210,7 @@ def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Colle
         return
     starts = sink_offsets({part.topic_partition: part.start for part in interval_row(row).ranges})
     reason_of = offsets.Move(owner.name, owner.type, "interval", owner.epoch, row.sequence)
-    if row.incarnation == owner.incarnation:
+    if owner.type is ConnectorType.SINK:
         offsets.move(connection, reason_of, {key: start for key, start in starts.items() if key not in moved})
     ended = {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()}
     connection.execute(update(Interval).where(*unfinished).values(**ended))
@@ -284,7 +282,13 @@ def _move_offsets(connection: Connection, done: Commit, kind: ConnectorType) -> 
     offsets.move(connection, reason, done.offsets)
 
 
-def repair(connection: Connection, connector: str, epoch: int, projection: OffsetProjection) -> None:
+def repair(
+    connection: Connection,
+    connector: str,
+    epoch: int,
+    projection: OffsetProjection,
+    topic_ids: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Let the offsets follow what the target or the offsets topic says. Raises StaleEpochError.
 
     What an interval of this epoch has moved is its own; all else is a repair.
@@ -303,9 +307,11 @@ def repair(connection: Connection, connector: str, epoch: int, projection: Offse
     # A marker without a state says that there is none any more.
     present = {key: projection.states.get(key) for key, offset in projection.offsets.items() if offset is not None}
     offsets.keep_states(connection, connector, present)
-    if place is not None:
-        known = update(Connector).where(Connector.name == connector)
-        connection.execute(known.values(offsets_position=place))
+    known: dict[str, Any] = {} if place is None else {"offsets_position": place}
+    if topic_ids:
+        known["topic_ids"] = {**owner.topic_ids, **topic_ids}
+    if known:
+        connection.execute(update(Connector).where(Connector.name == connector).values(**known))
 
 
 def beat(connection: Connection, key: IntervalKey, epoch: int, progress: Iterable[attempts.TaskProgress]) -> bool:

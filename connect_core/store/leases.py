@@ -12,7 +12,7 @@ from connect_core.store import connectors
 from connect_core.store.clock import later, now
 from connect_core.store.models import Connector, DagState, Restart
 
-__all__ = ["Signals", "raise_epoch", "read_signals", "release", "renew", "take"]
+__all__ = ["Signals", "raise_epoch", "raise_incarnation", "read_signals", "release", "renew", "take"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,14 @@ def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0, 
     if raised is None:
         raise _refused(connection, name, holder)
     return raised
+
+
+def raise_incarnation(connection: Connection, name: str, epoch: int, floor: int) -> int:
+    """Raise the incarnation above itself and ``floor`` where ``epoch`` is the connector's. Raises StaleEpochError."""
+    row = connectors.own(connection, name, epoch)
+    incarnation: int = max(row.incarnation, floor) + 1
+    connection.execute(update(Connector).where(Connector.name == name).values(incarnation=incarnation))
+    return incarnation
 
 
 def _refused(connection: Connection, name: str, holder: str) -> StaleEpochError:

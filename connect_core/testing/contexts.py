@@ -18,6 +18,7 @@ class MemoryConnectorContext:
 
     limits: WorkerLimits = field(default_factory=WorkerLimits)
     connector_name: str = "contract"
+    deployment: str = "contracts"
     offset_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reconfigurations: int = 0
     errors: list[BaseException] = field(default_factory=list)

@@ -29,6 +29,7 @@ class DriverSide:
 
     limits: WorkerLimits
     connector_name: str = "copy"
+    deployment: str = ""
     offset_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def request_task_reconfiguration(self) -> None:

@@ -97,10 +97,10 @@ def test_interval_has_the_deal_of_its_own_plan_not_of_the_runs_first(world: Worl
 
 def test_marker_found_is_published_never_rerun(world: World) -> None:
     planned = plan(world)
-    world.markers[(0, 1)] = CommitMarker({ZERO: 10, ONE: 5})
+    world.markers[(1, 1)] = CommitMarker({ZERO: 10, ONE: 5})
     again = plan(world, world.run("other"))
     assert again.verdict is Verdict.IDLE
-    assert world.published == [(0, 1)]
+    assert world.published == [(1, 1)]
     assert world.rows[0].state is IntervalState.COMMITTED
     assert world.offsets == {ZERO: 10, ONE: 5}
     assert planned.plan is not None
@@ -164,7 +164,7 @@ def test_stale_driver_cannot_commit(world: World) -> None:
 
 def test_abort_marker_abandons(world: World) -> None:
     planned = plan(world)
-    world.markers[(0, 1)] = CommitMarker({}, aborted=True)
+    world.markers[(1, 1)] = CommitMarker({}, aborted=True)
     assert commit(world, planned) is Committed.ABANDONED
     assert world.offsets == {}
 

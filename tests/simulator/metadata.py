@@ -57,7 +57,9 @@ class Metadata:
             fx.TakeLease: self._take,
             fx.ReleaseLease: self._release,
             fx.LoadConnector: self._load,
+            fx.LoadConfig: lambda effect: dict(self.state.config),
             fx.RaiseEpoch: self._raise,
+            fx.RaiseIncarnation: self._raise_incarnation,
             fx.RecordDeal: self._deal,
             fx.LoadUnfinished: lambda effect: self.unfinished(),
             fx.LoadResults: self._load_results,
@@ -104,6 +106,7 @@ class Metadata:
         self.deleted = True
         self.restarts.clear()
         if forget:
+            self._end_unfinished(())
             self.offsets.clear()
             self.states.clear()
             self.state = replace(self.state, epoch=self.state.epoch + 1, topic_ids={}, offsets_position=None)
@@ -113,7 +116,8 @@ class Metadata:
         if not self.deleted:
             return
         self.deleted, self.holder, self.planned_version = False, None, None
-        self._end_unfinished(())
+        if self.type is ConnectorType.SOURCE:
+            self._end_unfinished(())
         self.state = replace(
             self.state,
             target_state=TargetState.STARTED,
@@ -127,8 +131,7 @@ class Metadata:
             self.restarts.add(task)
 
     def unfinished(self) -> IntervalRow | None:
-        alive = self.state.incarnation
-        return next((row for row in self.rows if not row.state.is_final and row.key.incarnation == alive), None)
+        return next((row for row in self.rows if not row.state.is_final), None)
 
     # -- effects
 
@@ -162,6 +165,11 @@ class Metadata:
             raise StaleEpochError("not in this state")
         self.state = replace(self.state, epoch=max(self.state.epoch, effect.floor) + 1)
         return self.state.epoch
+
+    def _raise_incarnation(self, effect: fx.RaiseIncarnation) -> int:
+        self._own(effect.epoch)
+        self.state = replace(self.state, incarnation=max(self.state.incarnation, effect.floor) + 1)
+        return self.state.incarnation
 
     def _deal(self, effect: fx.RecordDeal) -> None:
         if self.holder != effect.holder or self.deleted or self.state.target_state is TargetState.STOPPED:
@@ -251,7 +259,7 @@ class Metadata:
 
     def _end_unfinished(self, moved: Any) -> None:
         for row in [row for row in self.rows if not row.state.is_final]:
-            if row.key.incarnation == self.state.incarnation:
+            if self.type is ConnectorType.SINK:
                 starts = sink_offsets({part.topic_partition: part.start for part in row.ranges})
                 for key, start in starts.items():
                     if key not in moved and start is not None:
@@ -269,6 +277,8 @@ class Metadata:
                 self.states[key] = state
         if effect.projection.position:
             self.state = replace(self.state, offsets_position=effect.projection.position)
+        if effect.topic_ids:
+            self.state = replace(self.state, topic_ids={**self.state.topic_ids, **effect.topic_ids})
 
     def _move(self, wanted: Mapping[str, Mapping[str, Any] | None]) -> None:
         for key, offset in wanted.items():

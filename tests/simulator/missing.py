@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType, MappingProxyType, ModuleType
 
 from connect_core.commit import interval as committing
-from connect_core.plan import abandon, bounds, fence, interval, restart, settle, sink, source
+from connect_core.plan import abandon, bounds, ending, fence, interval, recovery, restart, settle, sink, source
 from tests.simulator.chances import Plot
 from tests.simulator.wrong import Patch
 
@@ -78,12 +78,7 @@ MISSING: Mapping[str, Check] = MappingProxyType(
             "    if False:\n        yield AbandonTarget(_following(run), {loss",
         ),
         # plan: what is unfinished
-        "an abort mark is respected by plan": Check(
-            "files",
-            sink,
-            '    if marker.aborted:\n        yield AbandonInterval(row.key, run.mine, "the target',
-            '    if False:\n        yield AbandonInterval(row.key, run.mine, "the target',
-        ),
+        "an abort mark is respected by plan": Check("files", recovery, "    if marker.aborted:", "    if False:"),
         "losses are noticed in a retry": Check(
             "files",
             sink,
@@ -103,9 +98,9 @@ MISSING: Mapping[str, Check] = MappingProxyType(
             "database", restart, "return result.outcome is TaskOutcome.DONE", "return True"
         ),
         "a commit mark is respected by settle": Check(
-            "files", settle, "if marker is not None and not marker.aborted:", "if False:"
+            "files", ending, "if marker is not None and proves_commit(marker, row.ranges):", "if False:"
         ),
-        "a target's progress is respected by settle": Check("database", settle, "if reached == starts:", "if True:"),
+        "a target's progress is respected by settle": Check("database", ending, "if reached == starts:", "if True:"),
         "a topic's progress is respected by settle": Check(
             "source", settle, "if row.source is None or offsets == row.source.start:", "if True:"
         ),
@@ -180,7 +175,7 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "a marker ends an interval": (
             sink,
-            "if not finished:",
+            "plan = None if is_over else",
             "SQL refuses to restart an interval that is committed or abandoned: tests/store/test_intervals.py",
         ),
         "the caps of a connector hold": (

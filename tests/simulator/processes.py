@@ -43,11 +43,12 @@ Running = Generator[Any, Fault, Any]
 """Yields the point before its next act, or what it waits for; is sent the fault of that act."""
 
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
-          fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds)  # fmt: skip
+          fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds,
+          fx.LoadConfig, fx.CompareTarget, fx.ReadTargetIncarnation)  # fmt: skip
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
     *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
-    *(fx.RaiseEpoch, fx.RecordDeal, fx.RecordLosses, fx.RepairOffsets),
+    *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordDeal, fx.RecordLosses, fx.RepairOffsets),
 )
 """What may be carried out long after whoever asked has given up."""
 

@@ -102,6 +102,9 @@ class FileTarget:
     def read_marker(self, key: IntervalKey) -> CommitMarker | None:
         return self.manifests.get((key.incarnation, key.sequence))
 
+    def last_incarnation(self) -> int:
+        return max((incarnation for incarnation, _ in self.manifests), default=0)
+
     def create(self, key: IntervalKey, marker: CommitMarker) -> CommitMarker:
         """Create the manifest unless there is one."""
         name = key.incarnation, key.sequence
@@ -122,7 +125,10 @@ class FileTarget:
             {"topic": one.topic, "partition": one.partition, "start": one.start, "end": one.end, **one.detail}
             for one in staged
         ]
-        return self.create(key, CommitMarker(positions, detail={"files": files}))
+        ranges = tuple(
+            PartitionRange(one.topic, one.partition, one.start, one.end, one.detail["topic_id"]) for one in staged
+        )
+        return self.create(key, CommitMarker(positions, detail={"files": files}, ranges=ranges))
 
     def publish(self, key: IntervalKey, marker: CommitMarker) -> Acting:
         """Move the files the manifest names; again, by anyone, it changes nothing."""

@@ -45,6 +45,7 @@ class World:
     holder: str | None = None
     rows: list[IntervalRow] = field(default_factory=list)
     offsets: dict[Any, Any] = field(default_factory=dict)
+    configs_ever: dict[int, Mapping[str, str]] = field(default_factory=dict)
     # Kafka
     ends: dict[TopicPartition, PartitionEnds] = field(default_factory=dict)
     group: dict[TopicPartition, int] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class World:
     log: list[fx.Effect] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 0, 0, 0, None, None, {})
+        self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {})
 
     def run(self, holder: str = "me") -> Run:
         """Return a run over the row as it is, its lease taken."""
@@ -72,9 +73,11 @@ class World:
         """Return the performer of every effect, each also writing the log."""
         table: dict[type[fx.Effect], Callable[[Any], Any]] = {
             fx.LoadConnector: lambda e: self.state,
+            fx.LoadConfig: lambda e: self.configs_ever.get(e.version),
             fx.TakeLease: self._take,
             fx.ReleaseLease: lambda e: None,
             fx.RaiseEpoch: self._raise,
+            fx.RaiseIncarnation: self._raise_incarnation,
             fx.RecordDeal: lambda e: None,
             fx.LoadUnfinished: lambda e: next((row for row in self.rows if not row.state.is_final), None),
             fx.LoadResults: lambda e: (),
@@ -94,7 +97,9 @@ class World:
             fx.CommitGroupOffsets: lambda e: self.group.update(e.positions),
             fx.TaskConfigs: lambda e: TaskDeal(self.configs, self.has_committer),
             fx.LatestSourceOffsets: lambda e: self.upper,
+            fx.CompareTarget: lambda e: e.config == self.state.config,
             fx.FenceTarget: self._fence_target,
+            fx.ReadTargetIncarnation: lambda e: max((incarnation for incarnation, _ in self.markers), default=0),
             fx.ReadTargetMarker: lambda e: self.markers.get(_short(e.key)),
             fx.CommitTarget: self._commit_target,
             fx.PublishTarget: lambda e: self.published.append(_short(e.key)),
@@ -138,6 +143,11 @@ class World:
             raise StaleEpochError("not the holder")
         self.state = replace(self.state, epoch=max(self.state.epoch, effect.floor) + 1)
         return self.state.epoch
+
+    def _raise_incarnation(self, effect: fx.RaiseIncarnation) -> int:
+        self._mine(effect.epoch)
+        self.state = replace(self.state, incarnation=max(self.state.incarnation, effect.floor) + 1)
+        return self.state.incarnation
 
     def _insert(self, effect: fx.InsertInterval) -> None:
         row = effect.row

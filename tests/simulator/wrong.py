@@ -14,7 +14,7 @@ from connect_core.interval.values import OffsetProjection, TaskOutcome
 from connect_core.kafka import control
 from connect_core.kafka import writer as writing
 from connect_core.plan import abandon as abandoning
-from connect_core.plan import bounds, settle, sink, source
+from connect_core.plan import bounds, recovery, sink, source
 from connect_core.plan import interval as planning
 from tests.simulator import broker, processes
 from tests.simulator.chances import Plot
@@ -205,7 +205,7 @@ def _publish_first(run: Any, plan: Any, results: Any) -> Any:
 _commit_target = committing._commit_target
 
 
-def _no_abort_mark(run: Any, row: Any, kept: Any, reason: str) -> Any:
+def _no_abort_mark(run: Any, row: Any, kept: Any, reason: str, home: Any = None) -> Any:
     """Abandon in SQL, without a mark in the target."""
     yield fx.AbandonInterval(row.key, run.mine, reason)
 
@@ -274,13 +274,13 @@ WRONG: Mapping[str, Wrong] = {
     "losses skipped in silence": _wrong("files", (sink, "_pass_over", _silent_losses)),
     "rename before the manifest": _wrong("files", (committing, "_commit_target", _publish_first)),
     "abandoned without an abort mark": _wrong(
-        "files", (abandoning, "end_sink_interval", _no_abort_mark), (settle, "end_sink_interval", _no_abort_mark)
+        "files", *((module, "end_sink_interval", _no_abort_mark) for module in (abandoning, recovery, sink))
     ),
     "database not fenced by the plan": _wrong("database", (sink, "fence_sink", _unfenced_sink)),
     "retry starts at the row": _wrong("database", (sink, "_resumed", _restart_at_row)),
     "paused interval ended in SQL alone": _wrong("files", (planning, "settle", _settled_by_sql)),
     "unread partitions lose their position": _wrong(
-        "plain", (committing, "covering", _only_reached), (sink, "covering", _only_reached)
+        "plain", (committing, "covering", _only_reached), (recovery, "covering", _only_reached)
     ),
     "every earlier result stands": _wrong("files", (sink, "standing_results", _all_stand)),
     # An unclear commit leaves a transaction open, before the marker of another task: its second attempt sees nothing.

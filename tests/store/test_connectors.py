@@ -16,7 +16,7 @@ from connect_core.interval.effects import (
     RecordDeal,
     TakeLease,
 )
-from connect_core.interval.values import ConnectorType, TargetState, TaskOutcome, TaskResult
+from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome, TaskResult
 from connect_core.store import Database, configs, connectors, topics
 from connect_core.store.connectors import NewConfig
 from tests.store.worlds import World, race
@@ -128,7 +128,9 @@ def test_earlier_life_cannot_commit_into_the_next(world: World) -> None:
     world.create("c")
     with pytest.raises(StaleEpochError, match="was replaced by epoch 2"):
         world.do(CommitInterval(key, epoch, (), positions={TopicPartition("t", 0): 10}))
-    assert world.do(LoadUnfinished("c")) is None
+    # Only the target knows whether it was committed: the first plan of the new life asks it.
+    left = world.do(LoadUnfinished("c"))
+    assert (left.key.incarnation, left.state) == (1, IntervalState.PLANNED)
 
 
 def test_deal_needs_the_lease(world: World) -> None:

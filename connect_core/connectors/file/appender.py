@@ -14,7 +14,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.connectors.allowed_file import AllowedFile, allowed_path
-from connect_core.connectors.control_folder import ControlFolder, claim, release, sync_folder
+from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release, sync_folder
 from connect_core.connectors.file.config import FILE
 from connect_core.connectors.path_names import escaped
 from connect_core.connectors.staged_file import verify
@@ -38,11 +38,12 @@ class FileAppender:
     connector: str
     value: str
     limits: WorkerLimits
+    deployment: str = ""
     _control: ControlFolder = field(init=False)
     _epoch: int | None = None
 
     def __post_init__(self) -> None:
-        self._control = control_of(self.value, self.connector, self.limits)
+        self._control = control_of(self.value, self.connector, self.limits, self.deployment)
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
         """Claim the file and record the epoch. Raises ConfigError, StaleEpochError.
@@ -55,9 +56,13 @@ class FileAppender:
         return None
 
     def _claim(self, epoch: int) -> None:
-        claim(self._owner, self.connector, FILE, self.value)
+        claim(self._owner_file, self._owner, FILE, self.value)
         self._control.raise_epoch(epoch)
         self._epoch = epoch
+
+    def last_incarnation(self) -> int:
+        """Return the highest incarnation the control folder has manifests of."""
+        return self._control.last_incarnation()
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return the marker of an interval, or ``None``."""
@@ -101,13 +106,17 @@ class FileAppender:
 
     def release(self) -> None:
         """Let another connector have the file; the epochs stay and fence what is left of this one."""
-        release(self._owner, self.connector)
+        release(self._owner_file, self._owner)
 
     def close(self) -> None:
         """Hold nothing, free nothing."""
 
     @property
-    def _owner(self) -> Path:
+    def _owner(self) -> Owner:
+        return Owner(self.connector, self.deployment)
+
+    @property
+    def _owner_file(self) -> Path:
         return _folder(self.value, self.limits) / "owner.json"
 
     def _check_epoch(self) -> None:
@@ -159,10 +168,10 @@ class FileAppender:
         return AllowedFile.resolve(FILE, self.value, self.limits)
 
 
-def control_of(value: str, connector: str, limits: WorkerLimits) -> ControlFolder:
+def control_of(value: str, connector: str, limits: WorkerLimits, deployment: str = "") -> ControlFolder:
     """Return what a connector keeps in the hidden folder beside its file. Raises ConfigError."""
     folder, name = _folder(value, limits), escaped(connector)
-    return ControlFolder(folder / "manifests" / name, folder / "staged" / name, folder / "epochs")
+    return ControlFolder(folder / "manifests" / name, folder / "staged" / name, folder / "epochs", deployment)
 
 
 def _folder(value: str, limits: WorkerLimits) -> Path:

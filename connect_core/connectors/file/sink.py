@@ -14,6 +14,7 @@ from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector, SinkTask, Staged
 from connect_core.connectors.allowed_file import AllowedFile
+from connect_core.connectors.control_folder import execution_of
 from connect_core.connectors.file.appender import FileAppender, control_of
 from connect_core.connectors.file.config import FILE, SINK_CONFIG
 from connect_core.connectors.file.text import lines_of_data, lines_of_values
@@ -71,7 +72,13 @@ class FileStreamSinkConnector(SinkConnector):
     def committer(self, config: Mapping[str, str]) -> SinkCommitter | None:
         """Return what appends staged lines; ``None`` for the standard output."""
         file = _file_of(config)
-        return FileAppender(self.context.connector_name, file, self.context.limits) if file else None
+        if not file:
+            return None
+        return FileAppender(self.context.connector_name, file, self.context.limits, self.context.deployment)
+
+    def target(self, config: Mapping[str, str]) -> str:
+        """Return the file, links followed."""
+        return str(AllowedFile.resolve(FILE, _file_of(config), self.context.limits).path) if _file_of(config) else ""
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets: the file keeps none."""
@@ -83,12 +90,13 @@ class FileStreamSinkTask(SinkTask):
 
     def __init__(self) -> None:
         self._staged: dict[TopicPartition, StagedFile] = {}
-        self._file = ""
+        self._file = self._execution = ""
 
     def start(self, config: Mapping[str, str]) -> None:
         """Take the configuration. Raises ConfigError."""
         self._file = _file_of(config)
         check_writable(self._file, self.context.limits)
+        self._execution = execution_of(self.context.interval.attempt_id)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Write one line a record."""
@@ -140,7 +148,7 @@ class FileStreamSinkTask(SinkTask):
     def _new_file(self, place: TopicPartition) -> StagedFile:
         interval = self.context.interval
         control = control_of(self._file, interval.key.connector, self.context.limits)
-        folder = control.attempt_folder(interval.key, interval.attempt_id)
+        folder = control.attempt_folder(interval.key, self._execution)
         folder.mkdir(parents=True, exist_ok=True)
         return StagedFile(folder / f"{escaped(place.topic)}+{place.partition}.lines")
 

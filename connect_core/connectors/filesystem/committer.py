@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
-from connect_core.connectors.control_folder import ControlFolder, claim, release, sync_folder, write_durably
+from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release, sync_folder, write_durably
 from connect_core.connectors.filesystem.columns import (
     ColumnKinds,
     KindConflict,
@@ -38,17 +38,23 @@ class FileSystemCommitter:
     connector: str
     layout: Layout
     codec: str
+    deployment: str = ""
     _control: ControlFolder = field(init=False)
     _epoch: int | None = None
 
     def __post_init__(self) -> None:
-        self._control = self.layout.control(self.connector)
+        self._control = self.layout.control(self.connector, self.deployment)
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
-        """Record the epoch. Raises StaleEpochError if a newer one stands there."""
+        """Claim the folder's manifests and record the epoch. Raises ConfigError, StaleEpochError."""
+        claim(self._owner_file, self._owner, PATH, str(self.layout.root))
         self._control.raise_epoch(epoch)
         self._epoch = epoch
         return None
+
+    def last_incarnation(self) -> int:
+        """Return the highest incarnation the control folder has manifests of."""
+        return self._control.last_incarnation()
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return the marker of an interval, or ``None``."""
@@ -72,7 +78,7 @@ class FileSystemCommitter:
         ]
         columns = _union(pieces)
         for topic in {piece.topic for _, piece in pieces}:
-            claim(self.layout.owner(topic), self.connector, PATH, str(self.layout.topic_folder(topic)))
+            claim(self.layout.owner(topic), self._owner, PATH, str(self.layout.topic_folder(topic)))
         files = [self._file(interval, part, piece, columns) for part, piece in pieces]
         texts = {topic: {name: to_text(kind) for name, kind in stored(kinds)} for topic, kinds in columns.items()}
         return self._control.commit(interval, ordered, {"files": files, "columns": texts})
@@ -105,11 +111,19 @@ class FileSystemCommitter:
 
     def release(self) -> None:
         """Let other connectors write the topics' folders; the data stays."""
-        for place in self.layout.owners():
-            release(place, self.connector)
+        for place in (*self.layout.owners(), self._owner_file):
+            release(place, self._owner)
 
     def close(self) -> None:
         """Hold nothing, free nothing."""
+
+    @property
+    def _owner(self) -> Owner:
+        return Owner(self.connector, self.deployment)
+
+    @property
+    def _owner_file(self) -> Path:
+        return self._control.path / "owner.json"
 
     def _file(
         self, interval: IntervalKey, part: Staged, piece: StagedTopic, columns: Mapping[str, ColumnKinds]

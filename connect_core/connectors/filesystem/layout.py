@@ -24,10 +24,10 @@ class Layout:
 
     root: Path
 
-    def control(self, connector: str) -> ControlFolder:
+    def control(self, connector: str, deployment: str = "") -> ControlFolder:
         """Return where a connector's epochs, manifests and staged files are."""
         folder, name = self.root / "_connect", escaped(connector)
-        return ControlFolder(folder / name, folder / "+tmp" / name)
+        return ControlFolder(folder / name, folder / "+tmp" / name, deployment=deployment)
 
     def owner(self, topic: str) -> Path:
         """Return the file that names the one connector that writes a topic's folder."""

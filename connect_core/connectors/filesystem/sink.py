@@ -9,6 +9,7 @@ from connect_core.api.config import AbstractConfig, ConfigDef
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
+from connect_core.connectors.allowed_file import AllowedFile
 from connect_core.connectors.filesystem.committer import FileSystemCommitter
 from connect_core.connectors.filesystem.config import CODEC, CONFIG, PATH, checked_folder
 from connect_core.connectors.filesystem.layout import Layout
@@ -57,7 +58,12 @@ class FileSystemSinkConnector(SinkConnector):
         """Return what makes manifests and puts files in place."""
         layout = Layout(checked_folder(config, self.context.limits))
         codec = AbstractConfig(CONFIG, config).get_string(CODEC) or ""
-        return FileSystemCommitter(self.context.connector_name, layout, codec)
+        return FileSystemCommitter(self.context.connector_name, layout, codec, self.context.deployment)
+
+    def target(self, config: Mapping[str, str]) -> str:
+        """Return the folder, links followed."""
+        value = AbstractConfig(CONFIG, config).get_string(PATH) or ""
+        return str(AllowedFile.resolve(PATH, value, self.context.limits).path)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets: the folder keeps none; ranges exported again replace their files."""

@@ -12,6 +12,7 @@ from connect_core.api.batch import Batch
 from connect_core.api.config import AbstractConfig
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
+from connect_core.connectors.control_folder import execution_of
 from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch, uniform
 from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns
 from connect_core.connectors.filesystem.config import CODEC, CONFIG, INCLUDE_KEY, INCLUDE_METADATA, checked_folder
@@ -51,6 +52,7 @@ class FileSystemSinkTask(SinkTask):
         self._extras = Extras(bool(parsed.get_boolean(INCLUDE_KEY)), bool(parsed.get_boolean(INCLUDE_METADATA)))
         layout = Layout(checked_folder(config, self.context.limits))
         self._control = layout.control(self.context.interval.key.connector)
+        self._execution = execution_of(self.context.interval.attempt_id)
         self._stored = {
             topic: columns_of_texts(columns.items()) for topic, columns in self.context.interval.columns.items()
         }
@@ -85,7 +87,7 @@ class FileSystemSinkTask(SinkTask):
             files = [part.finish(topic, self._columns.get(topic, ())) for topic, part in mine]
             detail = {
                 "topic_id": ranges[read].topic_id,
-                "attempt": self.context.interval.attempt_id,
+                "attempt": self._execution,
                 "files": [file.to_detail() for file in files],
             }
             staged.append(Staged(read.topic, read.partition, ranges[read].start, end, detail))
@@ -124,8 +126,7 @@ class FileSystemSinkTask(SinkTask):
             self._ranges[addition.target].add(rows, addition.columns, addition.offsets)
 
     def _parts(self, read: TopicPartition) -> ParquetParts:
-        interval = self.context.interval
-        folder = self._control.attempt_folder(interval.key, interval.attempt_id)
+        folder = self._control.attempt_folder(self.context.interval.key, self._execution)
         return ParquetParts(folder, f"{len(self._ranges)}+{escaped(read.topic)}+{read.partition}", self._codec)
 
     def _refuse(self, record: SinkRecord, error: Exception) -> None:

@@ -9,6 +9,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
+from connect_core.connectors.jdbc.address import CURRENT_SCHEMA, parse_address
 from connect_core.connectors.jdbc.connection import open_database
 from connect_core.connectors.jdbc.sink_checks import live_errors
 from connect_core.connectors.jdbc.sink_committer import JdbcSinkCommitter
@@ -66,6 +67,13 @@ class JdbcSinkConnector(SinkConnector):
         database = open_database(settings.connection, self.context.limits)
         own = offsets_table(settings.offsets_table, database.dialect.column_type)
         return JdbcSinkCommitter(self.context.connector_name, database, own)
+
+    def target(self, config: Mapping[str, str]) -> str:
+        """Return the database and the table of offsets, whoever logs in."""
+        settings = sink_settings(config)
+        place = parse_address(settings.connection.url)
+        schema = place.parameters.get(CURRENT_SCHEMA, "")
+        return f"{place.dialect}://{place.host}:{place.port}/{place.database}/{schema}/{settings.offsets_table}"
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets: they are moved in the target; rows written again are new with insert.mode=insert."""

@@ -35,6 +35,10 @@ class JdbcSinkCommitter:
         with self._database.begin() as connection:
             return fence(connection, self._own.offsets, Owner(self._connector, epoch, ""))
 
+    def last_incarnation(self) -> int:
+        """Return 0: no interval has a marker of its own."""
+        return 0
+
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return nothing: positions are the marker, and an interval is carried on from them."""
         return None

@@ -1,0 +1,49 @@
+"""Ending a sink's interval without running its tasks: what markers prove is committed, the rest abandoned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker
+from connect_core.interval.effects import (
+    AbandonInterval,
+    AbandonTarget,
+    CommitInterval,
+    PublishTarget,
+    ReadTargetMarker,
+)
+from connect_core.interval.values import IntervalRow
+from connect_core.plan.bounds import covering
+from connect_core.plan.proof import proves_commit
+from connect_core.plan.run import Run, Steps
+
+__all__ = ["end_sink_interval"]
+
+
+def end_sink_interval(
+    run: Run,
+    row: IntervalRow,
+    kept: Mapping[TopicPartition, int] | None,
+    reason: str,
+    home: Mapping[str, str] | None = None,
+) -> Steps[None]:
+    """Commit the interval as far as the target's marker goes, or abandon it for ever.
+
+    ``kept``: the positions the target keeps, read after the fence. ``home``: the
+    configuration the target is reached by, where it is not the present one's.
+    """
+    marker: CommitMarker | None = yield ReadTargetMarker(row.key, home)
+    if marker is None:
+        marker = yield AbandonTarget(replace(row.key, epoch=run.mine), None, home)
+    if marker is not None and proves_commit(marker, row.ranges):
+        yield PublishTarget(row.key, marker, home)
+        yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
+        return
+    starts = {part.topic_partition: part.start for part in row.ranges}
+    reached = {part: max(start, (kept or {}).get(part, start)) for part, start in starts.items()}
+    if reached == starts:
+        yield AbandonInterval(row.key, run.mine, reason)
+        return
+    yield CommitInterval(row.key, run.mine, (), positions=reached)

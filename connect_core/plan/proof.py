@@ -1,0 +1,37 @@
+"""What a marker proves: its key alone says nothing, an earlier life may have used it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from connect_core.api.sink import CommitMarker, PartitionRange
+
+__all__ = ["FOREIGN", "is_of", "proves_commit"]
+
+FOREIGN = "an earlier life's manifest stands at its place"
+"""Why an interval is abandoned that can never have a marker under its key."""
+
+
+def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
+    """Return whether a marker is of the interval of these ranges: same deployment, topics and starts.
+
+    A deployment, a metadata database or a topic that was begun anew uses the same
+    keys for other records. What such a marker names is never counted as this interval's.
+    """
+    if marker.is_foreign:
+        return False
+    if marker.aborted or marker.ranges is None:
+        return True
+    mine = {part.topic_partition: part for part in ranges}
+    return all(_is_same(mine.get(part.topic_partition), part) for part in marker.ranges)
+
+
+def proves_commit(marker: CommitMarker | None, ranges: Sequence[PartitionRange]) -> bool:
+    """Return whether the interval of these ranges is committed."""
+    return marker is not None and not marker.aborted and is_of(marker, ranges)
+
+
+def _is_same(planned: PartitionRange | None, found: PartitionRange) -> bool:
+    if planned is None or planned.start != found.start:
+        return False
+    return not (planned.topic_id and found.topic_id) or planned.topic_id == found.topic_id

@@ -1,0 +1,120 @@
+"""What becomes of an interval that a crash left unfinished: the target it was begun in says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker
+from connect_core.errors import ConnectError, RetriableError, StaleEpochError
+from connect_core.interval.effects import (
+    AbandonInterval,
+    CommitInterval,
+    CompareTarget,
+    Effect,
+    FenceTarget,
+    LoadConfig,
+    PublishTarget,
+    ReadTargetMarker,
+    SweepTarget,
+)
+from connect_core.interval.values import IntervalRow, IntervalState
+from connect_core.plan.bounds import covering
+from connect_core.plan.ending import end_sink_interval
+from connect_core.plan.fence import raise_above
+from connect_core.plan.proof import FOREIGN, is_of
+from connect_core.plan.run import Run, Steps
+
+__all__ = ["end_at_home", "fence_home", "finish_marked", "home_of", "recovered"]
+
+Positions = Mapping[TopicPartition, int]
+Config = Mapping[str, str]
+
+_MOVED = "it was interrupted, and the connector writes elsewhere now"
+
+
+def recovered(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[tuple[Run, bool]]:
+    """End the interval where markers say what became of it; false: it is to run again, in its bounds.
+
+    One that was begun in another target, or by a deleted connector of this name,
+    never runs again.
+    """
+    home = yield from home_of(run, row)
+    if home is None and row.key.incarnation == run.state.incarnation:
+        return run, (yield from finish_marked(run, row)) is not None
+    return (yield from end_at_home(run, row, home, kept, _MOVED)), True
+
+
+def finish_marked(run: Run, row: IntervalRow) -> Steps[IntervalState | None]:
+    """Bring SQL up to the marker under this interval's key → how it ended; ``None`` where there is no marker."""
+    marker: CommitMarker | None = yield ReadTargetMarker(row.key)
+    if marker is None:
+        return None
+    if not is_of(marker, row.ranges):
+        yield AbandonInterval(row.key, run.mine, FOREIGN)
+        return IntervalState.ABANDONED
+    if marker.aborted:
+        yield AbandonInterval(row.key, run.mine, "the target holds its abort marker")
+        return IntervalState.ABANDONED
+    yield PublishTarget(row.key, marker)
+    yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
+    return IntervalState.COMMITTED
+
+
+def home_of(run: Run, row: IntervalRow) -> Steps[Config | None]:
+    """Return the configuration that reaches the interval's own target; ``None``: the present one does."""
+    if row.config_version == run.state.config_version:
+        return None
+    config: Config | None = yield LoadConfig(run.connector, row.config_version)
+    if config is None or (yield CompareTarget(run.connector, config)):
+        return None
+    return config
+
+
+def fence_home(
+    run: Run, home: Config, raising: Callable[[int], Effect] | None = None
+) -> Steps[tuple[Run, Positions | None]]:
+    """Fence an earlier target, too, with the epoch of the present one → the positions it keeps.
+
+    ``raising``: what raises the epoch above one that stands there. Raises StaleEpochError.
+    """
+    try:
+        return run, (yield FenceTarget(run.connector, run.mine, home))
+    except StaleEpochError as newer:
+        if not newer.epoch:
+            raise
+        floor = newer.epoch
+    run, _ = yield from raise_above(run, floor, raising)
+    return run, (yield FenceTarget(run.connector, run.mine, home))
+
+
+def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions | None, reason: str) -> Steps[Run]:
+    """End an interval by its own target's word; nothing of it can commit there afterwards.
+
+    Of a deleted connector it is abandoned where another target than the present
+    does not answer. Raises ConnectError, which names the remedy.
+    """
+    if home is None:
+        yield from end_sink_interval(run, row, kept, reason)
+        return run
+    try:
+        run, there = yield from fence_home(run, home)
+        yield from end_sink_interval(run, row, there, reason, home)
+        yield SweepTarget(run.connector, (), home)
+    except StaleEpochError:
+        raise
+    except ConnectError as error:
+        if row.key.incarnation != run.state.incarnation:
+            yield AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target fails: {error}")
+            return run
+        raise _unreachable(row, error) from error
+    return run
+
+
+def _unreachable(row: IntervalRow, error: ConnectError) -> ConnectError:
+    kind = RetriableError if isinstance(error, RetriableError) else ConnectError
+    return kind(
+        f"Interval {row.key.sequence} was begun with configuration {row.config_version}, whose target must say whether "
+        f"it is committed there, and fails: {error}. Let it answer, set that configuration again, or stop the "
+        "connector and reset its offsets"
+    )
