@@ -9,6 +9,7 @@ from airflow.sdk import DAG, BaseOperator
 from airflow.triggers.base import StartTriggerArgs
 
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID
+from connect_core.dag.retention import sweep_histories
 from connect_core.dag.trigger import WatcherTrigger
 from connect_core.dag.wiring import open_database
 from connect_core.store.requests import forget_done
@@ -22,7 +23,8 @@ _KEPT = timedelta(days=7)
 _DOCUMENTATION = """### Housekeeping of connect-core
 
 Its task `watch` waits in the triggerer: it looks for data of all idle connectors, mirrors which DAGs are paused, and
-carries out what was asked for through the REST API. `sweep` removes notes of what was carried out long ago.
+carries out what was asked for through the REST API. `sweep` removes notes of what was carried out long ago,
+and histories beyond `history.retention.ms` and `history.retention.count`.
 Leave it on: without it idle connectors wake late and the REST API cannot change schedules.
 """
 
@@ -45,10 +47,11 @@ class SweepOperator(BaseOperator):
     """Remove what has served its time."""
 
     def execute(self, context: Context) -> dict[str, int]:
-        """Drop requests that were carried out long ago → how many."""
+        """Drop requests that were carried out long ago, and histories beyond their retention → how many."""
         database = open_database()
         with database.write() as connection:
-            return {"requests": forget_done(connection, datetime.now(UTC) - _KEPT)}
+            requests = forget_done(connection, datetime.now(UTC) - _KEPT)
+        return {"requests": requests, **sweep_histories()}
 
 
 def housekeeping_dag(start_date: datetime) -> DAG:

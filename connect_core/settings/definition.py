@@ -116,6 +116,19 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
         "How long the task of a run may be queued in Airflow, without a lease or a sign of life, before it is given "
         "up as lost and cleared; twice as long each time it is lost again.",
     )
+    _milliseconds(
+        config,
+        "history.retention.ms",
+        30 * 24 * 60 * 60 * 1000,
+        "How long past intervals, moves of offsets and skipped records are kept.",
+    )
+    _count(
+        config,
+        "history.retention.count",
+        ConfigType.INT,
+        10_000,
+        "How many past intervals and moves of offsets of a connector are kept at most; its last 100 intervals always.",
+    )
     _flag(config, "topic.creation.enable", "Whether source connectors' topics are created by their settings.")
     _flag(config, "topic.tracking.enable", "Whether the topics a connector uses are kept.")
     _flag(config, "topic.tracking.allow.reset", "Whether the topics a connector uses may be reset by REST.")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, NotFoundError, RetriableError, StaleEpochError
 from connect_core.herder.readiness import Readiness, readiness
-from connect_core.interval.runs import RunOutcome, RunRequest
+from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.spark.driver import Driver
 from connect_core.spark.job import main
 from connect_core.spark.runner import TaskRunner
@@ -41,6 +41,7 @@ class ConnectorLoop:
     _wake: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _asked: bool = False
+    _is_held: bool = False
 
     def start(self) -> None:
         """Begin the connector's thread."""
@@ -100,8 +101,20 @@ class ConnectorLoop:
 
     def _run_once(self) -> RunOutcome:
         asked, self._asked = self._asked, False
-        request = RunRequest(self.worker.name, "standalone", continuous=True, asked=asked)
-        return main(request, Driver(self.worker, self._stopping), self.runner)
+        request = RunRequest(self.worker.name, self.worker.identity.run_id, continuous=True, asked=asked)
+        outcome = main(request, Driver(self.worker, self._stopping), self.runner)
+        self._tell_holder(outcome)
+        return outcome
+
+    def _tell_holder(self, outcome: RunOutcome) -> None:
+        """Say once that another process has the connector, and once that it is free."""
+        is_held = outcome.status is RunStatus.SKIPPED
+        if is_held and not self._is_held:
+            _LOG.warning(
+                "connector %s is held by another process on the same database: this one waits until that ends",
+                self.worker.name,
+            )
+        self._is_held = is_held
 
     def _await_work(self) -> None:
         """Return when a plan may find work; a source without bounds is asked again after its interval."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
+import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from connect_core.configs import ConnectorConfig, SecretBox
 from connect_core.effects.worker import ConnectorWorker
@@ -13,14 +15,19 @@ from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.settings import WorkerSettings
 from connect_core.spark.runner import SparkRunner, ThreadRunner
 from connect_core.standalone.loop import ConnectorLoop
+from connect_core.standalone.process_lock import ProcessLock
 from connect_core.standalone.scheduler import StandaloneScheduler
 from connect_core.standalone.session import ProcessSession
-from connect_core.store import Database, connectors, deployment, migrate
+from connect_core.standalone.sweeper import Sweeper
+from connect_core.store import Database, connectors, deployment, leases, migrate
 from connect_core.store.intervals import RunIdentity
+from connect_core.store.retention import Retention
 
 __all__ = ["StandaloneWorker", "open_standalone"]
 
 _LOG = logging.getLogger(__name__)
+_RUN = "standalone-"
+"""What the ids of standalone runs begin with; one process is one run."""
 _CONNECTORS_SECONDS = 10.0
 
 
@@ -52,9 +59,12 @@ class StandaloneWorker:
     database: Database
     scheduler: StandaloneScheduler
     _session: ProcessSession
+    lock: ProcessLock | None = None
+    _sweeping: threading.Event = field(default_factory=threading.Event)
 
     def deploy_all(self) -> None:
-        """Start the thread of every stored connector."""
+        """Start the thread of every stored connector, and the one that sweeps."""
+        Sweeper(self.database, Retention.of(self.settings), self._sweeping).start()
         with self.database.read() as connection:
             names = connectors.list_names(connection)
         for name in names:
@@ -62,6 +72,7 @@ class StandaloneWorker:
 
     def ask_to_stop(self) -> None:
         """Let every connector end at its next commit point."""
+        self._sweeping.set()
         self.scheduler.ask_to_stop()
         self._session.refuse()
 
@@ -73,6 +84,8 @@ class StandaloneWorker:
             return False
         self._session.stop()
         self.database.close()
+        if self.lock is not None:
+            self.lock.release()
         return True
 
 
@@ -81,22 +94,34 @@ def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
 
     Where no key seals passwords, one is made beside the database.
 
-    Raises RetriableError when database or brokers are down.
+    Raises ConfigError when another process works with its file, RetriableError when database or brokers are down.
     """
+    lock = _lock(settings)
     migrate(settings.database_url)
     database = Database(settings.database_url)
     with database.write() as connection:
         settings = settings.with_standalone_id(deployment.identity(connection))
+        if lock is not None:
+            # Nobody else works here: who held a connector is dead, and its lease need not run out.
+            leases.release_runs(connection, _RUN)
     key = settings.standalone_key
     if settings.secret_key_file is None:
         SecretBox.make(key)
     settings = settings.with_secret_key(key)
     create_internal_topics(settings)
     session = ProcessSession()
+    run_id = f"{_RUN}{uuid.uuid4().hex[:8]}"
 
     def make_loop(name: str) -> ConnectorLoop:
-        identity = RunIdentity("standalone", f"{settings.advertised.host}:{settings.advertised.port}")
+        identity = RunIdentity(run_id, f"{settings.advertised.host}:{settings.advertised.port}")
         worker = ConnectorWorker(settings, database, name, identity)
         return ConnectorLoop(worker, _ChosenRunner(worker, session))
 
-    return StandaloneWorker(settings, database, StandaloneScheduler(make_loop), session)
+    return StandaloneWorker(settings, database, StandaloneScheduler(make_loop), session, lock)
+
+
+def _lock(settings: WorkerSettings) -> ProcessLock | None:
+    """Take the lock of the database's file; a server's processes are kept apart by leases alone."""
+    file = settings.standalone_database
+    is_file = settings.database_url == f"sqlite:///{file}" and file.parent.is_dir()
+    return ProcessLock.take(file) if is_file else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, select
+from sqlalchemy import Connection, and_, delete, or_, select
 
 from connect_core.interval.values import Counts, IntervalRow, IntervalState
 from connect_core.store.models import Connector, Interval, IntervalTask
@@ -87,12 +87,18 @@ def list_marks(
     return marks
 
 
-def forget(connection: Connection, older_than: datetime, keep: int = 100) -> int:
-    """Drop final intervals that ended before a time, but the last ``keep`` of each connector."""
+def forget(connection: Connection, older_than: datetime, most: int | None = None, keep: int = 100) -> int:
+    """Drop final intervals that ended before a time or are beyond the last ``most`` of a connector → how many.
+
+    The last ``keep`` of each connector always stay.
+    """
     sequence = select(Connector.sequence).where(Connector.name == Interval.connector).scalar_subquery()
+    is_over = Interval.ended_at < older_than
+    if most is not None:
+        is_over = or_(is_over, Interval.sequence <= sequence - most)
     old = and_(
         Interval.state.in_((IntervalState.COMMITTED, IntervalState.ABANDONED)),
-        Interval.ended_at < older_than,
+        is_over,
         Interval.sequence <= sequence - keep,
     )
     gone = connection.execute(delete(Interval).where(old)).rowcount

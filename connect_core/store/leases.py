@@ -12,7 +12,7 @@ from connect_core.store import connectors
 from connect_core.store.clock import later, now
 from connect_core.store.models import Connector, DagState, Restart
 
-__all__ = ["Signals", "raise_epoch", "raise_incarnation", "read_signals", "release", "renew", "take"]
+__all__ = ["Signals", "raise_epoch", "raise_incarnation", "read_signals", "release", "release_runs", "renew", "take"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,13 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> Conn
     try of the same run need not wait for a dead one's lease: the epoch keeps
     them apart. Raises NotFoundError.
     """
-    run = holder.partition(" ")[0] + " "
+    run = holder.partition(" ")[0]
+    # What names a way to run and no run is shared by no two processes.
+    mine = holder if run == "standalone" else f"{run} "
     free = or_(
         Connector.holder.is_(None),
         Connector.holder == holder,
-        func.substr(Connector.holder, 1, len(run)) == run,
+        func.substr(Connector.holder, 1, len(mine)) == mine,
         Connector.lease_until.is_(None),
         Connector.lease_until < now(),
     )
@@ -66,6 +68,12 @@ def release(connection: Connection, name: str, holder: str) -> None:
     """Give the connector back if ``holder`` still has it."""
     mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
     connection.execute(mine.values(holder=None, lease_until=None))
+
+
+def release_runs(connection: Connection, prefix: str) -> None:
+    """Give back every connector whose holder's run id begins so: none of these runs lives any more."""
+    dead = func.substr(Connector.holder, 1, len(prefix)) == prefix
+    connection.execute(update(Connector).where(dead).values(holder=None, lease_until=None))
 
 
 def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0, *, is_settling: bool = False) -> int:

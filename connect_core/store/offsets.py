@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from connect_core.api.offsets import canonical, parse
 from connect_core.interval.sink_positions import sink_offsets, sink_positions
@@ -188,6 +188,16 @@ def history(connection: Connection, connector: str, limit: int = 100, before: in
     ]
 
 
-def forget_history(connection: Connection, older_than: datetime) -> int:
-    """Drop history from before a time and return how many lines went."""
-    return connection.execute(delete(OffsetHistory).where(OffsetHistory.moved_at < older_than)).rowcount
+def forget_history(connection: Connection, older_than: datetime, most: int | None = None) -> int:
+    """Drop history from before a time, or beyond the last ``most`` lines of a connector → how many went."""
+    gone = connection.execute(delete(OffsetHistory).where(OffsetHistory.moved_at < older_than)).rowcount
+    if most is None:
+        return gone
+    counted = select(OffsetHistory.connector).group_by(OffsetHistory.connector).having(func.count() > most)
+    for name in connection.scalars(counted).all():
+        mine = OffsetHistory.connector == name
+        last = select(OffsetHistory.id).where(mine).order_by(OffsetHistory.id.desc()).offset(most).limit(1)
+        gone += connection.execute(
+            delete(OffsetHistory).where(mine, OffsetHistory.id <= connection.scalar(last))
+        ).rowcount
+    return gone

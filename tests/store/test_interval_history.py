@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
 from connect_core.interval.effects import CommitInterval, RecordAttempt
+from connect_core.interval.sink_positions import sink_offsets
 from connect_core.interval.values import (
     ConnectorType,
     Counts,
@@ -17,7 +18,8 @@ from connect_core.interval.values import (
     TaskResult,
     job_tag,
 )
-from connect_core.store import attempts, interval_history, record_errors
+from connect_core.store import attempts, interval_history, offsets, record_errors
+from connect_core.store.retention import Retention, sweep
 from tests.store.worlds import World
 
 
@@ -75,6 +77,28 @@ def test_old_intervals_are_forgotten(world: World) -> None:
         assert [one.row.key.sequence for one in interval_history.list_intervals(connection, "c")] == [6, 5, 4]
         assert attempts.list_attempts(connection, "c", 1) == []
         assert len(attempts.list_attempts(connection, "c", 5)) == 1
+
+
+def test_intervals_beyond_the_count_are_forgotten_however_young(world: World) -> None:
+    moved(world, 5)
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    with world.database.write() as connection:
+        assert interval_history.forget(connection, yesterday, most=4, keep=1) == 2
+        assert [one.row.key.sequence for one in interval_history.list_intervals(connection, "c")] == [6, 5, 4, 3]
+        assert interval_history.forget(connection, yesterday, most=1, keep=3) == 1
+
+
+def test_sweep_keeps_to_the_retention(world: World) -> None:
+    world.create("c")
+    with world.database.write() as connection:
+        for position in range(5):
+            reason = offsets.Move("c", ConnectorType.SINK, "interval", 1, position)
+            offsets.move(connection, reason, sink_offsets({TopicPartition("t", 0): position}))
+    gone = {"intervals": 0, "offset moves": 3, "skipped records": 0}
+    assert sweep(world.database, Retention(timedelta(days=1), 2)) == gone
+    with world.database.read() as connection:
+        assert len(offsets.history(connection, "c")) == 2
+    assert sweep(world.database, Retention(timedelta(days=-1), 10))["offset moves"] == 2
 
 
 def skipping(task: int, stage: str, records: int) -> TaskResult:

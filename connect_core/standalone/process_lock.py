@@ -1,0 +1,45 @@
+"""One standalone process at a time works with a metadata database that is a file."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from connect_core.errors import ConfigError
+
+__all__ = ["ProcessLock"]
+
+_KEY = "offset.storage.file.filename"
+
+
+@dataclass(slots=True)
+class ProcessLock:
+    """Held from ``take`` until ``release``, or until the process has ended in whatever way."""
+
+    _descriptor: int
+
+    @classmethod
+    def take(cls, database: Path) -> ProcessLock:
+        """Take the lock beside a database file. Raises ConfigError if another process has it."""
+        place = database.with_name(f"{database.name}.lock")
+        descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            owner = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise ConfigError(
+                _KEY,
+                str(database.with_name(database.name.removesuffix(".db"))),
+                f"another standalone worker (process {owner}) works with the database beside it; stop that one, or "
+                "give this one a file of its own",
+            ) from error
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Let another process work."""
+        os.close(self._descriptor)
