@@ -1,0 +1,120 @@
+"""The effects on the connector's own code and its target; ``effects`` gives them with all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, Staged
+from connect_core.interval.effect import Effect
+from connect_core.interval.values import OffsetStates, SourceOffsets
+
+__all__ = [
+    "AbandonTarget",
+    "CommitTarget",
+    "CompareTarget",
+    "FenceTarget",
+    "LatestSourceOffsets",
+    "PublishTarget",
+    "ReadTargetIncarnation",
+    "ReadTargetMarker",
+    "ReleaseTarget",
+    "SweepTarget",
+    "TaskConfigs",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskConfigs(Effect):
+    """Start the connector if need be and call ``task_configs`` → ``TaskDeal`` (configs raw, like the connector's)."""
+
+    connector: str
+    max_tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class LatestSourceOffsets(Effect):
+    """Call ``SourceConnector.latest`` → ``SourceOffsets | None``."""
+
+    connector: str
+    offsets: SourceOffsets
+    states: OffsetStates
+
+
+@dataclass(frozen=True, slots=True)
+class CompareTarget(Effect):
+    """Ask ``SinkConnector.target`` whether the connector writes where it did by ``config`` → ``bool``."""
+
+    connector: str
+    config: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FenceTarget(Effect):
+    """Call ``SinkCommitter.fence`` → ``Mapping[TopicPartition, int] | None``.
+
+    ``config``, here and below: the configuration whose target is meant, of an
+    interval begun by it; ``None``: the present one.
+    """
+
+    connector: str
+    epoch: int
+    config: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTargetIncarnation(Effect):
+    """Call ``SinkCommitter.last_incarnation`` → ``int``; 0 for a connector without a committer."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTargetMarker(Effect):
+    """Call ``SinkCommitter.read_marker`` → ``CommitMarker | None``."""
+
+    key: IntervalKey
+    config: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTarget(Effect):
+    """Call ``SinkCommitter.commit`` → ``CommitMarker``."""
+
+    key: IntervalKey
+    staged: Sequence[Staged]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishTarget(Effect):
+    """Call ``SinkCommitter.publish`` → ``None``."""
+
+    key: IntervalKey
+    marker: CommitMarker
+    config: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonTarget(Effect):
+    """Call ``SinkCommitter.abandon`` → ``CommitMarker``, ``None`` for a connector without a committer."""
+
+    key: IntervalKey
+    positions: Mapping[TopicPartition, int | None] | None = None
+    config: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTarget(Effect):
+    """Call ``SinkCommitter.release`` → ``None``."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepTarget(Effect):
+    """Call ``SinkCommitter.sweep`` → ``None``."""
+
+    connector: str
+    keep: tuple[IntervalKey, ...]
+    config: Mapping[str, str] | None = None
