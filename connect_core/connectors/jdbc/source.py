@@ -10,6 +10,7 @@ from typing import Any
 
 from connect_core.api.config import ConfigDef, ConfigValue
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.api.offsets import canonical, parse
 from connect_core.api.partitions import group_partitions
 from connect_core.api.source import ExactlyOnceSupport, SourceConnector
@@ -27,6 +28,7 @@ from connect_core.connectors.jdbc.source_config import (
     source_settings,
 )
 from connect_core.connectors.jdbc.source_deal import stream_names
+from connect_core.connectors.jdbc.source_guarantee import guarantee_of
 from connect_core.connectors.jdbc.source_latest import LatestBounds
 from connect_core.connectors.jdbc.source_positions import INCREMENTING, TIMESTAMP, TIMESTAMP_NANOS
 from connect_core.connectors.jdbc.source_stream import StreamName, names_to_json
@@ -102,9 +104,14 @@ class JdbcSourceConnector(SourceConnector):
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
         """Promise it where a reading can go on where it ended; in mode bulk that takes primary keys."""
         settings = source_settings(config)
-        if settings.mode is not Mode.BULK:
-            return ExactlyOnceSupport.SUPPORTED
-        return ExactlyOnceSupport.UNSUPPORTED if settings.query else None
+        if settings.mode is Mode.BULK:
+            return ExactlyOnceSupport.UNSUPPORTED if settings.query else None
+        is_exact = guarantee_of(settings).delivery is Delivery.EXACTLY_ONCE
+        return ExactlyOnceSupport.SUPPORTED if is_exact else ExactlyOnceSupport.UNSUPPORTED
+
+    def guarantee(self, config: Mapping[str, str]) -> Guarantee:
+        """Return what this configuration promises, with what it takes of those who write the rows."""
+        return guarantee_of(source_settings(config))
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, Mapping[str, Any] | None]) -> bool:
         """Check the form of new offsets; any may be forgotten."""

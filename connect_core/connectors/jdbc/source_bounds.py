@@ -41,6 +41,20 @@ def now_millis() -> int:
     return time.time_ns() // 1_000_000
 
 
+_CLOCKS = {
+    "postgresql": "SELECT extract(epoch FROM clock_timestamp()) * 1000",
+    "mysql": "SELECT unix_timestamp(now(3)) * 1000",
+    "mariadb": "SELECT unix_timestamp(now(3)) * 1000",
+}
+"""The clock that rows get their timestamps from, in milliseconds since 1970; files have that of this machine."""
+
+
+def database_millis(connection: Connection) -> int:
+    """Return the database's time in milliseconds since 1970, ours where it has no clock of its own."""
+    statement = _CLOCKS.get(connection.dialect.name)
+    return now_millis() if statement is None else int(connection.execute(sa.text(statement)).scalar_one())
+
+
 @dataclass(slots=True)
 class BoundPlanner:
     """Plans bounds over one connection, whose transaction sees one moment; asks nothing twice."""
@@ -50,6 +64,7 @@ class BoundPlanner:
     started: int
     """When the connector was started: ``timestamp.initial=-1`` means that time."""
     _horizon: Horizon | None = None
+    _now: int | None = None
     _files: dict[StreamName, TableFile] = field(default_factory=dict)
 
     def horizon(self, stream: Stream) -> Horizon | None:
@@ -86,9 +101,7 @@ class BoundPlanner:
     def late(self, stream: Stream, offset: Offset, state: Mapping[str, str] | None) -> Late:
         """Return where rows that came late are to be looked for."""
         if self.horizon(stream) is None:
-            is_counted = stream.mode is Mode.INCREMENTING
-            gaps = Gaps.from_state(state).without(now_millis(), self.settings.late_window)
-            return Late(gaps=gaps if is_counted else Gaps())
+            return Late(gaps=Gaps.from_state(state) if stream.mode is Mode.INCREMENTING else Gaps())
         known = FloorState.from_state(state)
         return Late(floor=self._floor(stream, known), file=self.file(stream, offset, known.file))
 
@@ -135,9 +148,12 @@ class BoundPlanner:
         return known if oldest is None else replace(here, copied_before=int(oldest) + 1)
 
     def _newest(self, stream: Stream) -> Position | None:
-        if not stream.order.has_timestamp or not self.settings.delay:
+        delay = self.settings.delay_of(stream.has_xmin)
+        if not stream.order.has_timestamp or not delay:
             return None
-        return stream.order.at_millis(now_millis() - int(self.settings.delay * 1000))
+        if self._now is None:
+            self._now = database_millis(self.connection)
+        return stream.order.at_millis(self._now - int(delay * 1000))
 
     def _last(self, stream: Stream, window: Window) -> Position | None:
         row = self.connection.execute(select_positions(stream, window)).first()

@@ -67,6 +67,10 @@ TASK_SINCE = "task.since"
 """When the connector was started, where ``timestamp.initial`` is -1; written by ``task_configs``."""
 
 
+_DELAY_SECONDS = 10.0
+"""How old timestamps must be where nothing else tells of transactions under way."""
+
+
 class Mode(Enum):
     """How new rows are found; the values are Connect users' words."""
 
@@ -126,6 +130,12 @@ class SourceSettings:
     batch_rows: int
     numeric_mapping: NumericMapping
     is_quoting: bool
+
+    def delay_of(self, has_xmin: bool) -> float:
+        """Return how old timestamps must be in a stream whose rows know their transaction, or do not."""
+        if self.delay >= 0:
+            return self.delay
+        return 0.0 if has_xmin else _DELAY_SECONDS
 
 
 def source_settings(config: Mapping[str, Any]) -> SourceSettings:
@@ -257,11 +267,12 @@ _MODE_KEYS: Sequence[tuple[Any, ...]] = (
     (
         TIMESTAMP_DELAY,
         ConfigType.LONG,
-        0,
+        -1,
         Importance.HIGH,
-        "How old a row's timestamp must be before it is read: time for transactions with earlier timestamps to commit. "
-        "PostgreSQL needs none.",
-        Range.at_least(0),
+        "How old a row's timestamp must be before it is read: time for transactions with earlier or equal timestamps "
+        "to commit. -1: 0 for tables of PostgreSQL, which need none, and 10000 for all else, where 0 loses rows that "
+        "commit late or change again within a timestamp already read.",
+        Range.at_least(-1),
     ),
     (
         LATE_WINDOW,
@@ -269,7 +280,7 @@ _MODE_KEYS: Sequence[tuple[Any, ...]] = (
         60_000,
         Importance.LOW,
         "Mode incrementing, elsewhere than on PostgreSQL: how long a number that was left out is looked for again, "
-        "as its transaction may still commit.",
+        "as its transaction may still commit; after it, and after any outage, once more.",
         Range.at_least(0),
     ),
     (

@@ -1,7 +1,8 @@
 """Numbers left out: where a database tells nothing of running transactions, a late row must be one of these.
 
 A transaction that took a number and has not committed leaves a gap. Gaps are
-looked at again for a while; a number found there was never read before.
+looked at again for a while; a number found there was never read before. However
+long nobody looked, a gap is let go only by a look at it after that while.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from dataclasses import dataclass, replace
 __all__ = ["Gap", "Gaps"]
 
 _MOST = 500
+
+_LOWEST = -(2**63)
+"""Below any number: before the first row that is read there is a gap as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +47,17 @@ class Gaps:
         """Return the ranges, ends included."""
         return tuple((one.low, one.high) for one in self.gaps)
 
-    def without(self, now: int, window: float) -> Gaps:
-        """Return those seen within so many seconds."""
-        return Gaps(tuple(one for one in self.gaps if now - one.since <= window * 1000))
+    def looked_at(self, looked: int, window: float) -> Gaps:
+        """Return those to look at once more, after a look at all of them at a time: seen within so many seconds."""
+        return Gaps(tuple(one for one in self.gaps if looked - one.since <= window * 1000))
 
     def after(self, last: int | None, numbers: Iterable[int], now: int) -> Gaps:
-        """Return the gaps after numbers behind ``last`` were read, in order."""
+        """Return the gaps after numbers behind ``last`` (``None``: the first ever) were read, in order."""
         found = list(self.gaps)
         for number in numbers:
-            if last is not None and number > last + 1:
-                found.append(Gap(last + 1, number - 1, now))
+            low = _LOWEST if last is None else last + 1
+            if number > low:
+                found.append(Gap(low, number - 1, now))
             last = number
         return Gaps(tuple(found[-_MOST:]))
 

@@ -10,10 +10,11 @@ from sqlalchemy import Connection
 
 from connect_core.api.offsets import canonical
 from connect_core.connectors.jdbc.connection import JdbcDatabase
-from connect_core.connectors.jdbc.source_bounds import BoundPlanner
-from connect_core.connectors.jdbc.source_config import SourceSettings
+from connect_core.connectors.jdbc.source_bounds import BoundPlanner, now_millis
+from connect_core.connectors.jdbc.source_config import Mode, SourceSettings
 from connect_core.connectors.jdbc.source_deal import stream_names
 from connect_core.connectors.jdbc.source_description import describe_streams
+from connect_core.connectors.jdbc.source_gaps import Gaps
 from connect_core.connectors.jdbc.source_horizon import FloorState
 from connect_core.connectors.jdbc.source_segments import XMIN
 from connect_core.connectors.jdbc.source_stream import Stream
@@ -36,6 +37,7 @@ class LatestBounds:
     since: int
     _answer: Offsets = field(default_factory=dict)
     _asked: tuple[float, Offsets] | None = None
+    _looked: int = 0
     _quiet: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)
 
     def latest(self, offsets: Offsets, states: States, now: float) -> Offsets:
@@ -57,6 +59,7 @@ class LatestBounds:
 
     def _plan(self, offsets: Offsets, states: States) -> Offsets:
         bounds: dict[str, Mapping[str, Any]] = {}
+        self._looked = now_millis()
         with reading(self.database) as connection:
             names = stream_names(connection, self.database.dialect, self.settings, self.max_tasks)
             planner = BoundPlanner(connection, self.settings, self.since)
@@ -89,6 +92,10 @@ class LatestBounds:
                 floor = replace(floor, file=planner.file(stream, offset, floor.file))
                 advanced = floor.advanced(stream.order.to_text(position), horizon.xmin, horizon)
                 self._quiet[key] = canonical(offset), advanced.to_state()
+        elif stream.mode is Mode.INCREMENTING and offset is not None and bound == offset:
+            # Nothing was in the gaps. Those that have had their time need no other look by this process.
+            left = Gaps.from_state(state).looked_at(self._looked, self.settings.late_window)
+            self._quiet[key] = canonical(offset), {**(state or {}), **left.to_state()}
         return bound
 
 

@@ -60,12 +60,14 @@ class StreamReading:
         self._state = dict(state)
         self._readers: list[RowReader | ArrowReader] = []
         self._gaps: Gaps | None = None
+        self._looked = 0
         self.key = canonical(name.partition())
 
     def pieces(
         self, offset: Mapping[str, Any] | None, bound: Mapping[str, Any] | None, is_columnar: bool
     ) -> Iterator[Piece]:
         """Yield what lies between an offset and a bound; without a bound, between it and now."""
+        self._looked = now_millis()
         rows = RowReader(self._database)
         self._readers.append(rows)
         with self._database.failures():
@@ -148,9 +150,12 @@ class StreamReading:
         is_table = isinstance(piece.chunk, pa.Table)
         numbers = plain(piece.chunk.column(place)).to_pylist() if is_table else [row[place] for row in piece.chunk]
         numbers = [int(number) for number in numbers]
+        window = self._settings.late_window
         if piece.segment.cursor == LATE:
-            return gaps.filled(numbers)
-        found = gaps.after(self._last_number, numbers, now_millis())
+            left = gaps.filled(numbers)
+            return left if piece.bound is None else left.looked_at(self._looked, window)
+        # What comes late is read first: by now all gaps were looked at.
+        found = gaps.looked_at(self._looked, window).after(self._last_number, numbers, now_millis())
         self._last_number = numbers[-1]
         return found
 

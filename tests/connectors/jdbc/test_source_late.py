@@ -267,16 +267,19 @@ def test_numbers_left_out_are_looked_for_again_elsewhere(mariadb):
     forgetful = follower(mariadb, mode="incrementing", incrementing_column_name="id", late_window_ms="0")
     forgetful.interval()
     mariadb.execute("INSERT INTO events VALUES (0, 1)")
+    assert forgetful.rows("id") == [0]
+    mariadb.execute("INSERT INTO events VALUES (-1, 1)")
     assert forgetful.rows() == []
 
 
 def test_gaps_are_cut_where_numbers_are_found():
-    gaps = Gaps().after(None, [5, 6, 10], 100).after(10, [12], 200)
+    gaps = Gaps().after(4, [5, 6, 10], 100).after(10, [12], 200)
     assert gaps.ranges() == ((7, 9), (11, 11))
     assert gaps.filled([8, 11]).ranges() == ((7, 7), (9, 9))
     assert Gaps.from_state(gaps.to_state()) == gaps
-    assert gaps.without(60_050, 60.0).gaps == (Gap(7, 9, 100), Gap(11, 11, 200))
-    assert gaps.without(60_150, 60.0).ranges() == ((11, 11),)
+    assert gaps.looked_at(60_050, 60.0).gaps == (Gap(7, 9, 100), Gap(11, 11, 200))
+    assert Gaps().after(None, [5, 6], 100).ranges() == ((-(2**63), 4),)
+    assert gaps.looked_at(60_150, 60.0).ranges() == ((11, 11),)
 
 
 def test_floor_rises_once_all_that_ran_has_ended():
