@@ -97,12 +97,7 @@ def _parameter(value: Any) -> Any:
 def _conninfo(database: JdbcDatabase) -> str:
     url, settings = database.engine.url, database.settings
     schema = parse_address(settings.url).parameters.get(CURRENT_SCHEMA)
-    return make_conninfo(
-        host=url.host,
-        port=url.port,
-        user=url.username,
-        password=url.password,
-        dbname=url.database,
-        **{name: str(value) for name, value in url.query.items()},
-        **database.dialect.connect_arguments(settings, schema),
-    )
+    login = {"user": url.username, "password": url.password}
+    place = {"host": url.host, "port": url.port, "dbname": url.database}
+    given = {name: str(value) for name, value in url.query.items()}
+    return make_conninfo(**{**place, **login, **given, **database.dialect.connect_arguments(settings, schema)})

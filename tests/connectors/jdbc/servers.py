@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,12 @@ class Server:
     def quote(self, name: str) -> str:
         # ``rows`` and ``execute`` double percent signs where the driver wants it.
         return self.open().engine.dialect.identifier_preparer.quote_identifier(name).replace("%%", "%")
+
+
+def replace_config(server: Server, settings: Mapping[str, str], without: str) -> Server:
+    """Return a server that is reached with other settings."""
+    kept = {name: text for name, text in server.config.items() if name != without}
+    return replace(server, config={**kept, **settings})
 
 
 @contextmanager

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeEngine
 
@@ -15,6 +17,7 @@ from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 from connect_core.connectors.jdbc.dialects.postgresql_copy import insert, merge
+from connect_core.connectors.jdbc.dialects.postgresql_errors import without_details
 from connect_core.connectors.jdbc.dialects.postgresql_upserts import upsert
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
@@ -44,7 +47,10 @@ class PostgresqlDialect(GenericDialect):
         if schema:
             quoted = '"' + schema.replace('"', '""') + '"'
             options.append("-c search_path=" + quoted.replace("\\", "\\\\").replace(" ", "\\ "))
+        # Without a password of its own a connector has none: libpq would take the worker's, from PGPASSWORD or a file.
+        own = {"passfile": os.devnull} | ({} if settings.password else {"password": ""})
         return {
+            **own,
             "connect_timeout": max(2, round(settings.connect_timeout)),
             "options": " ".join(options),
             "keepalives_idle": 30,
@@ -52,6 +58,15 @@ class PostgresqlDialect(GenericDialect):
             "keepalives_count": 3,
             "tcp_user_timeout": 60_000,
         }
+
+    def listen(self, engine: Engine) -> None:
+        """Take the details off errors."""
+
+        @event.listens_for(engine, "handle_error")
+        def strip(context: ExceptionContext) -> None:
+            without_details(context.original_exception)
+            if context.sqlalchemy_exception is not None:
+                context.sqlalchemy_exception.args = (str(context.original_exception),)
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
         """Return ``numeric`` of this scale, with as many digits as any value needs."""

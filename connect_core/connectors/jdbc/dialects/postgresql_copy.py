@@ -22,6 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.dialects.postgresql_binary import in_binary
+from connect_core.connectors.jdbc.dialects.postgresql_errors import without_details
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
 __all__ = ["check_upsert", "copy_into", "insert", "merge", "quoted_table"]
@@ -181,4 +182,5 @@ def _translated(statement: str) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
+        without_details(error)
         raise DBAPIError.instance(statement, None, error, psycopg.Error, hide_parameters=True) from error
