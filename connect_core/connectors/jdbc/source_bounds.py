@@ -16,6 +16,7 @@ from connect_core.connectors.jdbc.source_horizon import (
     FloorState,
     Horizon,
     TableFile,
+    is_rewritten,
     read_file_node,
     read_horizon,
     table_bytes,
@@ -110,8 +111,8 @@ class BoundPlanner:
         if stream.name not in self._files:
             node = read_file_node(self.connection, self._quoted(stream))
             here = replace(known, node=node)
-            is_same = known.node in ("", node)
-            self._files[stream.name] = here if is_same else self._other_file(stream, offset, known, here)
+            is_other = is_rewritten(known.node, node)
+            self._files[stream.name] = self._other_file(stream, offset, known, here) if is_other else here
         return self._files[stream.name]
 
     def _late_bound(self, stream: Stream, offset: Offset, position: Position, late: Late) -> Offset | None:
@@ -132,7 +133,10 @@ class BoundPlanner:
         floor = stream.order.from_text(known.floor) if known.floor else None
         if floor is None or not stream.order.has_timestamp:
             return floor
-        if table_bytes(self.connection, self._quoted(stream)) <= _SEARCHED_WHOLE_BYTES:
+        horizon = self.horizon(stream)
+        # Once transaction ids have wrapped, rows of 2³² transactions ago look new again: not so far down then.
+        is_clear = horizon is not None and not horizon.has_wrapped
+        if is_clear and table_bytes(self.connection, self._quoted(stream)) <= _SEARCHED_WHOLE_BYTES:
             return None
         return stream.order.earlier(floor, _CLOCK_SKEW_SECONDS)
 

@@ -24,6 +24,7 @@ from connect_core.connectors.jdbc.source_config import (
     SourceSettings,
 )
 from connect_core.connectors.jdbc.source_description import describe_streams
+from connect_core.connectors.jdbc.source_horizon import STANDBY
 from connect_core.connectors.jdbc.source_positions import Role
 from connect_core.connectors.jdbc.source_stream import Stream, StreamName
 from connect_core.connectors.jdbc.table_catalog import list_tables
@@ -83,6 +84,7 @@ def _check_stream(database: JdbcDatabase, settings: SourceSettings, name: Stream
         with reading(database) as connection:
             for stream in describe_streams(connection, database.dialect, settings, [name]):
                 _check_reading(connection, stream, found)
+                _check_primary(connection, stream, found)
                 _warn_of_missing_index(connection, stream)
     except ConnectError as error:
         text = str(error)
@@ -96,6 +98,13 @@ def _check_reading(connection: Connection, stream: Stream, found: Findings) -> N
     except SQLAlchemyError as error:
         key = TABLE_INCLUDE if stream.name.table is not None else QUERY
         found[key].append(f"{stream.name} cannot be read: {message_of(error)}; grant SELECT, or leave it out")
+
+
+def _check_primary(connection: Connection, stream: Stream, found: Findings) -> None:
+    if not stream.has_xmin or stream.mode is Mode.BULK or found.get(CONNECTION_URL):
+        return
+    if connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar():
+        found[CONNECTION_URL].append(STANDBY)
 
 
 def _warn_of_missing_index(connection: Connection, stream: Stream) -> None:

@@ -14,7 +14,24 @@ from dataclasses import dataclass, field, replace
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-__all__ = ["FloorState", "Horizon", "TableFile", "read_file_node", "read_horizon", "table_bytes"]
+from connect_core.errors import RetriableError
+
+__all__ = [
+    "STANDBY",
+    "FloorState",
+    "Horizon",
+    "TableFile",
+    "is_rewritten",
+    "read_file_node",
+    "read_horizon",
+    "table_bytes",
+]
+
+STANDBY = (
+    "The database is a hot standby, which does not tell of the primary's transactions under way: rows that commit late "
+    "would be lost. Connect to the primary, or read the tables through a view (table.types=VIEW) or query there, which "
+    "wait for timestamp.delay.interval.ms or late.window.ms instead"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +46,64 @@ class Horizon:
     xmax: int
     running: frozenset[str]
 
+    @property
+    def has_wrapped(self) -> bool:
+        """Whether the 32 bits a row keeps of its transaction may be those of one 2³² transactions later."""
+        return self.xmax >= 1 << 32
+
 
 def read_horizon(connection: Connection) -> Horizon:
-    """Return the horizon of the connection's transaction."""
+    """Return the horizon of the connection's transaction. Raises RetriableError on a hot standby."""
     # Functions of 64 bits that PostgreSQL has had since version 8.3.
-    xmin, xmax = connection.execute(
-        sa.text("SELECT txid_snapshot_xmin(s), txid_snapshot_xmax(s) FROM txid_current_snapshot() s")
+    xmin, xmax, is_standby = connection.execute(
+        sa.text(
+            "SELECT txid_snapshot_xmin(s), txid_snapshot_xmax(s), pg_is_in_recovery() FROM txid_current_snapshot() s"
+        )
     ).one()
+    if is_standby:
+        raise RetriableError(STANDBY)
     rows = connection.execute(
         sa.text("SELECT virtualxid FROM pg_locks WHERE locktype = 'virtualxid' AND pid <> pg_backend_pid()")
     )
     return Horizon(xmin, xmax, frozenset(row[0] for row in rows))
 
 
+_FILE_NODE = sa.text(
+    "SELECT CASE relkind WHEN 'p' THEN :partitioned || coalesce((SELECT string_agg(relid::oid || ':' || "
+    "pg_relation_filenode(relid), ' ' ORDER BY relid::oid) FROM pg_partition_tree(c.oid) "
+    "WHERE isleaf AND pg_relation_filenode(relid) <> relid::oid), '') "
+    "ELSE pg_relation_filenode(c.oid)::text END FROM pg_class c WHERE c.oid = to_regclass(:name)"
+)
+_TABLE_BYTES = sa.text(
+    "SELECT coalesce((SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree(to_regclass(:name))), "
+    "pg_relation_size(to_regclass(:name)))"
+)
+_PARTITIONED = "p"
+
+
 def read_file_node(connection: Connection, table: str) -> str:
-    """Return the file a table's rows are in; another one when they were rewritten. ``table`` is quoted."""
-    found = connection.execute(sa.text("SELECT pg_relation_filenode(to_regclass(:name))"), {"name": table}).scalar()
+    """Return the file a table's rows are in; another one when they were rewritten. ``table`` is quoted.
+
+    Of a partitioned table, which has none: those of its partitions that were ever
+    rewritten (a file that never was has the number of its partition), so that one
+    more or one less is no rewriting.
+    """
+    found = connection.execute(_FILE_NODE, {"name": table, "partitioned": _PARTITIONED}).scalar()
     return str(found or "")
 
 
+def is_rewritten(before: str, now: str) -> bool:
+    """Return whether rows were rewritten between two readings of ``read_file_node``; an empty one says nothing."""
+    if not before or before == now:
+        return False
+    if not (before.startswith(_PARTITIONED) and now.startswith(_PARTITIONED)):
+        return True
+    return not set(now.removeprefix(_PARTITIONED).split()) <= set(before.removeprefix(_PARTITIONED).split())
+
+
 def table_bytes(connection: Connection, table: str) -> int:
-    """Return how large a table's rows are on disk."""
-    found = connection.execute(sa.text("SELECT pg_relation_size(to_regclass(:name))"), {"name": table}).scalar()
-    return int(found or 0)
+    """Return how large a table's rows are on disk, those of all its partitions together."""
+    return int(connection.execute(_TABLE_BYTES, {"name": table}).scalar() or 0)
 
 
 @dataclass(frozen=True, slots=True)
