@@ -50,7 +50,7 @@ _CLOCKS = {
 """The clock that rows get their timestamps from, in milliseconds since 1970; files have that of this machine."""
 
 
-def database_millis(connection: Connection) -> int:
+def _database_millis(connection: Connection) -> int:
     """Return the database's time in milliseconds since 1970, ours where it has no clock of its own."""
     statement = _CLOCKS.get(connection.dialect.name)
     return now_millis() if statement is None else int(connection.execute(sa.text(statement)).scalar_one())
@@ -156,7 +156,7 @@ class BoundPlanner:
         if not stream.order.has_timestamp or not delay:
             return None
         if self._now is None:
-            self._now = database_millis(self.connection)
+            self._now = _database_millis(self.connection)
         return stream.order.at_millis(self._now - int(delay * 1000))
 
     def _last(self, stream: Stream, window: Window) -> Position | None:
