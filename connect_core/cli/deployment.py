@@ -52,7 +52,7 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
     """
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
-    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved)))
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), settings.internal_topics))
     if is_service:
         # So that a stall is seen where the watcher itself is gone.
         Observer(database, ends).start()

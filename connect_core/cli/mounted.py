@@ -29,7 +29,7 @@ def make_app() -> Any:
     settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
-    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved)))
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), settings.internal_topics))
     # So that a stall is seen where the watcher itself is gone.
     Observer(database, ends).start()
 

@@ -98,7 +98,7 @@ def _serve(opened: StandaloneWorker) -> RestServer | None:
     """Serve the REST API; a taken port is no reason to stop the connectors. Raises ConfigError."""
     authorizer = LoopbackAuthorizer()
     check_listeners(opened.settings.listeners)
-    ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved)))
+    ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved), opened.settings.internal_topics))
     Observer(opened.database, ends).start()
     options = replace(rest_options(opened.settings), face="standalone")
     app = create_app(partial(herder_of, opened, ends=ends), authorizer, options)

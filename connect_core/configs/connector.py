@@ -89,7 +89,11 @@ class ConnectorConfig:
         values = {**INTERVALS.parse(resolved), **definition.parse(resolved)}
         if worker is not None:
             ensure_overrides(resolved, worker)
-        return cls(raw, resolved, values, plugin, worker)
+        made = cls(raw, resolved, values, plugin, worker)
+        if plugin.type == "source":
+            # As Connect's worker does when it starts the connector; validation passes these settings.
+            made.topic_creation()
+        return made
 
     # -- the connector -------------------------------------------------------------------------------------------------
 

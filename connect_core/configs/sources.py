@@ -19,11 +19,13 @@ from connect_core.api.config import (
 from connect_core.api.source import ConnectorTransactionBoundaries, ExactlyOnceSupport, SourceConnector
 from connect_core.configs.definitions import Defaults, common_definition, unique_aliases
 from connect_core.errors import ConnectError
+from connect_core.settings import WorkerSettings
 
 __all__ = ["check_source", "source_definition"]
 
 _EXACTLY_ONCE = "Exactly Once Support"
 
+_NOT_ENABLED = "This worker does not have exactly-once source support enabled."
 _UNKNOWN_SUPPORT = (
     "The connector does not implement the API required for preflight validation of exactly-once source support. "
     "Please consult the documentation for the connector to determine whether it supports exactly-once semantics, and "
@@ -68,11 +70,19 @@ def source_definition(defaults: Defaults, resolve: ClassResolver) -> ConfigDef:
     return config
 
 
-def check_source(connector: SourceConnector, config: Mapping[str, str], values: Mapping[str, ConfigValue]) -> None:
+def check_source(
+    connector: SourceConnector, config: Mapping[str, str], values: Mapping[str, ConfigValue], worker: WorkerSettings
+) -> None:
     """Add the errors of a source that cannot do what its settings ask for.
 
-    Connect: ``DistributedHerder.validateSourceConnectorConfig``.
+    Connect: ``DistributedHerder.validateSourceConnectorConfig``. A worker is asked
+    as one with ``exactly.once.source.support=enabled``, unless it says otherwise.
     """
+    support = values["exactly.once.support"]
+    is_enabled = worker.resolved.get("exactly.once.source.support", "enabled").strip().lower() == "enabled"
+    if not support.error_messages and str(support.value).upper() == "REQUIRED" and not is_enabled:
+        error = _answer(lambda: _support_error(connector, config))
+        support.error_messages += [_NOT_ENABLED, error] if error else [_NOT_ENABLED]
     wanted = (
         ("exactly.once.support", "REQUIRED", lambda: _support_error(connector, config)),
         ("transaction.boundary", "CONNECTOR", lambda: _boundary_error(connector, config)),

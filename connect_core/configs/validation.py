@@ -5,7 +5,7 @@ Connect: ``AbstractHerder.validateConnectorConfig``. Systems are not tried here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -26,7 +26,7 @@ from connect_core.configs.references import references
 from connect_core.configs.secrets import HIDDEN, is_sealed, mask, sensitive_keys
 from connect_core.configs.sinks import check_sink, sink_definition
 from connect_core.configs.sources import check_source, source_definition
-from connect_core.configs.topic_creation import topic_creation_definition
+from connect_core.configs.topic_checks import check_topics
 from connect_core.configs.versions import VersionMissingError, ensure_version
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.registry import Plugin, PluginKind, registry
@@ -44,11 +44,16 @@ Config = Mapping[str, str | None]
 
 
 def validate(
-    raw: Config, worker: WorkerSettings, providers: ConfigProviders | None = None, owner: str | None = None
+    raw: Config,
+    worker: WorkerSettings,
+    providers: ConfigProviders | None = None,
+    owner: str | None = None,
+    in_use: Collection[str] = (),
 ) -> ConfigInfos:
     """Return every setting with its errors and recommended values; secrets are hidden.
 
     ``owner``: whose sealed values it may hold; by default the connector it names.
+    ``in_use``: offsets topics of other connectors, closed to records.
 
     Raise ConfigError where there is no connector class, or none of that name.
     """
@@ -62,6 +67,7 @@ def validate(
     definition = _definition(plugin, config, worker)
     values = definition.validate_all(config)
     _check(connector, config, values, worker)
+    check_topics(config, values, worker, in_use)
     keys, found = _settings(connector, definition, list(values.values()), config)
     _add_to_last(found, {**unresolved, **_references_off(config, worker)}, config)
     groups = [*definition.group_names(), *connector.config().group_names()]
@@ -174,8 +180,7 @@ def _check(connector: Connector, config: Config, values: dict[str, ConfigValue],
     """Add what no setting's own definition can find."""
     given = {key: value for key, value in config.items() if value is not None}
     if isinstance(connector, SourceConnector):
-        check_source(connector, given, values)
-        _check_topic_creation(given, values)
+        check_source(connector, given, values, worker)
     else:
         check_sink(config, values, "" if worker.is_standalone else worker.deployment)
         _check_guarantee(connector, given, values)
@@ -201,17 +206,6 @@ def _check_guarantee(connector: Connector, config: Mapping[str, str], values: di
     if not declared.startswith(Delivery.EXACTLY_ONCE.value):
         remedy = "Use another connector or configuration, or set this property to requested."
         _add(values, "exactly.once.support", wanted, f"The connector declares that it is {declared}. {remedy}")
-
-
-def _check_topic_creation(config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
-    try:
-        found = topic_creation_definition(config).validate(config)
-    except ConfigError as error:
-        _add(values, "topic.creation.groups", config.get("topic.creation.groups"), str(error))
-        return
-    for value in found:
-        for message in value.error_messages:
-            _add(values, value.name, config.get(value.name), message)
 
 
 def _check_versions(config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:

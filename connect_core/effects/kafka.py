@@ -48,12 +48,13 @@ class KafkaEffects:
     deployment: str
     offsets_topic: str
     status_topic: str
+    internal: frozenset[str] = frozenset()
     _admin: KafkaAdmin = field(init=False)
     _tail: StatusTail = field(init=False)
     _reports: dict[int, TaskReport] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._admin = KafkaAdmin(self.clients)
+        self._admin = KafkaAdmin(self.clients, {*self.internal, self.offsets_topic, self.status_topic})
         self._tail = StatusTail(self.clients, self.status_topic)
 
     @classmethod
@@ -61,7 +62,7 @@ class KafkaEffects:
         """Return the performer for one connector: its client overrides, its own offsets topic."""
         clients = KafkaClients(settings.resolved, config.resolved, f"connect-{config.name}")
         offsets = config.offsets_topic or settings.offsets_topic.name
-        return cls(clients, settings.deployment, offsets, settings.status_topic.name)
+        return cls(clients, settings.deployment, offsets, settings.status_topic.name, settings.internal_topics)
 
     def handlers(self) -> Handlers:
         """Return the performer of each effect this object performs."""

@@ -23,7 +23,8 @@ from connect_core.kafka.ids import transactional_id
 from connect_core.plan.probe import has_data
 from connect_core.plan.run import Run
 from connect_core.settings import WorkerSettings
-from connect_core.store import Database
+from connect_core.settings.worker import IN_USE
+from connect_core.store import Database, connectors, deployment
 from connect_core.store.intervals import RunIdentity
 
 __all__ = ["ConnectorWorker"]
@@ -66,7 +67,7 @@ class ConnectorWorker:
             connector=state.name,
             holder=holder,
             deployment=self.settings.deployment,
-            worker=task_worker_properties(self.settings, os.environ),
+            worker=self._task_worker() if holder else {},
             state=state,
             settings=IntervalSettings(),
             settings_of=self.interval_settings,
@@ -74,6 +75,12 @@ class ConnectorWorker:
             transactional_id=transactional_id,
             bound_time=bound_time,
         )
+
+    def _task_worker(self) -> dict[str, str]:
+        """Return the worker as its tasks get it, with the topics that other connectors' offsets are in."""
+        with self.database.read() as connection:
+            in_use = sorted(connectors.offsets_topics(connection))
+        return {**task_worker_properties(self.settings, os.environ), IN_USE: ",".join(in_use)}
 
     def interval_settings(self, state: ConnectorState) -> IntervalSettings:
         """Return what plan and commit need of the connector's configuration."""
@@ -158,14 +165,21 @@ class ConnectorWorker:
                 table.update(performer.handlers())
 
     def _follow(self, state: ConnectorState) -> None:
-        """Make the connector's object anew when its configuration has changed."""
-        if state.config_version == self._started:
+        """Make the connector's object anew when its configuration has changed.
+
+        Raises ConfigError, also where ``group.id`` was changed too early.
+        """
+        version = (state.incarnation, state.config_version)
+        if version == self._started:
             return
         self.close()
+        if not self.settings.is_standalone:
+            with self.database.write() as connection:
+                deployment.claim(connection, self.settings.deployment)
         config = self.config_of(state)
         self._connector = self._effects_of(state.name, state.config, config)
         self._kafka = KafkaEffects.of(self.settings, config)
-        self._config, self._started = config, state.config_version
+        self._config, self._started = config, version
 
     def _effects_of(self, name: str, raw: Mapping[str, str], config: ConnectorConfig) -> ConnectorEffects:
         resolved = config.resolved

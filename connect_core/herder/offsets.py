@@ -122,7 +122,8 @@ def _source_changes(entries: Sequence[OffsetEntry]) -> dict[str, Mapping[str, An
     given = [entry for entry in entries if entry.get("partition") is not None or entry.get("offset") is not None]
     for entry in given:
         if not isinstance(entry.get("partition"), Mapping):
-            raise BadRequestError("The partition for a source connector offset cannot be null or missing")
+            # Connect's connectors refuse it, or its worker fails on it: 500, as for other partitions they refuse.
+            raise ConnectError("Partition objects cannot be null")
         for part in (entry["partition"], entry.get("offset") or {}):
             _check_primitive(part)
     return {canonical(entry["partition"]): entry.get("offset") for entry in given}

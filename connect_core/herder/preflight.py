@@ -17,6 +17,7 @@ from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.rights import unreadable_topics
 from connect_core.registry import PluginKind, registry
 from connect_core.settings import WorkerSettings
+from connect_core.store import connectors
 
 __all__ = ["preflight"]
 
@@ -31,7 +32,9 @@ def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
     on the systems it names. Raise ConfigError where its connector class is
     missing or unknown.
     """
-    infos = validate(config, herder.worker, herder.providers)
+    with herder.database.read() as connection:
+        in_use = connectors.offsets_topics(connection)
+    infos = validate(config, herder.worker, herder.providers, in_use=in_use)
     given = {key: value for key, value in config.items() if value is not None}
     # A setting of null passes, as in Connect, but there is nothing a system could be asked with it.
     is_tried = herder.worker.values["connect.validate.live"] and len(given) == len(config)

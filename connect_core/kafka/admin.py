@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from confluent_kafka.admin import AdminClient
@@ -23,8 +23,8 @@ class KafkaAdmin:
     Safe to use from several threads. The client is made at the first call.
     """
 
-    def __init__(self, clients: KafkaClients) -> None:
-        self._clients = clients
+    def __init__(self, clients: KafkaClients, internal: Collection[str] = ()) -> None:
+        self._clients, self._internal = clients, internal
         self.servers = clients.bootstrap_servers
         self._client: AdminClient | None = None
 
@@ -36,8 +36,8 @@ class KafkaAdmin:
         return self._client
 
     def topics(self, regex: str) -> list[str]:
-        """Return the names that match ``regex`` as a whole, Kafka's own topics left out."""
-        return list_topics(self.client, regex, self.servers)
+        """Return the names that match ``regex`` as a whole, internal topics left out."""
+        return list_topics(self.client, regex, self.servers, self._internal)
 
     def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
         """Return the id of each topic that exists."""

@@ -31,6 +31,7 @@ __all__ = [
 CONTROL_TASK = -1
 """The task number of what the control producer writes."""
 
+_TOO_LARGE = 2**53
 _EPOCH_KIND = "connect-core.epoch"
 _NUMBERS = {
     "epoch": "connect.epoch",
@@ -143,7 +144,7 @@ def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes |
         return None
     if len(parts) == 3 and parts[2] == _EPOCH_KIND:
         content = _map(value, key) or {}
-        return EpochRecord(parts[0], int(content.get("epoch", -1)))
+        return EpochRecord(parts[0], _number(content.get("epoch"), -1))
     if len(parts) != 2 or not isinstance(parts[1], dict):
         return None
     named = dict(headers)
@@ -154,13 +155,25 @@ def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes |
         _stamp(named),
         _map(named.get(_START), key),
         _map(named.get(_STATE), key),
-        int(named.get(_RECORDS) or b"0"),
+        _number(named.get(_RECORDS), 0),
     )
 
 
 def _stamp(named: Mapping[str, bytes | None]) -> MarkerStamp:
-    numbers = {name: int(named.get(header) or b"-1") for name, header in _NUMBERS.items()}
-    return MarkerStamp(**numbers, attempt=(named.get(_ATTEMPT) or b"").decode())
+    numbers = {name: _number(named.get(header), -1) for name, header in _NUMBERS.items()}
+    return MarkerStamp(**numbers, attempt=(named.get(_ATTEMPT) or b"").decode(errors="replace"))
+
+
+def _number(text: Any, default: int) -> int:
+    """Return a number we may have written; anything else is a forgery, or rubbish, and says nothing.
+
+    An epoch near 2**63 would leave no room to raise it, and so end a connector for ever.
+    """
+    try:
+        number = int(text)
+    except (TypeError, ValueError):
+        return default
+    return number if -1 <= number < _TOO_LARGE else default
 
 
 def _map(text: bytes | None, key: bytes) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from connect_core.configs import TopicCreationGroup, group_of_topic
 from connect_core.errors import ConfigError
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.failures import code_of, to_connect_error
-from connect_core.settings.topics import InternalTopic
+from connect_core.settings.topics import InternalTopic, check_free
 
 __all__ = ["SourceTopics", "create_topic", "ensure_internal_topic"]
 
@@ -88,23 +88,29 @@ class SourceTopics:
     """Creates the topics of a source's records before they are produced.
 
     ``groups``: tried in order, the default one last; none: the brokers create
-    topics by themselves. Connect: ``AbstractWorkerSourceTask.maybeCreateTopic``.
+    topics by themselves. ``internal``: refused, whatever a transform made of a
+    record's topic. Connect: ``AbstractWorkerSourceTask.maybeCreateTopic``.
     """
 
     admin: KafkaAdmin
     groups: tuple[TopicCreationGroup, ...]
+    internal: frozenset[str] = frozenset()
     _known: set[str] = field(default_factory=set)
 
     def ensure(self, topics: Iterable[str]) -> None:
-        """Create what does not exist; asks the brokers once a topic. Raise as ``create_topic``."""
+        """Create what does not exist; asks the brokers once a topic. Raise as ``check_free``, ``create_topic``."""
         fresh = set(topics) - self._known
-        if not fresh or not self.groups:
-            return
-        for name in sorted(fresh - self.admin.topic_ids(fresh).keys()):
+        for name in sorted(fresh):
+            check_free(name, self.internal)
+        if fresh and self.groups:
+            self._create(fresh)
+        self._known |= fresh
+
+    def _create(self, names: set[str]) -> None:
+        for name in sorted(names - self.admin.topic_ids(names).keys()):
             group = group_of_topic(self.groups, name)
             if group is not None:
                 create_topic(self.admin, _wanted(name, group))
-        self._known |= fresh
 
 
 def _wanted(name: str, group: TopicCreationGroup) -> InternalTopic:

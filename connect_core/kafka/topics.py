@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
 from connect_core.configs.regex import compile_pattern
 from connect_core.kafka.failures import code_of, to_connect_error
+from connect_core.settings.topics import is_internal
 
 __all__ = ["list_topics", "topic_ids", "topic_partitions"]
 
 _SECONDS = 30.0
-_INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 
-def list_topics(admin: AdminClient, regex: str, servers: str) -> list[str]:
-    """Return the sorted names that match ``regex`` as a whole, Kafka's own topics left out.
+def list_topics(admin: AdminClient, regex: str, servers: str, internal: Collection[str] = ()) -> list[str]:
+    """Return the sorted names that match ``regex`` as a whole, internal topics left out.
 
     Raise RetriableError if the brokers do not answer.
     """
@@ -26,7 +26,7 @@ def list_topics(admin: AdminClient, regex: str, servers: str) -> list[str]:
         found = admin.list_topics(timeout=_SECONDS).topics
     except KafkaException as failure:
         raise to_connect_error(code_of(failure), "Listing topics", servers) from failure
-    return sorted(pattern.matching(name for name in found if name not in _INTERNAL))
+    return sorted(pattern.matching(name for name in found if not is_internal(name, internal)))
 
 
 def topic_ids(admin: AdminClient, names: Iterable[str], servers: str, seconds: float | None = None) -> dict[str, str]:

@@ -40,6 +40,7 @@ from connect_core.run.skipped import SkippedSummary
 from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
 from connect_core.run.tolerance import Tolerance, ToleranceSettings, class_name
 from connect_core.settings import WorkerSettings
+from connect_core.settings.topics import check_free
 
 __all__ = ["run_task"]
 
@@ -61,6 +62,12 @@ class _Equipment:
     pipeline: Pipeline
     task_config: Mapping[str, str]
     """As ``task_configs`` made it, references resolved."""
+
+    @property
+    def internal(self) -> frozenset[str]:
+        """The topics that are not for records."""
+        own = self.config.offsets_topic
+        return self.settings.internal_topics | ({own} if own else set())
 
 
 def run_task(plan: TaskPlan) -> TaskResult:
@@ -186,6 +193,7 @@ def _sink_letters(plan: TaskPlan, tools: _Equipment) -> SinkDeadLetters | None:
     )
     if not topic:
         return None
+    check_free(topic, tools.internal)
     letters = SinkDeadLetters(
         _letters_of(plan, errors), lambda: open_dead_letter_queue(tools.clients, topic, factor, has_context)
     )
@@ -198,6 +206,7 @@ def _source_letters(plan: TaskPlan, tools: _Equipment, writer: TransactionalWrit
     topic, factor = errors.dead_letter_topic, errors.dead_letter_replication_factor
     if not topic:
         return None
+    check_free(topic, tools.internal)
     ensure = partial(ensure_dead_letter_topic, tools.clients, topic, factor)
     letters = SourceDeadLetters(_letters_of(plan, errors), writer, tools.converters, ensure)
     tools.tolerance.add(letters)
@@ -218,7 +227,7 @@ def _run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
         upper_bounds=plan.source.upper,
     )
     with _heartbeat(plan, tools), _open_writer(plan, tools, task) as writer:
-        topics = SourceTopics(KafkaAdmin(tools.clients), tools.config.topic_creation())
+        topics = SourceTopics(KafkaAdmin(tools.clients), tools.config.topic_creation(), tools.internal)
         work = SourceWork(
             task,
             context,

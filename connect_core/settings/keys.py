@@ -81,7 +81,7 @@ NOT_NEEDED: dict[str, str] = {
     "config.storage.topic": _IN_DATABASE,
     "connect.protocol": _NO_GROUP,
     "enable.metrics.push": _PROMETHEUS,
-    "exactly.once.source.support": "every source interval is committed exactly once; nothing has to be enabled",
+    "exactly.once.source.support": "sources are exactly once; if disabled, requiring it is refused",
     "heartbeat.interval.ms": _NO_GROUP,
     "internal.key.converter": "internal topics always hold JSON without schemas, as in Kafka since 3.0",
     "internal.value.converter": "internal topics always hold JSON without schemas, as in Kafka since 3.0",

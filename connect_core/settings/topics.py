@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-__all__ = ["InternalTopic"]
+from connect_core.errors import ConnectError
+
+__all__ = ["InternalTopic", "check_free", "is_internal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +22,20 @@ class InternalTopic:
     partitions: int
     replication_factor: int
     settings: Mapping[str, str]
+
+
+def is_internal(topic: str, internal: Collection[str]) -> bool:
+    """Return whether a topic is Kafka's or the worker's own: records of connectors have no business there."""
+    return topic.startswith("__") or topic in internal
+
+
+def check_free(topic: str, internal: Collection[str]) -> None:
+    """Refuse an internal topic: whoever wrote to it could forge offsets and epochs of any connector.
+
+    Raise ConnectError.
+    """
+    if is_internal(topic, internal):
+        raise ConnectError(
+            f"Topic {topic} is internal: Kafka or the worker keeps offsets, status or other records of its own in it."
+            " Let the connector, its transforms or errors.deadletterqueue.topic.name name another topic"
+        )

@@ -16,7 +16,10 @@ from connect_core.settings.keys import NOT_FOR_TASKS, PREFIXES, WorkerMode, is_c
 from connect_core.settings.listeners import Listener, parse_listener
 from connect_core.settings.topics import InternalTopic
 
-__all__ = ["Resolve", "WorkerSettings"]
+__all__ = ["IN_USE", "Resolve", "WorkerSettings"]
+
+IN_USE = "internal.topics"
+"""Key by which a plan tells its tasks the offsets topics that other connectors have."""
 
 Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Replaces references such as ``${env:NAME}`` in a mapping."""
@@ -112,6 +115,20 @@ class WorkerSettings:
     def status_topic(self) -> InternalTopic:
         """The topic of heartbeats."""
         return self._topic("status.storage.", "connect-status")
+
+    @property
+    def internal_topics(self) -> frozenset[str]:
+        """The topics records of connectors neither come from nor go to, beside those whose names begin with ``__``."""
+        in_use = self.raw.get(IN_USE, "").split(",")
+        return self.own_topics | frozenset(filter(None, in_use))
+
+    @property
+    def own_topics(self) -> frozenset[str]:
+        """The worker's topics of offsets, status and, should Connect have used it, configurations."""
+        named = [self.raw.get("config.storage.topic", "")]
+        if not self.is_standalone or self.values["standalone.id"] is not None:
+            named += [self.offsets_topic.name, self.status_topic.name]
+        return frozenset(filter(None, named))
 
     def _topic(self, prefix: str, default: str) -> InternalTopic:
         name = self.values[f"{prefix}topic"] or f"{default}-{self.deployment}"

@@ -127,7 +127,7 @@ class ConnectorProbe:
 
 def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
     """Return the probe of a deployment; nothing is connected before it is asked."""
-    admin = KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-watcher"))
+    admin = KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-watcher"), settings.internal_topics)
     return ConnectorProbe(settings, database, admin, providers_of(settings, os.environ))
 
 

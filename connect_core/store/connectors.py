@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Text, insert, select, type_coerce, update
 from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import IntegrityError
 
@@ -29,12 +29,15 @@ __all__ = [
     "list_names",
     "list_task_configs",
     "lock",
+    "offsets_topics",
     "own",
     "record_deal",
     "record_failure",
     "replace_config",
     "set_target_state",
 ]
+
+_OFFSETS_TOPIC = "offsets.storage.topic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,14 @@ def record_deal(connection: Connection, name: str, deal: Deal) -> None:
     if connection.execute(update(Connector).where(mine & wanted).values(**values)).rowcount == 0:
         raise StaleEpochError(f"Connector {name} is no longer held by {deal.holder}, or was stopped: this run stops")
     restarts.begin(connection, name)
+
+
+def offsets_topics(connection: Connection) -> set[str]:
+    """Return the offsets topics of connectors: those SQL follows, and those their configurations name."""
+    followed = connection.scalars(select(Connector.offsets_position).where(Connector.offsets_position.is_not(None)))
+    is_named = type_coerce(Connector.config, Text).like(f"%{_OFFSETS_TOPIC}%")
+    named = connection.scalars(select(Connector.config).where(Connector.deleted_at.is_(None), is_named))
+    return {*(one["topic"] for one in followed), *(one.get(_OFFSETS_TOPIC, "") for one in named)} - {""}
 
 
 def list_task_configs(connection: Connection, name: str) -> list[dict[str, str]]:

@@ -1,15 +1,17 @@
-"""The identity of a standalone deployment, kept in its own database."""
+"""The deployment a database belongs to: a standalone one's UUID, a distributed one's ``group.id``."""
 
 from __future__ import annotations
 
 import uuid
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select
 
+from connect_core.errors import ConfigError
+from connect_core.interval.values import ConnectorType, IntervalState
 from connect_core.store.clock import now
-from connect_core.store.models import Deployment
+from connect_core.store.models import Connector, Deployment, Interval
 
-__all__ = ["identity"]
+__all__ = ["claim", "identity"]
 
 
 def identity(connection: Connection) -> str:
@@ -20,3 +22,32 @@ def identity(connection: Connection) -> str:
     made = str(uuid.uuid4())
     connection.execute(insert(Deployment).values(id=made, created_at=now()))
     return made
+
+
+def claim(connection: Connection, group: str) -> None:
+    """Make this database that of a ``group.id``: the transactional ids of its connectors begin with it.
+
+    Raise ConfigError where it was another's and sources have unfinished intervals:
+    a task of theirs that is still alive has an id nobody would fence any more.
+    """
+    known = connection.scalar(select(Deployment.id).order_by(Deployment.created_at.desc()).limit(1))
+    if known == group:
+        return
+    names = [] if known is None else _unfinished_sources(connection)
+    if names:
+        raise ConfigError(
+            "group.id",
+            group,
+            f"The database was that of group.id={known}, and intervals of {', '.join(names)} are unfinished: their "
+            f"tasks may still write under ids of {known}. Go back to group.id={known} until these intervals are "
+            "finished, or the connectors stopped, and change it then",
+        )
+    connection.execute(delete(Deployment))
+    connection.execute(insert(Deployment).values(id=group, created_at=now()))
+
+
+def _unfinished_sources(connection: Connection) -> list[str]:
+    final = (IntervalState.COMMITTED, IntervalState.ABANDONED)
+    unfinished = select(Interval.connector).where(Interval.state.not_in(final))
+    mine = (Connector.type == ConnectorType.SOURCE) & Connector.deleted_at.is_(None) & Connector.name.in_(unfinished)
+    return sorted(connection.scalars(select(Connector.name).where(mine)))

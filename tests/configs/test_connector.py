@@ -218,6 +218,14 @@ def test_topic_creation_follows_connector_then_worker() -> None:
     assert source(own, {"topic.creation.enable": "false"}).topic_creation() == ()
 
 
+def test_bad_topic_creation_fails_the_start() -> None:
+    """Connect's validation passes it: the connector is created, and FAILED when a worker starts it."""
+    own = {"topic.creation.default.partitions": "0", "topic.creation.default.replication.factor": "1"}
+    with pytest.raises(ConfigError, match="Number of partitions must be positive"):
+        source(own)
+    assert source(own, {"topic.creation.enable": "false"}).topic_creation() == ()
+
+
 def test_transactions_are_read() -> None:
     assert (source().transaction_boundary, source().transaction_interval_milliseconds) == ("poll", 60000)
     config = source({"transaction.boundary": "INTERVAL", "transaction.boundary.interval.ms": "5"})

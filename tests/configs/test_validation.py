@@ -182,10 +182,52 @@ def test_overrides_of_clients_without_use_are_not_shown() -> None:
     assert shown == {"consumer.override.retry.backoff.ms"}
 
 
-def test_bad_topic_creation_is_found() -> None:
-    assert "topic.creation.groups" in messages(SOURCE | {"topic.creation.groups": "a"})
+def test_topic_creation_is_checked_when_the_connector_starts() -> None:
+    """Connect's validation knows the list of groups only."""
+    assert set(messages(SOURCE | {"topic.creation.groups": "a,a"})) == {"topic.creation.groups"}
     partitions = {"topic.creation.default.partitions": "0", "topic.creation.default.replication.factor": "1"}
-    assert messages(SOURCE | partitions)
+    assert messages(SOURCE | partitions) == {}
+    assert messages(SOURCE | {"topic.creation.groups": "a"}) == {}
+
+
+INTERNAL = [
+    "connect-offsets",
+    "connect-status",
+    "connect-configs",
+    "__consumer_offsets",
+    "__anything",
+    "orders-offsets",
+]
+
+
+@pytest.mark.parametrize("topic", INTERNAL)
+def test_internal_topics_are_closed_to_records(topic: str) -> None:
+    """Who reads them sees, and who writes them forges, the offsets and epochs of every connector."""
+    asked = worker({"config.storage.topic": "connect-configs"})
+
+    def errors(config: dict[str, Any]) -> dict[str, list[str]]:
+        return validate(config, asked, in_use={"orders-offsets"}).errors()
+
+    refused = [
+        f"Topic {topic} is internal: Kafka or the worker keeps offsets, status or other records of its own in it."
+    ]
+    for config, key in (
+        (SINK | {"topics": f"t, {topic}"}, "topics"),
+        (SINK | {"errors.deadletterqueue.topic.name": topic}, "errors.deadletterqueue.topic.name"),
+        (SOURCE | {"errors.deadletterqueue.topic.name": topic}, "errors.deadletterqueue.topic.name"),
+    ):
+        found = errors(config)
+        assert set(found) == {key}
+        assert [message.removesuffix(" Name another topic.") for message in found[key]] == refused
+        assert errors({**config, key: "free"}) == {}
+
+
+def test_own_offsets_topic_is_no_dead_letter_topic() -> None:
+    config = SOURCE | {"offsets.storage.topic": "mine", "errors.deadletterqueue.topic.name": "mine"}
+    assert set(messages(config)) == {"errors.deadletterqueue.topic.name"}
+    assert messages(SOURCE | {"offsets.storage.topic": "connect-offsets"}) == {}
+    for topic in ("connect-status", "__transaction_state"):
+        assert set(messages(SOURCE | {"offsets.storage.topic": topic})) == {"offsets.storage.topic"}
 
 
 def test_converter_is_asked_about_its_settings() -> None:
@@ -196,6 +238,20 @@ def test_converter_is_asked_about_its_settings() -> None:
 def test_exactly_once_is_asked_of_the_connector() -> None:
     assert messages(SOURCE | {"exactly.once.support": "required"}) == {}
     assert "transaction.boundary" in messages(SOURCE | {"transaction.boundary": "connector"})
+
+
+@pytest.mark.parametrize("support", ["disabled", "preparing"])
+def test_worker_without_exactly_once_refuses_to_require_it(support: str) -> None:
+    """Connect: ``DistributedHerder.validateSourceConnectorExactlyOnceSupport``; the connector is asked all the same."""
+    without = {"exactly.once.source.support": support}
+    refusal = "This worker does not have exactly-once source support enabled."
+    required = SOURCE | {"exactly.once.support": "required"}
+    assert messages(required, without) == {"exactly.once.support": [refusal]}
+    assert messages(required, {"exactly.once.source.support": "enabled"}) == {}
+    assert messages(SOURCE, without) == {}
+    standard_input = {key: value for key, value in required.items() if key != "file"}
+    own = "The connector does not support exactly-once semantics with the provided configuration."
+    assert messages(standard_input, without)["exactly.once.support"] == [refusal, own]
 
 
 def test_reference_to_a_provider_that_is_off_is_an_error() -> None:

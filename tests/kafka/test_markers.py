@@ -244,3 +244,16 @@ def test_reading_waits_for_nothing(topic: OffsetsTopic) -> None:
 
     # A wait would be in each of them, a busy machine is not.
     assert min(seconds() for _ in range(6)) < 1
+
+
+@pytest.mark.parametrize("number", ["9223372036854775807", "9007199254740992", '"x"', "null", "[]", "-5"])
+def test_forged_epochs_end_no_connector(cluster: Cluster, topic: OffsetsTopic, number: str) -> None:
+    """Above them no epoch could be raised: the connector would stand still for ever."""
+    cluster.produce(topic.name, [f'{{"epoch":{number}}}'.encode()], key=b'["lines",null,"connect-core.epoch"]')
+    text = number.strip('"').encode()
+    forged = [(f"connect.{name}", text) for name in ("epoch", "incarnation", "sequence", "task", "records")]
+    cluster.produce(topic.name, [b'{"at":1}'], key=b'["lines",{"file":"a"}]', headers=forged)
+    view = topic.read("lines")
+    assert (view.epoch, offsets(view)) == (0, {A: {"at": 1}})
+    write_epoch(topic, "dep", "lines", 1)
+    assert topic.read("lines").epoch == 1

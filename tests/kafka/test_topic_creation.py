@@ -80,3 +80,22 @@ def test_without_groups_the_broker_decides(admin: KafkaAdmin) -> None:
     name = new_name()
     SourceTopics(admin, ()).ensure([name])
     assert admin.topic_ids([name]) == {}
+
+
+@pytest.mark.parametrize("topic", ["connect-offsets", "__consumer_offsets"])
+def test_source_writes_to_no_internal_topic(cluster: Cluster, admin: KafkaAdmin, topic: str) -> None:
+    """Whatever a transform made of a record's topic, and whether topics are created or not."""
+    group = TopicCreationGroup("default", (), (), 1, 1, {})
+    for groups in ((), (group,)):
+        topics = SourceTopics(admin, groups, frozenset({"connect-offsets"}))
+        for _ in range(2):
+            with pytest.raises(ConnectError, match=f"Topic {topic} is internal"):
+                topics.ensure(["free", topic])
+
+
+def test_pattern_matches_no_internal_topic(cluster: Cluster) -> None:
+    prefix = new_name()
+    own, free = cluster.create(name=f"{prefix}-offsets"), cluster.create(name=f"{prefix}-data")
+    hidden = cluster.create(name=f"__{prefix}")
+    assert KafkaAdmin(cluster.clients(), {own}).topics(f"(__)?{prefix}.*") == [free]
+    assert hidden not in KafkaAdmin(cluster.clients()).topics(".*")
