@@ -7,7 +7,6 @@ import fcntl
 import os
 import random
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import psutil
 from connect_core.dev.home import Home
 from connect_core.dev.processes import ProcessId, relatives
 from connect_core.errors import ConnectError
+from connect_core.settings.private_folder import private_folder
 
 __all__ = ["choose", "has_port", "is_free", "is_open", "listens", "port_of", "release"]
 
@@ -106,8 +106,7 @@ def release(home: Home) -> None:
 @contextlib.contextmanager
 def _reservations() -> Iterator[Path]:
     """Hold the folder in which this user's stacks tell each other what they chose and do not listen on yet."""
-    folder = Path(tempfile.gettempdir()) / f"connect-ports-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = private_folder("ports")
     with (folder / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import marshal
 import os
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from importlib.machinery import SourceFileLoader
 from importlib.metadata import Distribution, entry_points
 from importlib.util import MAGIC_NUMBER, find_spec, source_hash
 from pathlib import Path
+
+from connect_core.settings.private_folder import is_private_file
 
 __all__ = ["CodeArchive", "build_archive"]
 
@@ -30,20 +33,45 @@ class CodeArchive:
 
 @cache
 def build_archive(folder: Path) -> CodeArchive:
-    """Write the zip into ``folder`` unless it is there, and return it."""
+    """Write the zip into ``folder``, a private one, unless it is there as it was written, and return it."""
     files = sorted(_sources())
     digest = hashlib.sha256()
     for name, path in files:
         digest.update(name.encode())
         digest.update(path.read_bytes())
     archive = folder / f"connect-{digest.hexdigest()[:16]}.zip"
-    if not archive.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+    if not _is_ours(archive):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Several processes may build the same archive at once: each has a draft of its own.
-        draft = archive.with_suffix(f".{os.getpid()}.part")
-        _write(draft, files)
-        draft.replace(archive)
+        descriptor, draft = tempfile.mkstemp(".part", dir=folder)
+        os.close(descriptor)
+        _write(Path(draft), files)
+        _keep_digest(Path(draft), archive)
+        Path(draft).replace(archive)
     return CodeArchive(archive, digest.hexdigest()[:16])
+
+
+def _is_ours(archive: Path) -> bool:
+    """Return whether the archive is whole, and what this user wrote."""
+    beside = _digest_file(archive)
+    if not is_private_file(archive) or not is_private_file(beside):
+        return False
+    return beside.read_text() == _sha256(archive)
+
+
+def _keep_digest(draft: Path, archive: Path) -> None:
+    descriptor, name = tempfile.mkstemp(".part", dir=archive.parent)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(_sha256(draft))
+    Path(name).replace(_digest_file(archive))
+
+
+def _digest_file(archive: Path) -> Path:
+    return archive.with_suffix(".sha256")
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _write(path: Path, files: list[tuple[str, Path]]) -> None:

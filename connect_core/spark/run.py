@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 from connect_core.configs import load_worker
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.interval.runs import RunOutcome, RunRequest
 from connect_core.interval.values import job_tag
 from connect_core.settings import WorkerMode, WorkerSettings
+from connect_core.settings.private_folder import private_folder
 from connect_core.spark.driver import Driver
 from connect_core.spark.job import main
 from connect_core.spark.runner import LazyRunner, SparkRunner, TaskRunner, interrupt_tag
@@ -82,5 +81,5 @@ def environment_settings() -> WorkerSettings:
 
 
 def _session(settings: WorkerSettings) -> object:
-    folder = Path(tempfile.gettempdir(), f"connect-code-{os.getuid()}")
+    folder = private_folder("code")
     return shared_session(SessionSettings(settings.deployment, settings.spark_remote or "", folder))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from connect_core.errors import ConnectError
 from connect_core.spark.code import build_archive
+from connect_core.spark.run import remote_runner
+from tests.configs.workers import worker
 
 
 @pytest.fixture
@@ -63,3 +68,32 @@ def test_plugin_is_found_from_the_archive_alone(plugin: Path, tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert done.stdout.strip() == "['travelling']"
     assert importlib.metadata.version("travelling") == "1.0"
+
+
+@pytest.mark.slow
+def test_archive_that_somebody_put_there_is_not_taken(tmp_path: Path) -> None:
+    build_archive.cache_clear()
+    archive = build_archive(tmp_path).path
+    good = archive.read_bytes()
+    assert archive.stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as evil:
+        evil.writestr("connect_core/__init__.py", "raise SystemExit('stolen')")
+    for private in (True, False):
+        archive.unlink()
+        archive.write_bytes((tmp_path / "evil.zip").read_bytes())
+        archive.chmod(0o600 if private else 0o666)
+        build_archive.cache_clear()
+        assert build_archive(tmp_path).path.read_bytes() == good
+
+
+def test_code_is_not_taken_from_a_folder_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CONNECT_SPARK_REMOTE", "sc://127.0.0.1:9")
+    monkeypatch.setenv("CONNECT_GROUP_ID", "g")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (tmp_path / f"connect-code-{os.geteuid()}").symlink_to(theirs)
+    build_archive.cache_clear()
+    with pytest.raises(ConnectError, match=r"connect-code-\d+ is no folder"):
+        remote_runner(worker())
+    assert list(theirs.iterdir()) == []

@@ -1,0 +1,54 @@
+"""Folders of this user alone, below a folder that all users share."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from connect_core.errors import ConnectError
+
+__all__ = ["is_private_file", "private_folder"]
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def private_folder(name: str) -> Path:
+    """Return ``connect-NAME-UID`` of the temporary folder, created for its owner only.
+
+    Anybody may have taken a name there: Raise ConnectError for a link, another's
+    folder, and one that others may look into or write to.
+    """
+    folder = Path(tempfile.gettempdir(), f"connect-{name}-{os.geteuid()}")
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        _check(folder)
+    except OSError as error:
+        raise ConnectError(f"Cannot create {folder}: {error.strerror}. Set TMPDIR to a writable folder.") from error
+    return folder
+
+
+def _check(folder: Path) -> None:
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+        why = "is no folder"
+    elif found.st_uid != os.geteuid():
+        why = f"belongs to user {found.st_uid}"
+    elif found.st_mode & _OTHERS:
+        why = f"has mode {stat.S_IMODE(found.st_mode):04o}, so that others may use it"
+    else:
+        return
+    raise ConnectError(
+        f"{folder} {why}: it may hold what somebody else put there. Remove it, or set TMPDIR to a folder of your own."
+    )
+
+
+def is_private_file(path: Path) -> bool:
+    """Return whether this user alone can have written a file; no link."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
