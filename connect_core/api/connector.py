@@ -19,12 +19,14 @@ class WorkerLimits:
     """What the worker allows its connectors to touch.
 
     ``file_roots``: the folders file connectors may read and write; empty means
-    that file connectors are off. ``values``: further limits by setting name.
+    that file connectors are off. ``file_excluded``: folders and files under
+    them that no connector may touch. ``values``: further limits by setting name.
     """
 
     file_roots: tuple[Path, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
     standalone: bool = False
+    file_excluded: tuple[Path, ...] = ()
 
 
 class ConnectorContext(Protocol):

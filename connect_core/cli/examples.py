@@ -35,7 +35,6 @@ SHOP_ORDERS = "shop-orders.properties"
 SHOP_COPIES = "shop-copies.properties"
 SHOP_PARQUET = "shop-parquet.properties"
 _FILES = (SOURCE, EXPORT, LINES, SHOP_ORDERS, SHOP_COPIES, SHOP_PARQUET)
-_STATE_FOLDER = ".connect"
 _PATHS = ("file", "path")
 _ADDRESS = "connection.url"
 
@@ -53,21 +52,15 @@ def _file(home: Home, name: str) -> Path:
 
 
 def _located(example: ConnectorFile, home: Home) -> ConnectorFile:
-    """Let what lies in the state folder, or in the stack's database, be looked for where it is."""
-    moved = {_ADDRESS: Shop(home).address} if _ADDRESS in example.config and has_port(home, "postgres") else {}
-    if home.path != home.project / _STATE_FOLDER:
-        # CONNECT_HOME has moved it.
-        moved |= {
-            key: str(home.path / Path(value).relative_to(_STATE_FOLDER))
-            for key, value in example.config.items()
-            if key in _PATHS and Path(value).is_relative_to(_STATE_FOLDER)
-        }
-    return replace(example, config={**example.config, **moved})
+    """Let what lies in the stack's database be looked for where it is."""
+    if _ADDRESS not in example.config or not has_port(home, "postgres"):
+        return example
+    return replace(example, config={**example.config, _ADDRESS: Shop(home).address})
 
 
 def output_path(example: ConnectorFile, home: Home) -> Path:
     """Return the file or folder that an example names: what it writes, or the log that is followed."""
-    return home.project / next(example.config[key] for key in _PATHS if key in example.config)
+    return home.data / next(example.config[key] for key in _PATHS if key in example.config)
 
 
 def deploy(herder: Herder, example: ConnectorFile) -> str:

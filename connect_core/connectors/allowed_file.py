@@ -5,15 +5,26 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
+import sysconfig
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.errors import ConfigError
 
-__all__ = ["AllowedFile", "allowed_path"]
+__all__ = ["AllowedFile", "allowed_folder", "allowed_path"]
 
 _NEVER = tuple(map(Path, ("/dev", "/proc", "/sys")))
+_PACKAGE = Path(__file__).parents[1]
+_CODE = (
+    _PACKAGE,
+    *(_PACKAGE.with_name(name) for name in ("config", "dags", "plugins")),
+    *map(Path, (sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))),
+)
+_ENVIRONMENT = "pyvenv.cfg"
+"""Stands in the folder of every virtual environment."""
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _SWAPPED = frozenset((errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EISDIR))
 
@@ -35,7 +46,8 @@ class AllowedFile:
     def resolve(cls, key: str, value: str, limits: WorkerLimits) -> AllowedFile:
         """Follow the links of a path; a relative one begins at the first root.
 
-        Raises ConfigError unless it ends within ``limits.file_roots``.
+        Raises ConfigError unless it ends within ``limits.file_roots`` and outside
+        what is the worker's own.
         """
         if not limits.file_roots:
             raise ConfigError(
@@ -47,7 +59,7 @@ class AllowedFile:
             raise ConfigError(key, repr(value), "it is no path of a file; give one within file.roots")
         path = (limits.file_roots[0] / value).resolve()
         roots = [root.resolve() for root in limits.file_roots]
-        root = next((root for root in roots if path.is_relative_to(root)), None)
+        root = max((root for root in roots if path.is_relative_to(root)), key=_depth, default=None)
         if root is None or any(path.is_relative_to(place) for place in _NEVER):
             allowed = ", ".join(map(str, limits.file_roots))
             raise ConfigError(
@@ -55,6 +67,9 @@ class AllowedFile:
                 value,
                 f"{path} lies outside what file.roots allows ({allowed}); choose a path there or extend file.roots",
             )
+        place = _own_place(path, root, limits)
+        if place is not None:
+            raise ConfigError(key, value, f"{path} lies in {place}, which is the worker's own; {_REMEDY}")
         return cls(key, value, root, path)
 
     def open(self, flags: int) -> int:
@@ -87,6 +102,50 @@ class AllowedFile:
         return ConfigError(
             self.key, self.value, f"{self.path} is no regular file; folders, pipes and devices are refused"
         )
+
+
+_REMEDY = "choose another path, or let an administrator add a root within to file.roots"
+
+
+def _depth(path: Path) -> int:
+    return len(path.parts)
+
+
+def _own_place(path: Path, root: Path, limits: WorkerLimits) -> Path | None:
+    """Return the folder of state, settings or code between a root and a path, links followed."""
+    between = [place for place in (path, *path.parents) if place.is_relative_to(root) and place != root]
+    excluded = _followed(limits.file_excluded)
+    return next((place for place in between if place in excluded or _is_private(place)), None)
+
+
+@lru_cache(16)
+def _followed(excluded: tuple[Path, ...]) -> frozenset[Path]:
+    """Return the worker's own places with links followed; remembered, as a file is opened at every look."""
+    return frozenset(place.resolve() for place in (*excluded, *_CODE))
+
+
+def _is_private(place: Path) -> bool:
+    """Return whether a folder holds what a shell or Python runs, or what a home folder hides."""
+    return (place / _ENVIRONMENT).is_file() or (place.name.startswith(".") and place.parent == _home())
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except RuntimeError:
+        return None
+
+
+def allowed_folder(key: str, value: str, limits: WorkerLimits) -> Path:
+    """Return a folder in which any name may be written, links followed. Raises ConfigError.
+
+    Nothing of the worker's own may lie in it: folders are named by topics.
+    """
+    path = AllowedFile.resolve(key, value, limits).path
+    for place in sorted(_followed(limits.file_excluded)):
+        if place.is_dir() and place.is_relative_to(path):
+            raise ConfigError(key, value, f"{path} holds {place}, which is the worker's own; name a folder of its own")
+    return path
 
 
 def allowed_path(key: str, value: str, limits: WorkerLimits) -> Path:

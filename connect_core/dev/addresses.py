@@ -47,7 +47,7 @@ def write_environment(home: Home, settings: Mapping[str, str] | None = None) -> 
 
 def _write_worker_properties(home: Home, environment: Mapping[str, str]) -> None:
     given = home.setting("worker.properties")
-    own = {"file.roots": f"{home.project},/tmp"}
+    own = {"file.roots": str(home.data)}
     if "CONNECT_BOOTSTRAP_SERVERS" in environment:
         own["bootstrap.servers"] = environment["CONNECT_BOOTSTRAP_SERVERS"]
     if has_port(home, "rest"):

@@ -38,6 +38,11 @@ class Home:
         path = Path(os.environ.get("CONNECT_HOME") or project / ".connect")
         return cls(path.absolute(), project.absolute())
 
+    @property
+    def data(self) -> Path:
+        """The one folder in which connectors may read and write files; nothing of the stack's own is in it."""
+        return self.path / "data"
+
     def folder(self, service: str) -> Path:
         """Return the folder of a service, created readable by its owner only."""
         self._make_private()
@@ -59,6 +64,7 @@ class Home:
         """Create the folder; raise ConnectError when the disk cannot take it."""
         try:
             self._make_private()
+            self.data.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise ConnectError(
                 f"Cannot create {self.path}: {error.strerror}. Set CONNECT_HOME to a writable folder."

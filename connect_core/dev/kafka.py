@@ -89,7 +89,7 @@ def _launch(home: Home, environment: Environment) -> Launch:
     # Where clients are sent to after the first connection: a proxy, say.
     ports["advertised"] = int(environment.get("CONNECT_KAFKA_ADVERTISED_PORT") or ports["port"])
     properties.write_text(_SERVER.format(bind=environment.get("CONNECT_BIND", "127.0.0.1"), data=data, **ports))
-    (folder / "log4j2.properties").write_text(_LOGGING.format(folder=folder))
+    (folder / "log4j2.properties").write_text(_LOGGING.format(folder=home.data / "broker"))
     heap = shlex.split(environment.get("KAFKA_HEAP_OPTS", _HEAP))
     start = (str(java), *_JVM, f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}", "-cp", f"{jars}/*")
     if not (data / "meta.properties").exists():
@@ -125,6 +125,7 @@ KAFKA = Service(
     is_healthy=_is_healthy,
     exports=_exports,
     ports=MappingProxyType({"port": 9092, "controller_port": 9093}),
-    log="server.log",
+    # Where connectors may read it: an example follows it.
+    log="../data/broker/server.log",
     stop_seconds=15.0,
 )

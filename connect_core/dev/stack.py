@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterable, Mapping
@@ -68,7 +69,7 @@ class RunningService:
     @property
     def log_path(self) -> Path:
         """Return the log that tells what the service does."""
-        return self.home.path / self.name / find_service(self.name).log
+        return Path(os.path.normpath(self.home.path / self.name / find_service(self.name).log))
 
     @property
     def restarts(self) -> int:

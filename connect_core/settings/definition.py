@@ -141,6 +141,15 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
         doc="Folders, separated by commas, that file connectors may read and write. Default: the working directory "
         "and /tmp in standalone mode; otherwise none, and file connectors are off.",
     )
+    config.define(
+        "file.roots.excluded",
+        ConfigType.LIST,
+        [],
+        importance=Importance.MEDIUM,
+        doc="Folders and files under file.roots that no connector may touch, beside the worker's own: its state, "
+        "settings and key, Airflow's home, DAGs and plugins, Python's installation, and hidden entries of the home "
+        "folder. A root within one of them is allowed.",
+    )
 
 
 def _topics(config: ConfigDef, mode: WorkerMode) -> None:

@@ -14,6 +14,7 @@ from connect_core.settings.definition import definition
 from connect_core.settings.environment import variables_to_properties
 from connect_core.settings.keys import NOT_FOR_TASKS, PREFIXES, WorkerMode, is_client_key, not_needed_reason
 from connect_core.settings.listeners import Listener, parse_listener
+from connect_core.settings.own_places import EXCLUDED, database_files, own_places
 from connect_core.settings.topics import InternalTopic
 
 __all__ = ["IN_USE", "Resolve", "WorkerSettings"]
@@ -60,8 +61,10 @@ class WorkerSettings:
         resolved = resolve(raw)
         values = _parse(definition(mode), resolved)
         values["file.roots"] = [str(Path(root).expanduser().absolute()) for root in values["file.roots"] if root]
-        raw["file.roots"] = ",".join(values["file.roots"])
-        return cls(mode, raw, {**resolved, "file.roots": raw["file.roots"]}, values)
+        excluded = [*map(Path, filter(None, values[EXCLUDED])), *own_places(environment)]
+        values[EXCLUDED] = list(dict.fromkeys(str(place.expanduser().absolute()) for place in excluded))
+        folders = {key: ",".join(values[key]) for key in ("file.roots", EXCLUDED)}
+        return cls(mode, {**raw, **folders}, {**resolved, **folders}, values)
 
     # -- Kafka ---------------------------------------------------------------------------------------------------------
 
@@ -154,7 +157,9 @@ class WorkerSettings:
 
     def limits(self) -> WorkerLimits:
         """Return what connectors may touch; keys ``limits.…`` become its values."""
-        return WorkerLimits(self.file_roots, self.with_prefix("limits."), self.is_standalone)
+        own = [self.secret_key_file, *(database_files(self.standalone_database) if self.is_standalone else ())]
+        excluded = (*map(Path, self.values[EXCLUDED]), *(file for file in own if file is not None))
+        return WorkerLimits(self.file_roots, self.with_prefix("limits."), self.is_standalone, excluded)
 
     @property
     def is_standalone(self) -> bool:

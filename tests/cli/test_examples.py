@@ -59,11 +59,8 @@ def test_shop_is_looked_for_in_the_stack(tmp_path: Path) -> None:
 def test_paths_follow_the_state_folder(tmp_path: Path) -> None:
     home = Home(tmp_path / "state", ROOT)
     examples = load_examples(home)
-    assert examples[SOURCE].config["file"] == str(tmp_path / "state" / "kafka" / "server.log")
-    assert output_path(examples[EXPORT], home) == tmp_path / "state" / "quickstart" / "parquet"
-    assert (
-        output_path(load_examples(Home(ROOT / ".connect", ROOT))[LINES], home) == ROOT / ".connect/quickstart/lines.txt"
-    )
+    assert output_path(examples[SOURCE], home) == tmp_path / "state" / "data" / "broker" / "server.log"
+    assert output_path(examples[EXPORT], home) == tmp_path / "state" / "data" / "quickstart" / "parquet"
 
 
 def test_deploying_again_changes_nothing(world: World) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import connect_core
 from connect_core.api import WorkerLimits
-from connect_core.connectors.allowed_file import AllowedFile
+from connect_core.connectors.allowed_file import AllowedFile, allowed_folder
 from connect_core.errors import ConfigError
 from tests.connectors.contexts import limits_of
 
@@ -65,3 +66,57 @@ def test_proc_and_dev_are_never_allowed():
     for value in ("/proc/self/environ", "/dev/null", "/sys/kernel/profiling"):
         with pytest.raises(ConfigError, match="allows"):
             AllowedFile.resolve("file", value, WorkerLimits((Path("/"),)))
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A root with what is the worker's own, and what is not."""
+    for name in ("state/data", "dags", "venv/bin", "links", "fine"):
+        (tmp_path / "root" / name).mkdir(parents=True)
+    (tmp_path / "root" / "venv" / "pyvenv.cfg").touch()
+    (tmp_path / "root" / "key").write_text("secret")
+    (tmp_path / "root" / "links" / "dags").symlink_to(tmp_path / "root" / "dags")
+    (tmp_path / "root" / "links" / "key").symlink_to(tmp_path / "root" / "key")
+    root = tmp_path / "root"
+    return WorkerLimits((root, root / "state" / "data"), file_excluded=(root / "state", root / "dags", root / "key"))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "state/secrets/key",
+        "state/new",
+        "dags/evil.py",
+        "key",
+        "links/dags/evil.py",
+        "links/key",
+        "fine/../dags/evil.py",
+        "venv/lib/python3/site-packages/evil.pth",
+    ],
+)
+def test_what_is_the_workers_own_is_refused_under_every_root(own, value):
+    for given in (value, str(own.file_roots[0] / value)):
+        with pytest.raises(ConfigError, match="the worker's own"):
+            AllowedFile.resolve("file", given, own)
+
+
+def test_a_root_within_what_is_the_workers_own_is_allowed(own):
+    for value in ("state/data/out.txt", "fine/out.txt", "keys"):
+        assert AllowedFile.resolve("file", value, own).path == own.file_roots[0] / value
+
+
+def test_a_folder_that_holds_what_is_the_workers_own_takes_no_names_of_topics(own):
+    with pytest.raises(ConfigError, match=r"holds .*dags, which is the worker's own"):
+        allowed_folder("path", str(own.file_roots[0]), own)
+    assert allowed_folder("path", "fine", own) == own.file_roots[0] / "fine"
+
+
+def test_code_and_hidden_entries_of_the_home_folder_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for value in (f"{tmp_path}/.bashrc", f"{tmp_path}/.ssh/authorized_keys", f"{tmp_path}/.local/lib/x.py"):
+        with pytest.raises(ConfigError, match="the worker's own"):
+            AllowedFile.resolve("file", value, limits_of(tmp_path))
+    for module in (connect_core, pytest):
+        with pytest.raises(ConfigError, match="the worker's own"):
+            AllowedFile.resolve("file", module.__file__, WorkerLimits((Path("/"),)))
+    assert AllowedFile.resolve("file", "data/.hidden", limits_of(tmp_path)).path == tmp_path / "data" / ".hidden"

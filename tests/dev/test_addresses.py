@@ -57,7 +57,7 @@ def test_worker_properties_get_the_addresses_in_force(home: Home) -> None:
     environment = write_environment(home)
     lines = Path(environment["CONNECT_WORKER_CONFIG"]).read_text().splitlines()
     assert "group.id=mine" in lines
-    assert f"file.roots={home.project},/tmp" in lines
+    assert f"file.roots={home.path / 'data'}" in lines
     assert f"bootstrap.servers={environment['CONNECT_BOOTSTRAP_SERVERS']}" in lines
     assert f"listeners={environment['CONNECT_REST_URL']}" in lines
     assert "bootstrap.servers=elsewhere:1" not in lines

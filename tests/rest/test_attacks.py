@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 
 from connect_core.rest import LoopbackAuthorizer
+from connect_core.settings import WorkerMode, WorkerSettings
 from tests.herder.worlds import SINK, SOURCE, World, worker
 from tests.rest.conftest import Client, app_of
 
@@ -20,6 +22,13 @@ LOGIN = {
     "security.protocol": "SASL_PLAINTEXT",
     "sasl.mechanism": "PLAIN",
     "sasl.jaas.config": f"{PLAIN} username='worker' password='of-the-worker';",
+}
+LIVE = {"connect.validate.live": True}
+JDBC = {
+    "connector.class": "JdbcSource",
+    "mode": "incrementing",
+    "incrementing.column.name": "id",
+    "topic.prefix": "stolen-",
 }
 OWN = f"{PLAIN} username='shop' password='of-the-shop';"
 
@@ -94,3 +103,64 @@ def test_override_of_another_type_is_refused_as_connect_does(
         assert answer.status == 500
         assert answer.json["message"] == f"Invalid value {value} for configuration {name}: {why}"
     assert call("GET", "/connectors").json == []
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A standalone worker's folder: what connectors may touch, and what they may not beside it."""
+    project = tmp_path / "project"
+    for name in ("state/data", "dags", "links"):
+        (project / name).mkdir(parents=True)
+    (project / "links" / "dags").symlink_to(project / "dags")
+    for name in ("state/connect.offsets.db", "state/secret-key", "worker.properties"):
+        (project / name).write_text("canary")
+    return project
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "dags/evil.py",
+        "links/dags/evil.py",
+        "links/../dags/evil.py",
+        "state/connect.offsets.db",
+        "state/connect.offsets.db-wal",
+        "state/secret-key",
+        "worker.properties",
+    ],
+)
+def test_connector_touches_neither_code_nor_secrets_nor_the_database(
+    world: World, serve: Serve, project: Path, file: str
+) -> None:
+    own = {"CONNECT_PROJECT": str(project), "CONNECT_WORKER_CONFIG": str(project / "worker.properties")}
+    properties = {
+        **worker().raw,
+        "file.roots": f"{project},{project}/state/data",
+        "file.roots.excluded": "",
+        "offset.storage.file.filename": f"{project}/state/connect.offsets",
+        "secret.key.file": f"{project}/state/secret-key",
+    }
+    settings = WorkerSettings.from_properties(properties, own, WorkerMode.STANDALONE)
+    world.herder = replace(world.herder, worker=replace(settings, values={**settings.values, **LIVE}))
+    call = serve(app_of(world, LoopbackAuthorizer()))
+    path = str(project / file)
+    attacks = (
+        {**SINK, "file": path},
+        {**SOURCE, "file": path},
+        {**JDBC, "connection.url": f"jdbc:sqlite:{path}"},
+    )
+    for number, config in enumerate(attacks):
+        answer = call("POST", "/connectors", {"name": f"thief-{number}", "config": config})
+        assert (answer.status, "the worker's own" in answer.text) == (400, True), answer.text
+    (project / "state" / "data" / "in.txt").touch()
+    fine = {**SOURCE, "file": f"{project}/state/data/in.txt"}
+    assert call("POST", "/connectors", {"name": "fine", "config": fine}).status == 201
+
+
+def test_database_in_a_file_has_no_host(world: World, serve: Serve, project: Path) -> None:
+    for dialect in ("sqlite", "duckdb"):
+        settings = {"limits.jdbc.dialects": "sqlite,duckdb", "connect.validate.live": "true"}
+        call = served(world, serve, **settings, **{"file.roots": str(project / "state" / "data")})
+        config = {**JDBC, "connection.url": f"jdbc:{dialect}://host/{project}/state/connect.offsets.db"}
+        answer = call("POST", "/connectors", {"name": "thief", "config": config})
+        assert (answer.status, "has no host" in answer.text) == (400, True), answer.text

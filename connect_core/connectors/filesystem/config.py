@@ -8,7 +8,7 @@ from pathlib import Path
 
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, NonEmptyString, ValidString
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_file import AllowedFile
+from connect_core.connectors.allowed_file import allowed_folder
 from connect_core.errors import ConfigError
 
 __all__ = ["CODEC", "CONFIG", "INCLUDE_KEY", "INCLUDE_METADATA", "PATH", "checked_folder"]
@@ -73,7 +73,7 @@ CONFIG = (
 def checked_folder(config: Mapping[str, str], limits: WorkerLimits) -> Path:
     """Return the folder to write to. Raises ConfigError for one that may not be written."""
     value = AbstractConfig(CONFIG, config).get_string(PATH) or ""
-    folder = AllowedFile.resolve(PATH, value, limits).path
+    folder = allowed_folder(PATH, value, limits)
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     if not existing.is_dir():
         raise ConfigError(PATH, value, f"{existing} is no folder; name another")

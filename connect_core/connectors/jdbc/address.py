@@ -34,6 +34,8 @@ _FORM = re.compile(
 _PLACE = re.compile(
     r"//(?:(?P<login>[^@/?]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*)(?::(?P<port>\d{1,5}))?(?:/(?P<database>.*))?"
 )
+_FILES = frozenset({"duckdb", "sqlite"})
+"""Dialects whose databases are files, whatever host a URL names."""
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql", "sqlite": "pysqlite"}
 _SYNONYMS = {"postgres": "postgresql"}
 
@@ -87,7 +89,7 @@ class DatabaseAddress:
     @property
     def is_file(self) -> bool:
         """Whether the database is a file rather than a server."""
-        return not self.host
+        return not self.host or self.dialect in _FILES
 
 
 def parse_address(value: str) -> DatabaseAddress:
@@ -163,6 +165,8 @@ def _check_allowed(value: str, address: DatabaseAddress, limits: WorkerLimits) -
 def _checked_file(value: str, address: DatabaseAddress, limits: WorkerLimits) -> str:
     if address.dialect in _HARMLESS:
         raise _refused(value, f"it names no server; write jdbc:{address.dialect}://host:port/database")
+    if address.host:
+        raise _refused(value, f"its database is a file and has no host; write jdbc:{address.dialect}:path")
     if address.database in ("", ":memory:") or address.database.startswith("file:"):
         raise _refused(value, f"it names no file; write jdbc:{address.dialect}:path")
     return str(allowed_path(CONNECTION_URL, address.database, limits))
