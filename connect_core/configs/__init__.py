@@ -7,7 +7,7 @@ from connect_core.configs.providers import ConfigProviders, unresolve
 from connect_core.configs.secrets import HIDDEN, SecretBox, keep_hidden, mask, seal_config, sensitive_keys
 from connect_core.configs.stages import TransformationStage
 from connect_core.configs.topic_creation import TopicCreationGroup, group_of_topic
-from connect_core.configs.validation import plugin_config, validate
+from connect_core.configs.validation import hide_secrets, plugin_config, validate
 from connect_core.configs.worker import load_worker, providers_of, task_worker, task_worker_properties
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "TopicCreationGroup",
     "TransformationStage",
     "group_of_topic",
+    "hide_secrets",
     "keep_hidden",
     "load_worker",
     "mask",

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from connect_core.api.regex.java import JavaPattern, compile_java
-from connect_core.configs.references import Reference, replaced
+from connect_core.configs.references import Reference, references, replaced
 from connect_core.configs.secrets import SecretBox
 from connect_core.errors import ConfigError, IllegalArgumentError
 from connect_core.settings import read_properties
@@ -22,6 +24,7 @@ from connect_core.settings import read_properties
 __all__ = ["ConfigProviders", "make_providers", "unresolve"]
 
 _SETTING = "config.providers"
+_MOST_SECRETS = 1000
 
 
 class _Provider(Protocol):
@@ -97,6 +100,15 @@ class ConfigProviders:
         naming the key.
         """
         return {key: self._replaced(key, value, owner) for key, value in config.items()}
+
+    def secrets(self, config: Mapping[str, str | None], owner: str = "") -> dict[str, str]:
+        """Return what each reference stands for, with the reference as it was written; others are left out."""
+        written = (value[start:end] for value in config.values() if value for start, end, _ in references(value))
+        found: dict[str, str] = {}
+        for text in islice(dict.fromkeys(written), _MOST_SECRETS):
+            with suppress(ConfigError):
+                found[self._replaced("", text, owner)] = text
+        return {secret: text for secret, text in found.items() if secret != text}
 
     def _replaced(self, key: str, value: str, owner: str) -> str:
         # A null of REST's JSON is no text, and a provider's own settings cannot refer to it.

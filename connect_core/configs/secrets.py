@@ -17,7 +17,16 @@ from connect_core.api.config import ConfigDef, ConfigType, Password, parse_type
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.registry import PluginKind, registry
 
-__all__ = ["HIDDEN", "SecretBox", "is_reference", "is_sealed", "keep_hidden", "mask", "seal_config", "sensitive_keys"]
+__all__ = [
+    "HIDDEN",
+    "SecretBox",
+    "is_reference",
+    "is_sealed",
+    "keep_hidden",
+    "mask",
+    "seal_config",
+    "sensitive_keys",
+]
 
 HIDDEN = Password.HIDDEN
 """What is shown in place of a secret; written back, it keeps the stored value."""
@@ -25,14 +34,29 @@ HIDDEN = Password.HIDDEN
 _SEALED = "sealed"
 _SEPARATOR = "\0"
 _REFERENCE = re.compile(r"\$\{[^{}:]+:[^{}]*\}")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORDS = re.compile(
-    r"password|passwd|passphrase|secret|credential|(^|[._-])(pwd|token|dsn|jaas[._]config|auth[._]user[._]info)($|[._-])"
-    r"|(api|access|private|keystore)[._-]?key($|[._-])|key[._-]pem",
+    r"password|passwd|passphrase|secret|credential|webhook|authorization|connection[._-]?string"
+    r"|(^|[._-])(pwd|token|dsn|bearer|cookie|sas|signature|jaas[._]config|auth[._]user[._]info)($|[._-])"
+    r"|(api|access|account|private|keystore|shared|signing|encryption|master)[._-]?key($|[._-])|key[._-]pem",
     re.IGNORECASE,
 )
+"""Found in names of secrets; accessToken is read as access.Token."""
 _PLACE = re.compile(r"[._-](file|filename|location|path)$", re.IGNORECASE)
 """Ends names of settings that say where a secret is."""
-_LOGIN_IN_URL = re.compile(r"://[^/\s:@]*:(?!\$\{)[^/\s@]+@")
+_INSIDE = re.compile(
+    r"://[^/\s:@]*:(?!\$\{)[^/\s@]+@"
+    r"|(?:^|[?&;,])\s*(?i:password|passwd|pwd|secret|token|access_token|api_?key|accountkey|sharedaccesskey|sig)\s*="
+    r"\s*(?!\$\{)[^\s&;,]"
+    r"|(?i:\bbearer)\s+(?!\$\{)[A-Za-z0-9._~+/=-]{8}"
+)
+"""A secret inside of a value: the login of a URL, a parameter, a header."""
+_DESTINATION = re.compile(
+    r"(^|[._-])(ur[il]s?|jdbc|hosts?|hostname|domain|servers?|address(es)?|endpoints?|brokers?|ports?|proxy|registry)"
+    r"($|[._-])|^connector\.class$",
+    re.IGNORECASE,
+)
+"""Names settings that say where a secret is sent."""
 _PLUGINS = (
     ("key.converter", PluginKind.CONVERTER),
     ("value.converter", PluginKind.CONVERTER),
@@ -115,14 +139,17 @@ def sensitive_keys(config: Mapping[str, str | None]) -> frozenset[str]:
     """Return the keys whose values nobody may see.
 
     Those of type PASSWORD in the connector, its converters, transforms and
-    predicates; those whose name says so; and addresses with a password inside.
+    predicates; those whose name says so; and values with a secret inside.
     """
     typed = frozenset(_typed(config))
     return frozenset(
-        key
-        for key, value in config.items()
-        if key in typed or (_WORDS.search(key) and not _PLACE.search(key)) or _LOGIN_IN_URL.search(value or "")
+        key for key, value in config.items() if key in typed or _says_secret(key) or _INSIDE.search(value or "")
     )
+
+
+def _says_secret(key: str) -> bool:
+    name = _HUMP.sub(".", key)
+    return bool(_WORDS.search(name)) and not _PLACE.search(name)
 
 
 def mask(config: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -132,11 +159,24 @@ def mask(config: Mapping[str, str | None]) -> dict[str, str | None]:
 
 
 def keep_hidden(config: Mapping[str, str | None], stored: Mapping[str, str]) -> dict[str, str | None]:
-    """Return a configuration with ``[hidden]`` as what is stored. Raise ConfigError."""
-    lost = [key for key, value in config.items() if value == HIDDEN and key not in stored]
+    """Return a configuration with ``[hidden]`` as what is stored.
+
+    Raise ConfigError where nothing is stored, and where what says to whom the
+    secrets go has changed: who may not see them may not send them elsewhere.
+    """
+    hidden = [key for key, value in config.items() if value == HIDDEN]
+    lost = [key for key in hidden if key not in stored]
     if lost:
         raise ConfigError(f"There is no stored value for {', '.join(lost)}: write the value in place of {HIDDEN}")
+    moved = [key for key in sorted({*config, *stored}) if _is_moved(key, config.get(key), stored.get(key))]
+    if hidden and moved:
+        what = f"A change of {', '.join(moved)} may send {', '.join(hidden)} elsewhere"
+        raise ConfigError(f"{what}: write the value in place of {HIDDEN}")
     return {key: stored[key] if value == HIDDEN else value for key, value in config.items()}
+
+
+def _is_moved(key: str, value: str | None, stored: str | None) -> bool:
+    return value not in (HIDDEN, stored) and bool(_DESTINATION.search(_HUMP.sub(".", key)))
 
 
 def seal_config(config: Mapping[str, str], owner: str, box: SecretBox | None, *, is_required: bool) -> dict[str, str]:

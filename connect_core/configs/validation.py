@@ -32,13 +32,14 @@ from connect_core.errors import ConfigError, ConnectError
 from connect_core.registry import Plugin, PluginKind, registry
 from connect_core.settings import WorkerSettings
 
-__all__ = ["plugin_config", "validate"]
+__all__ = ["hide_secrets", "plugin_config", "validate"]
 
 _DEFINITIONS = {"source": source_definition, "sink": sink_definition}
 _PROVIDERS = frozenset(("env", "file", "dir"))
 _VERSION = ".plugin.version"
 _CONNECTOR_VERSION = f"connector{_VERSION}"
 _TELLING = 4
+_ALIASES = ("transforms", "predicates", "topic.creation.groups")
 
 Config = Mapping[str, str | None]
 
@@ -57,12 +58,15 @@ def validate(
 
     Raise ConfigError where there is no connector class, or none of that name.
     """
-    config, unresolved = _resolved(raw, providers or ConfigProviders(), owner or str(raw.get("name", "")))
+    providers, owner = providers or ConfigProviders(), owner or str(raw.get("name", ""))
+    config, unresolved = _resolved(raw, providers, owner)
+    _refuse_secret_aliases(raw, config)
     plugin = _plugin(raw, config)
     try:
         ensure_version(plugin, config.get(_CONNECTOR_VERSION))
     except VersionMissingError as error:
-        return _hidden(_without_version(plugin, config, worker, str(error)), raw, config)
+        infos = _without_version(plugin, config, worker, str(error))
+        return hide_secrets(infos, raw, config, providers.secrets(raw, owner))
     connector: Connector = plugin.load()()
     definition = _definition(plugin, config, worker)
     values = definition.validate_all(config)
@@ -76,7 +80,14 @@ def validate(
         *_override_parts(plugin.type, config, worker),
         *_converter_parts(config, values),
     ]
-    return _hidden(merged(str(config["connector.class"]), parts), raw, config)
+    return hide_secrets(merged(str(config["connector.class"]), parts), raw, config, providers.secrets(raw, owner))
+
+
+def _refuse_secret_aliases(raw: Config, config: Config) -> None:
+    """Refuse references where names of settings and groups come from: those are shown to everybody."""
+    for key in _ALIASES:
+        if config.get(key) != raw.get(key):
+            raise ConfigError(key, raw.get(key), "Aliases are shown, and cannot be references: write them")
 
 
 def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ConfigInfos]:
@@ -272,8 +283,11 @@ def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Itera
         yield prefixed_infos(definition.config_keys(), found, prefix)
 
 
-def _hidden(infos: ConfigInfos, raw: Config, config: Config) -> ConfigInfos:
-    """Show references as they were written, and secrets not at all."""
+def hide_secrets(infos: ConfigInfos, raw: Config, config: Config, secrets: Mapping[str, str]) -> ConfigInfos:
+    """Show references as they were written, and secrets not at all, in values and in what is wrong with them.
+
+    ``config``: with references replaced; ``secrets``: what each of them stands for.
+    """
     sensitive = sensitive_keys(config)
     shown = {
         key: HIDDEN if key in sensitive or is_sealed(raw[key]) else str(raw[key])
@@ -282,18 +296,19 @@ def _hidden(infos: ConfigInfos, raw: Config, config: Config) -> ConfigInfos:
     }
     if not shown:
         return infos
-    return replace(infos, infos=tuple(_hidden_info(info, shown, config) for info in infos.infos))
+    texts = {**secrets, **{str(config[key]): text for key, text in shown.items()}}
+    return replace(infos, infos=tuple(_hidden_info(info, shown, config, texts) for info in infos.infos))
 
 
-def _hidden_info(info: ConfigInfo, shown: Mapping[str, str], config: Config) -> ConfigInfo:
+def _hidden_info(info: ConfigInfo, shown: Mapping[str, str], config: Config, texts: Mapping[str, str]) -> ConfigInfo:
     value = info.value
     if value is None or not (value.name in shown or value.error_messages):
         return info
     errors = list(value.error_messages)
-    for key, text in shown.items():
-        secret = str(config[key])
+    for secret in sorted(texts, key=len, reverse=True):
         # A secret of a few letters is only sought where it stands.
-        if key == value.name or len(secret) >= _TELLING:
+        if secret == config.get(value.name) or len(secret) >= _TELLING:
+            text = HIDDEN if is_sealed(texts[secret]) else texts[secret]
             errors = [error.replace(secret, text) for error in errors]
     return replace(info, value=replace(value, value=shown.get(value.name, value.value), error_messages=errors))
 

@@ -33,7 +33,8 @@ def named(name: str, config: RawConfig) -> dict[str, str | None]:
 def patched(stored: Mapping[str, str], patch: RawConfig) -> dict[str, str | None]:
     """Return the stored configuration with settings replaced, or removed by null (KIP-477)."""
     removed = {key for key, value in patch.items() if value is None}
-    kept = {key: value for key, value in stored.items() if key not in removed}
+    # Secrets count as unseen, so that they do not go along where the rest now points.
+    kept = {key: value for key, value in mask(stored).items() if key not in removed}
     return {**kept, **{key: value for key, value in patch.items() if key not in removed}}
 
 

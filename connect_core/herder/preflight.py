@@ -7,7 +7,7 @@ from functools import partial
 
 from connect_core.api.connector import Connector
 from connect_core.api.sink import SinkConnector
-from connect_core.configs import ConfigInfos, validate
+from connect_core.configs import ConfigInfos, hide_secrets, validate
 from connect_core.errors import RetriableError
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
@@ -42,7 +42,9 @@ def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
         return infos
     resolved = herder.providers.resolve(given, given.get("name", ""))
     connector: Connector = registry().load(PluginKind.CONNECTOR, infos.name.strip())()
-    return with_live_check(infos, partial(_tried, connector, resolved, herder.worker))
+    found = with_live_check(infos, partial(_tried, connector, resolved, herder.worker))
+    # Systems and their drivers repeat what they were given.
+    return hide_secrets(found, given, resolved, herder.providers.secrets(given, given.get("name", "")))
 
 
 def _tried(connector: Connector, config: Mapping[str, str], worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
