@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$name && break; done)
 
-.PHONY: help venv quickstart up down status test unit lint format matrix faults faults-smoke bench fuzz
+.PHONY: help venv quickstart up down status test unit lint audit format matrix faults faults-smoke bench fuzz
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -43,6 +43,9 @@ test: venv ## Run all suites, with real servers; list at the end what was not ru
 
 unit: venv ## Run the quick tests, which need no server
 	@$(BIN)/python -m tests.suites unit
+
+audit: venv ## Look the pinned packages up among known vulnerabilities
+	@$(BIN)/python -m tests.audit
 
 lint: venv ## Check style, types and the import direction
 	$(BIN)/ruff check .
