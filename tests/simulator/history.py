@@ -30,8 +30,9 @@ from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
 from tests.simulator.chances import OFFSETS_LOST
 from tests.simulator.compared_metadata import ComparedMetadata
+from tests.simulator.database import DatabaseTarget
 from tests.simulator.metadata import NAME, Metadata
-from tests.simulator.targets import Acting, DatabaseTarget, FileTarget, answered
+from tests.simulator.targets import Acting, FileTarget, answered
 from tests.simulator.truth import Truth, Violation, parsed
 
 __all__ = ["FILES", "KINDS", "PARTS", "STORES", "History", "record"]

@@ -53,6 +53,10 @@ _WRITES = (
 """What may be carried out long after whoever asked has given up."""
 
 
+_TRIES = 2
+"""How often an attempt tries what may pass."""
+
+
 class Process:
     """One process: alive, paused and later revived as a zombie, or dead."""
 
@@ -273,17 +277,10 @@ def sink_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
     if history.kind == "files":
         staged = yield from _stage(history, plan)
     _check_topic(history, plan)
-    fault = yield ("K5" if history.kind == "files" else "K6")
-    if fault == "lost request":
-        raise RetriableError("the target does not answer")
-    _check_topic(history, plan)
     if history.kind == "database":
-        staged = _write_rows(world, history, plan, fault)
-    elif history.kind == "plain":
-        for part in plan.ranges:
-            history.deliver(part.topic_partition, part.start, part.end, plan.key.epoch, part.topic_id)
-    if fault is not None:
-        raise UnclearOutcomeError("the answer was lost")
+        staged = yield from _write_rows(history, plan)
+    else:
+        yield from _put(history, plan)
     count = Counts(sum(part.end - part.start for part in plan.ranges))
     positions = {part.topic_partition: part.end for part in plan.ranges}
     return TaskResult(plan.task, TaskOutcome.DONE, counts=count, positions=positions, staged=staged)
@@ -296,13 +293,30 @@ def _read(history: History, part: PartitionRange) -> Running:
     answered((yield "K4"))
 
 
-def _write_rows(world: Any, history: History, plan: TaskPlan, fault: Fault) -> tuple[Staged, ...]:
-    ranges = {part.topic_partition: part for part in plan.ranges}
-    if fault == "delay":
-        world.delayed.append(lambda: history.database.write(ranges, plan.key.epoch))
-        raise UnclearOutcomeError("the commit is late")
-    history.database.write(ranges, plan.key.epoch)
-    return tuple(Staged(*place, part.start, part.end, {}) for place, part in ranges.items())
+def _put(history: History, plan: TaskPlan) -> Running:
+    fault = yield ("K5" if history.kind == "files" else "K6")
+    if fault == "lost request":
+        raise RetriableError("the target does not answer")
+    _check_topic(history, plan)
+    if history.kind == "plain":
+        for part in plan.ranges:
+            history.deliver(part.topic_partition, part.start, part.end, plan.key.epoch, part.topic_id)
+    if fault is not None:
+        raise UnclearOutcomeError("the answer was lost")
+
+
+def _write_rows(history: History, plan: TaskPlan) -> Running:
+    """Commit rows and positions; what may pass is tried again within the attempt, as the engine does."""
+    for _ in range(_TRIES):
+        fault = yield "K6"
+        _check_topic(history, plan)
+        try:
+            history.database.write(plan, fault)
+        except RetriableError as error:
+            trouble = error
+            continue
+        return tuple(Staged(part.topic, part.partition, part.start, part.end, {}) for part in plan.ranges)
+    raise trouble
 
 
 def _stage(history: History, plan: TaskPlan) -> Running:

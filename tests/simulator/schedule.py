@@ -40,6 +40,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         self.history.is_live = self._is_live
+        self.history.database.delayed = self.delayed
 
     def add(self, name: str, kind: Callable[[Any, str], Any], argument: str | None = None) -> Process:
         """Add a process that begins when it is its turn."""

@@ -1,4 +1,4 @@
-"""Targets in memory, each with the committer a connector would bring: a database, files with manifests."""
+"""A target in memory with the committer a connector would bring: files with manifests."""
 
 from __future__ import annotations
 
@@ -28,58 +28,6 @@ def stale(newer: int) -> StaleEpochError:
     error = StaleEpochError(f"epoch {newer} stands in the target")
     error.epoch = newer
     return error
-
-
-@dataclass(slots=True)
-class DatabaseTarget:
-    """``connect_offsets`` beside the data; one transaction a task."""
-
-    deliver: Callable[[TopicPartition, int, int, int, str], None]
-    moved: Callable[[int, Mapping[TopicPartition, int | None]], None]
-    epoch: int = 0
-    rows: dict[TopicPartition, int] = field(default_factory=dict)
-
-    def fence(self, epoch: int) -> dict[TopicPartition, int]:
-        if self.epoch > epoch:
-            raise stale(self.epoch)
-        self.epoch = epoch
-        return dict(self.rows)
-
-    def write(self, ranges: Ranges, epoch: int) -> None:
-        """Move the rows first, each from its expected place, then the data. Raises StaleEpochError."""
-        if self.epoch > epoch:
-            raise stale(self.epoch)
-        for place, part in ranges.items():
-            if self.rows.get(place, part.start) != part.start:
-                raise StaleEpochError(f"{part} stands at {self.rows[place]}")
-        for place, part in ranges.items():
-            self.rows[place] = part.end
-            self.deliver(place, part.start, part.end, epoch, part.topic_id)
-
-    def read_marker(self, key: IntervalKey) -> CommitMarker | None:
-        return None
-
-    def commit(self, key: IntervalKey, staged: Any) -> Acting:
-        answered((yield "K6"))
-        for one in staged:
-            if self.rows.get(TopicPartition(one.topic, one.partition), 0) < one.end:
-                raise ConnectError(f"{one} is not in the target")
-        return CommitMarker(dict(self.rows))
-
-    def publish(self, key: IntervalKey, marker: CommitMarker) -> Acting:
-        answered((yield "K8"))
-
-    def abandon(self, key: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        if self.epoch > key.epoch:
-            raise stale(self.epoch)
-        for part, position in (positions or {}).items():
-            if position is None:
-                self.rows.pop(part, None)
-            else:
-                self.rows[part] = position
-        if positions:
-            self.moved(key.epoch, positions)
-        return CommitMarker({}, aborted=True)
 
 
 @dataclass(slots=True)
