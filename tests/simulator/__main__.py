@@ -11,7 +11,7 @@ import logging
 import sys
 import time
 
-from tests.simulator.campaign import STEPS, report, run_all
+from tests.simulator.campaign import STEPS, report, run_all, traits_of
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import seeded
 from tests.simulator.truth import Violation
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
 def show(seed: int, kind: str) -> int:
     """Run one history and print its log → exit status."""
     logging.disable(logging.WARNING)
-    schedule = seeded(seed, kind)
+    schedule = seeded(seed, kind, traits_of(seed, kind))
     try:
         schedule.run()
     except Violation as violation:

@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from tests.simulator.chances import FAULTS, POINTS
 from tests.simulator.history import KINDS
-from tests.simulator.scenario import seeded
+from tests.simulator.scenario import Traits, seeded
 from tests.simulator.truth import Violation
 
-__all__ = ["ACCIDENTAL", "STEPS", "UNREACHABLE", "Tally", "report", "run_all", "run_share"]
+__all__ = ["ACCIDENTAL", "STEPS", "UNREACHABLE", "Tally", "report", "run_all", "run_share", "traits_of"]
 
 UNREACHABLE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -92,8 +92,13 @@ def run_share(share: int, shares: int, first_seed: int, steps: int, kinds: Seque
     return tally
 
 
+def traits_of(seed: int, kind: str) -> Traits:
+    """Return what is special of the history of a seed."""
+    return {"store": "quick" if seed % _COMPARED else "compared"}
+
+
 def _run(tally: Tally, seed: int, kind: str) -> None:
-    schedule = seeded(seed, kind, "quick" if seed % _COMPARED else "compared")
+    schedule = seeded(seed, kind, traits_of(seed, kind))
     try:
         schedule.run()
     except Violation as violation:

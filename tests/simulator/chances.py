@@ -10,11 +10,16 @@ from typing import Protocol
 
 __all__ = [
     "AROUND",
+    "BACKUP",
+    "DISASTERS",
     "FAULTS",
     "MESSAGES",
+    "METADATA_LOST",
+    "METADATA_RESTORED",
     "OFFSETS_LOST",
     "PLOTTED",
     "POINTS",
+    "TARGET_RESTORED",
     "Chances",
     "Decisions",
     "Plot",
@@ -40,7 +45,18 @@ FAULTS = ("overtaken", "crash", "zombie", *MESSAGES, "duplicate", "revived", *AR
 OFFSETS_LOST = "offsets lost"
 """The offsets topic is deleted and created again: in plots only, as nothing moves afterwards until somebody acts."""
 
-PLOTTED = (*FAULTS, OFFSETS_LOST)
+BACKUP, TARGET_RESTORED, METADATA_RESTORED, METADATA_LOST = (
+    "backup",
+    "target restored",
+    "metadata restored",
+    "no metadata",
+)
+"""A backup is made of the target and of the metadata; one of them is put back; the metadata begins anew."""
+
+DISASTERS = (OFFSETS_LOST, BACKUP, TARGET_RESTORED, METADATA_RESTORED, METADATA_LOST)
+"""In plots only: between them and the next plan nothing else may go wrong."""
+
+PLOTTED = (*FAULTS, *DISASTERS)
 """All that a plot may ask for; by number."""
 
 _SELDOM = ("expire", "arrive late")

@@ -15,7 +15,7 @@ from tests.simulator.truth import Violation
 
 __all__ = ["ComparedMetadata"]
 
-_SEEN = ("state", "deleted", "holder", "offsets", "states", "restarts", "planned_version", "open_intervals")
+_SEEN = ("state", "deleted", "holder", "offsets", "states", "restarts", "planned_version", "open_intervals", "is_held")
 
 
 class ComparedMetadata(Metadata):
@@ -48,6 +48,15 @@ class ComparedMetadata(Metadata):
         super().create()
         self._real.create()
         self._compare("create")
+
+    def content(self) -> Any:
+        return super().content(), self._real.content()
+
+    def restore(self, content: Any) -> None:
+        quick, real = (None, None) if content is None else content
+        super().restore(quick)
+        self._real.restore(real)
+        self._compare("restore")
 
     def ask_restart(self, task: int) -> None:
         super().ask_restart(task)

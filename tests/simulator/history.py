@@ -28,7 +28,7 @@ from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
-from tests.simulator.chances import OFFSETS_LOST
+from tests.simulator.chances import BACKUP, METADATA_LOST, METADATA_RESTORED, OFFSETS_LOST, TARGET_RESTORED
 from tests.simulator.compared_metadata import ComparedMetadata
 from tests.simulator.database import DatabaseTarget
 from tests.simulator.metadata import NAME, Metadata
@@ -53,6 +53,12 @@ class History:
     tasks_max: int = 2
     store: str = "quick"
     """Which metadata database: one of ``STORES``."""
+    reset: str = "earliest"
+    """``auto.offset.reset``."""
+    is_held_back: bool = False
+    """Whether drivers leave alone what is HELD, until a person has acted."""
+    is_begun: bool = False
+    """Whether each partition has a position by now, so that all of it that arrives is to be read."""
     is_live: Callable[[str], bool] = lambda holder: True
     sql: Metadata = field(init=False)
     broker: Broker = field(init=False)
@@ -70,6 +76,7 @@ class History:
     has_bound: bool = True
     wishes: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
+    _backup: Any = None
     has_lost_offsets: bool = False
     """Whether the offsets topic was lost, and no operator has said since where to go on."""
 
@@ -89,6 +96,7 @@ class History:
         self.stable, self.earliest = dict.fromkeys(PARTS, 2), dict.fromkeys(PARTS, 0)
         for place in places:
             self.truth.first[place] = {0}
+        self._note_ends()
         self.table = {**self.sql.handlers(), **self._handlers()}
 
     def run(self, holder: str) -> Run:
@@ -98,7 +106,12 @@ class History:
 
     def settings(self) -> IntervalSettings:
         return IntervalSettings(
-            self.tasks_max, topics=("t",), caps=IntervalCaps(records=3), data_loss=self.policy, consumer_group="g"
+            self.tasks_max,
+            topics=("t",),
+            caps=IntervalCaps(records=3),
+            data_loss=self.policy,
+            consumer_group="g",
+            offset_reset=self.reset,
         )
 
     def _settings_of(self, state: ConnectorState) -> IntervalSettings:
@@ -307,6 +320,9 @@ class History:
         if self.kind == "source":
             found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
             found = (*found, OFFSETS_LOST) if any(self.broker.log) else found
+        found = (*found, BACKUP, METADATA_LOST)
+        if self._backup is not None:
+            found = (*found, METADATA_RESTORED, *((TARGET_RESTORED,) if self.kind == "database" else ()))
         return (*found, "arrive late") if delayed or self.broker.late else found
 
     def is_pending(self, point: str) -> bool:
@@ -323,6 +339,10 @@ class History:
             "retain": self.retain,
             "recreate": self.recreate_topic,
             OFFSETS_LOST: self.lose_offsets,
+            BACKUP: self.back_up,
+            TARGET_RESTORED: self.restore_target,
+            METADATA_RESTORED: lambda: self.sql.restore(self._backup[2]),
+            METADATA_LOST: lambda: self.sql.restore(None),
         }
         acts[what]()
 
@@ -346,6 +366,21 @@ class History:
         self.broker.recreate()
         self.has_lost_offsets = True
 
+    def back_up(self) -> None:
+        """Make backups of the target and of the metadata, each as it is now."""
+        self._backup = self.database.content(), self.truth.shown(), self.sql.content()
+
+    def restore_target(self) -> None:
+        """Put the target's backup in its place: what was shown since is gone, and has to be shown again."""
+        content, shown, _ = self._backup
+        self.database.restore(content)
+        self.truth.rewind(shown)
+
+    def _note_ends(self) -> None:
+        """With ``latest`` reading begins where a topic ended when it was first looked at."""
+        for part in self._parts if self.reset == "latest" else ():
+            self.truth.first[part].add(self.stable[part])
+
     def arrive(self) -> None:
         for place in self.available:
             self.available[place] += 1
@@ -353,6 +388,7 @@ class History:
             # Behind an open transaction nothing becomes stable.
             if self.stable[part] == self.available[part] - 1:
                 self.stable[part] += 1
+        self._note_ends()
 
     def open_foreign(self) -> None:
         """Let a foreign transaction hold back the last stable offset."""
@@ -362,6 +398,7 @@ class History:
     def close_foreign(self) -> None:
         for part in self._parts:
             self.stable[part] = self.available[part]
+        self._note_ends()
 
     def retain(self) -> None:
         """Remove the oldest records, read or not."""
@@ -374,6 +411,7 @@ class History:
         self.topic_id += 1
         for part in PARTS:
             self.earliest[part], self.available[part], self.stable[part] = 0, 1, 1
+        self._note_ends()
 
 
 def record(place: str, start: int, end: int, epoch: int) -> bytes:

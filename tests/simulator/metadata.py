@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from connect_core.interval.values import (
 
 NAME = "orders"
 Offsets = dict[str, Mapping[str, Any]]
+
+_ROWS = ("state", "holder", "deleted", "rows", "results", "offsets", "states", "intent", "restarts", "planned_version")
 
 
 @dataclass(slots=True)
@@ -80,6 +83,29 @@ class Metadata:
     def open_intervals(self) -> int:
         """How many intervals are not final, of whatever life."""
         return sum(not row.state.is_final for row in self.rows)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nobody runs the connector again before a person has acted."""
+        row = self.unfinished()
+        if self.deleted or self.state.target_state is not TargetState.STARTED or self.restarts or row is None:
+            return False
+        version = self.state.config_version
+        if row.state is not IntervalState.FAILED or self.planned_version != version or row.config_version != version:
+            return False
+        failures = [one for one in self.results.get(row.key.sequence, {}).values() if one.outcome is TaskOutcome.FAILED]
+        return any(one.error is not None and not one.error.is_retriable for one in failures)
+
+    # -- disasters
+
+    def content(self) -> Any:
+        """Return all rows, as a backup has them; what was recorded as lost is kept elsewhere."""
+        return {name: deepcopy(getattr(self, name)) for name in _ROWS}
+
+    def restore(self, content: Any) -> None:
+        """Put a backup in the place of all rows; without one the database begins anew, with the connector created."""
+        for name, value in (Metadata(self.type, self.is_live).content() if content is None else content).items():
+            setattr(self, name, deepcopy(value))
 
     # -- what operators do
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from tests.simulator.chances import Chances, Decisions, Plot, Plotted, Tape
@@ -10,19 +11,23 @@ from tests.simulator.history import History
 from tests.simulator.processes import arriving, driver, operator, sweeper
 from tests.simulator.schedule import Schedule
 
-__all__ = ["OPERATIONS", "plotted", "scenario", "seeded", "taped"]
+__all__ = ["OPERATIONS", "Traits", "plotted", "scenario", "seeded", "taped"]
 
 OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter all", "reset", "delete", "delete all")
 Choice = TypeVar("Choice")
 
 
-def scenario(kind: str, decisions: Decisions, store: str = "quick") -> Schedule:
+Traits = Mapping[str, Any]
+"""What is special of a history's world: fields of ``History`` by name."""
+
+
+def scenario(kind: str, decisions: Decisions, traits: Traits = MappingProxyType({})) -> Schedule:
     """Return a history of one kind, with drivers, operators and arriving data in some order."""
 
     def choose(choices: Sequence[Choice]) -> Choice:
         return choices[decisions.choose(len(choices))]
 
-    history = History(kind, policy=choose(("skip", "skip", "skip", "fail")), tasks_max=choose((2, 1)), store=store)
+    history = History(kind, policy=choose(("skip", "skip", "skip", "fail")), tasks_max=choose((2, 1)), **traits)
     history.has_bound = choose((True, True, False))
     schedule = Schedule(history, decisions)
     schedule.add("one", driver)
@@ -36,14 +41,14 @@ def scenario(kind: str, decisions: Decisions, store: str = "quick") -> Schedule:
     return schedule
 
 
-def seeded(seed: int, kind: str, store: str = "quick") -> Schedule:
+def seeded(seed: int, kind: str, traits: Traits = MappingProxyType({})) -> Schedule:
     """Return the history of a seed."""
-    return scenario(kind, Chances.seeded(seed, kind), store)
+    return scenario(kind, Chances.seeded(seed, kind), traits)
 
 
-def plotted(seed: int, kind: str, plot: Plot) -> Schedule:
+def plotted(seed: int, kind: str, plot: Plot, traits: Traits = MappingProxyType({})) -> Schedule:
     """Return the history of a seed in which the faults of a plot happen, if they can."""
-    return scenario(kind, Plotted.seeded(seed, kind, plot))
+    return scenario(kind, Plotted.seeded(seed, kind, plot), traits)
 
 
 def taped(values: Mapping[Any, int], kind: str) -> Schedule:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.interval.values import TargetState, TaskPlan
-from tests.simulator.chances import AROUND, MESSAGES, OFFSETS_LOST, PLOTTED, Decisions
+from tests.simulator.chances import AROUND, DISASTERS, MESSAGES, PLOTTED, Decisions
 from tests.simulator.history import History
 from tests.simulator.processes import Process, check_end, driver, has_drained, operator, task_attempt
 
@@ -152,7 +152,7 @@ class Schedule:
 
     def _apply(self, process: Process, fault: str) -> bool:
         """Do what a fault does beside the step → whether the process still takes it."""
-        if fault in (*AROUND, OFFSETS_LOST):
+        if fault in (*AROUND, *DISASTERS):
             if fault in self.history.disturbances(self.delayed):
                 self._see(process, fault)
                 self.history.disturb(fault, self.delayed)
@@ -220,10 +220,17 @@ class Schedule:
         if history.sql.deleted:
             history.sql.create()
         history.sql.aim(TargetState.STARTED)
-        # Where losses are to fail, somebody has to say that it may go on.
-        history.policy = "skip"
+        if history.policy == "fail":
+            # Where losses are to fail, somebody has to say that it may go on.
+            history.policy = "skip"
+            history.sql.configure()
         if history.has_lost_offsets:
             self.add("final-operator", operator, "alter all")
+        if history.reset == "latest":
+            # What arrives from here on is to be read, wherever reading began.
+            self._drain(_FINAL_RUNS)
+            history.is_begun = True
+            history.arrive()
         for attempt in range(_FINAL_RUNS):
             self._drain(attempt)
             if has_drained(history):

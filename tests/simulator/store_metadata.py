@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -13,12 +14,14 @@ from sqlalchemy.engine import make_url
 
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import AlreadyExistsError, NotFoundError
+from connect_core.herder.readiness import Readiness, readiness
 from connect_core.interval import effects as fx
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalRow, IntervalState, TargetState
 from connect_core.store import Database, connectors, intervals, offsets, restarts
 from connect_core.store import database as databases
 from connect_core.store.models import METADATA, Connector, Interval
 from connect_core.store.rows import connector_state
+from connect_core.store.statuses import load_facts
 from tests.simulator.metadata import NAME
 
 __all__ = ["MemoryDatabase", "StoreMetadata"]
@@ -121,6 +124,22 @@ class StoreMetadata:
     def restarts(self) -> frozenset[int]:
         with self.database.read() as connection:
             return restarts.asked(connection, NAME)
+
+    @property
+    def is_held(self) -> bool:
+        with self.database.read() as connection:
+            facts = load_facts(connection, [NAME])
+        is_started = bool(facts) and facts[0].target_state is TargetState.STARTED
+        return is_started and readiness(facts[0], datetime.now(UTC)) is Readiness.HELD
+
+    def content(self) -> bytes:
+        return self.database.content()
+
+    def restore(self, content: bytes | None) -> None:
+        self._known = None
+        self.database.restore(self.database.empty if content is None else content)
+        if content is None:
+            self.create()
 
     def unfinished(self) -> IntervalRow | None:
         with self.database.read() as connection:

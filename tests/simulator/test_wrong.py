@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Iterator
+from types import MappingProxyType
 
 import pytest
 
 from tests.simulator.chances import Plot
 from tests.simulator.missing import MISSING, UNSEEN, without
-from tests.simulator.scenario import plotted
+from tests.simulator.scenario import Traits, plotted
 from tests.simulator.wrong import WRONG, Patch, caught, patched
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
 _HISTORIES = 1000
+_STEPS = 100_000
+"""Within how many steps each mistake has to be caught."""
+_PLAIN: Traits = MappingProxyType({})
 
 
 @pytest.fixture
@@ -25,25 +29,26 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def check_caught(name: str, kind: str, patches: tuple[Patch, ...], plot: Plot = ()) -> None:
+def check_caught(name: str, kind: str, patches: tuple[Patch, ...], plot: Plot = (), traits: Traits = _PLAIN) -> None:
     assert patches, "nothing is changed"
     with patched(patches):
-        found = caught(kind, _HISTORIES, plot)
+        found = caught(kind, _HISTORIES, plot, traits)
     assert found is not None, f"no violation in {_HISTORIES} histories of {kind} connectors"
     seed, steps, violation = found
+    assert steps <= _STEPS, f"caught only after {steps:,} steps"
     print(f"{name}: caught after {steps:,} steps, {kind} seed {seed}: {violation}")
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_protocol_is_caught(name: str) -> None:
-    check_caught(name, WRONG[name].kind, WRONG[name].patches, WRONG[name].plot)
+    check_caught(name, WRONG[name].kind, WRONG[name].patches, WRONG[name].plot, WRONG[name].traits)
 
 
 @pytest.mark.parametrize("name", [name for name, wrong in WRONG.items() if wrong.plot])
 def test_the_right_protocol_breaks_nothing_on_the_way_to_a_mistake(name: str) -> None:
     wrong, followed = WRONG[name], 0
     for seed in range(40):
-        schedule = plotted(seed, wrong.kind, wrong.plot)
+        schedule = plotted(seed, wrong.kind, wrong.plot, wrong.traits)
         schedule.run()
         followed += schedule.seen.total() >= len(wrong.plot)
     assert followed > 10

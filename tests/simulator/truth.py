@@ -124,6 +124,16 @@ class Truth:
             if loss.partition == place and _RECREATED in loss.reason:
                 self.identity[place] = loss.reason.rpartition(" ")[2]
 
+    def shown(self) -> tuple[Any, ...]:
+        """Return what a target shows now, for ``rewind``."""
+        return dict(self.position), dict(self.identity), dict(self.heard), self.fenced, len(self.events)
+
+    def rewind(self, shown: tuple[Any, ...]) -> None:
+        """Note that a target was put back to what it showed then."""
+        position, identity, heard, self.fenced, count = shown
+        self.position, self.identity, self.heard = dict(position), dict(identity), dict(heard)
+        del self.events[count:]
+
     def fence(self, epoch: int) -> None:
         """Note that nothing older than ``epoch`` may become visible any more."""
         self.fenced = max(self.fenced, epoch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from connect_core.commit import interval as committing
@@ -18,7 +19,7 @@ from connect_core.plan import bounds, recovery, sink, source
 from connect_core.plan import interval as planning
 from tests.simulator import broker, processes
 from tests.simulator.chances import Plot
-from tests.simulator.scenario import plotted, seeded
+from tests.simulator.scenario import Traits, plotted, seeded
 from tests.simulator.truth import Violation
 
 __all__ = ["WRONG", "Patch", "Wrong", "caught", "patched"]
@@ -33,6 +34,8 @@ class Wrong:
     kind: str
     patches: tuple[Patch, ...]
     plot: Plot = ()
+    traits: Traits = MappingProxyType({})
+    """What is special of the world that shows it."""
 
 
 @contextmanager
@@ -48,11 +51,13 @@ def patched(patches: tuple[Patch, ...]) -> Iterator[None]:
             setattr(place, name, value)
 
 
-def caught(kind: str, histories: int, plot: Plot = ()) -> tuple[int, int, str] | None:
+def caught(
+    kind: str, histories: int, plot: Plot = (), traits: Traits = MappingProxyType({})
+) -> tuple[int, int, str] | None:
     """Run histories of one kind until one breaks an invariant → seed, steps altogether, which one."""
     steps = 0
     for seed in range(histories):
-        schedule = plotted(seed, kind, plot) if plot else seeded(seed, kind)
+        schedule = plotted(seed, kind, plot, traits) if plot else seeded(seed, kind, traits)
         try:
             schedule.run()
         except Violation as violation:
@@ -255,8 +260,8 @@ def _only_reached(row: Any, reached: Any) -> Any:
     return reached
 
 
-def _wrong(kind: str, *patches: Patch, plot: Plot = ()) -> Wrong:
-    return Wrong(kind, patches, plot)
+def _wrong(kind: str, *patches: Patch, plot: Plot = (), **traits: Any) -> Wrong:
+    return Wrong(kind, patches, plot, MappingProxyType(traits))
 
 
 WRONG: Mapping[str, Wrong] = {
