@@ -42,6 +42,8 @@ STEPS = 1_000_000
 """How many steps are run unless told otherwise."""
 
 _LEAST, _LEAST_REVIVED = 15, 150
+_LATEST = ("database",)
+"""Kinds whose every fourth history begins at the end of its topic."""
 _COMPARED = 24
 """In each so-many-th history every act on the metadata database is performed by the production SQL, too."""
 
@@ -94,7 +96,8 @@ def run_share(share: int, shares: int, first_seed: int, steps: int, kinds: Seque
 
 def traits_of(seed: int, kind: str) -> Traits:
     """Return what is special of the history of a seed."""
-    return {"store": "quick" if seed % _COMPARED else "compared"}
+    reset = "latest" if kind in _LATEST and seed % 4 == 1 else "earliest"
+    return {"store": "quick" if seed % _COMPARED else "compared", "reset": reset}
 
 
 def _run(tally: Tally, seed: int, kind: str) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from connect_core.api.records import TopicPartition
 from connect_core.commit import interval as committing
+from connect_core.connectors.jdbc import sink_committer, sink_offsets
+from connect_core.connectors.jdbc.sink_writer import TargetWriter
 from connect_core.errors import UnclearOutcomeError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import OffsetProjection, TaskOutcome
@@ -18,7 +24,7 @@ from connect_core.plan import abandon as abandoning
 from connect_core.plan import bounds, recovery, sink, source
 from connect_core.plan import interval as planning
 from tests.simulator import broker, processes
-from tests.simulator.chances import Plot
+from tests.simulator.chances import BACKUP, TARGET_RESTORED, Plot
 from tests.simulator.scenario import Traits, plotted, seeded
 from tests.simulator.truth import Violation
 
@@ -34,7 +40,7 @@ class Wrong:
     kind: str
     patches: tuple[Patch, ...]
     plot: Plot = ()
-    traits: Traits = MappingProxyType({})
+    traits: Traits = field(default_factory=dict)
     """What is special of the world that shows it."""
 
 
@@ -260,6 +266,38 @@ def _only_reached(row: Any, reached: Any) -> Any:
     return reached
 
 
+# -- the database
+
+
+def _any_transaction(owner: Any) -> str:
+    """Sign a position with the attempt alone, whichever of its transactions moved it."""
+    return str(owner.attempt)
+
+
+def _taken_for_done(writer: Any, commit: Any, owner: Any, moves: Any) -> None:
+    """Take a COMMIT without an answer for done."""
+    with suppress(DBAPIError):
+        commit()
+
+
+def _own_row_alone(connection: Any, table: Any, owner: Any) -> Any:
+    """Write the epoch to the connector's row, and to none of its positions."""
+    newest = connection.execute(sa.select(table.c.epoch).where(table.c.kafka_topic == "")).scalar() or 0
+    if newest > owner.epoch:
+        raise sink_offsets._stale(owner, newest)
+    kept = sink_offsets.read_positions(connection, table, owner.connector)
+    connection.execute(table.delete().where(table.c.kafka_topic == ""))
+    place = TopicPartition("", -1)
+    connection.execute(table.insert(), [sink_offsets._row(owner, place, 0)])
+    return kept
+
+
+def _never_given_up(run: Any, row: Any, kept: Any) -> Any:
+    """Carry an interval on, wherever the target stands."""
+    return False
+    yield
+
+
 def _wrong(kind: str, *patches: Patch, plot: Plot = (), **traits: Any) -> Wrong:
     return Wrong(kind, patches, plot, MappingProxyType(traits))
 
@@ -305,6 +343,17 @@ WRONG: Mapping[str, Wrong] = {
         "source",
         (source, "fence_source", _fence_this_deal),
         plot=(("K6", "zombie"), ("K3", "revived")),
+    ),
+    "rows of another transaction of the attempt taken for one's own": _wrong(
+        "database", (sink_offsets.Owner, "marker", property(_any_transaction))
+    ),
+    "a COMMIT without an answer taken for done": _wrong("database", (TargetWriter, "_end", _taken_for_done)),
+    "positions in the target keep their epoch": _wrong("database", (sink_committer, "fence", _own_row_alone)),
+    # The target is put back behind an interval that was begun and not finished.
+    "interval carried on behind its start": _wrong(
+        "database",
+        (sink, "_gave_up", _never_given_up),
+        plot=(("K0", BACKUP), ("K3", "crash"), ("K0", TARGET_RESTORED)),
     ),
 }
 """Name → the mistake."""
