@@ -40,7 +40,7 @@ class ConnectorWorker:
     identity: RunIdentity = field(default_factory=RunIdentity)
     _connector: ConnectorEffects | None = None
     _kafka: KafkaEffects | None = None
-    _started: int | None = None
+    _started: tuple[int, int] | None = None
     """Version of the configuration that is followed; it never restarts for a name."""
     _config: ConnectorConfig | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)

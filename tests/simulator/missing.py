@@ -122,15 +122,15 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "a wish moves the topic": Check(
             "source",
             abandon,
-            "    if changes:\n        yield from _surely(WriteOffsets",
-            "    if False:\n        yield from _surely(WriteOffsets",
+            "    if changes:\n        kept = {key: state",
+            "    if False:\n        kept = {key: state",
         ),
         "a wish moves the target": Check("database", abandon, "if kept is not None and changes:", "if False:"),
         "a wish ends what is unfinished": Check(
             "files", abandon, "    if unfinished is not None:\n", "    if False:\n"
         ),
         "a reset reaches what only the topic knows": Check(
-            "source", abandon, "{**stored, **topic.offsets}.items()", "stored.items()"
+            "source", abandon, "{**topic.offsets, **standing}.items()", "(yield LoadOffsets(run.connector)).items()"
         ),
     }
 )
@@ -150,7 +150,7 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "tasks dealt until the intent are fenced": (
             abandon,
-            "    run = run.refreshed((yield LoadConnector(run.connector)))\n    yield WriteEpoch",
+            "    run = run.refreshed((yield LoadConnector(run.connector)))\n    if former is not None",
             "met once in about 1,000 histories",
         ),
         "a newer epoch in the topic stops a plan": (
@@ -160,7 +160,7 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "an epoch starts above the topic's": (
             fence,
-            "if topic.epoch >= epoch:",
+            "if newest >= epoch:",
             "a topic's epoch is above SQL's only where the database was lost: tests/plan/test_source.py",
         ),
         "an epoch starts above the target's": (
