@@ -118,6 +118,10 @@ class AirflowApi:
             if offset >= page["total_entries"]:
                 return
 
+    def call(self, method: str, path: str, fine: tuple[int, ...] = (), **options: Any) -> Any:
+        """Return the JSON Airflow answers. Raises ConnectError."""
+        return self._call(method, path, fine, **options)
+
     def _call(self, method: str, path: str, fine: tuple[int, ...] = (), **options: Any) -> Any:
         answer = self._answer(method, path, fine, options)
         return answer.json() if answer.content else None

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from connect_core.dag.threads import in_thread
 from connect_core.dag.watcher import Watcher
-from connect_core.dag.wiring import make_watcher
+from connect_core.dag.wiring import make_overseer, make_watcher
 
 __all__ = ["shared_watcher"]
 
@@ -23,11 +23,14 @@ class _Share:
     def __init__(self) -> None:
         # Its clients take a while to load: not in the triggerer's loop.
         self.watcher = asyncio.create_task(in_thread(make_watcher))
+        self._overseer = asyncio.create_task(in_thread(make_overseer))
         self.users = 0
         self._work = asyncio.create_task(self._run(), name="connect-watcher")
 
     async def _run(self) -> None:
-        await (await self.watcher).work()
+        async with asyncio.TaskGroup() as group:
+            group.create_task((await self.watcher).work())
+            group.create_task((await self._overseer).work())
 
     def leave(self) -> None:
         """Go; the last one ends the work, after a while, or at once when it failed."""

@@ -8,15 +8,26 @@ from pathlib import Path
 from connect_core.configs import load_worker
 from connect_core.dag.airflow_api import AirflowApi, ServiceIdentity
 from connect_core.dag.duties import AirflowDuties
+from connect_core.dag.overseer import Overseer
 from connect_core.dag.scheduler import AirflowScheduler
 from connect_core.dag.snapshot import read_or_last_good
 from connect_core.dag.watcher import Watcher
 from connect_core.errors import ConfigError
+from connect_core.herder.observer import Observer
+from connect_core.herder.topic_ends import TopicEnds
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store.database import Database
 from connect_core.store.schedules import ScheduledConnector, scheduled_connectors
 
-__all__ = ["airflow_api", "airflow_scheduler", "current_connectors", "make_watcher", "open_database", "worker_settings"]
+__all__ = [
+    "airflow_api",
+    "airflow_scheduler",
+    "current_connectors",
+    "make_overseer",
+    "make_watcher",
+    "open_database",
+    "worker_settings",
+]
 
 _SNAPSHOT = "connect_dags.json"
 
@@ -56,6 +67,18 @@ def make_watcher() -> Watcher:
     settings = worker_settings()
     database, api = Database(settings.database_url), airflow_api(settings)
     return Watcher(open_probe(settings, database), AirflowDuties(database, api, AirflowScheduler(api)))
+
+
+def make_overseer() -> Overseer:
+    """Return what looks beside the watcher. Raises ConfigError."""
+    from connect_core.kafka.admin import KafkaAdmin
+    from connect_core.kafka.clients import KafkaClients
+
+    settings = worker_settings()
+    database = Database(settings.database_url)
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-overseer")))
+    lost_after = settings.values["run.lost.after.ms"] / 1000
+    return Overseer(database, airflow_api(settings), Observer(database, ends), lost_after)
 
 
 def airflow_api(settings: WorkerSettings) -> AirflowApi:

@@ -155,7 +155,7 @@ def _changed_runs(known: Mapping[str, Any], runs: Mapping[str, AirflowRun | None
             yield {"name": name, **dict(zip(columns, now_is, strict=True))}
 
 
-def count_cleared(connection: Connection, connector: str) -> None:
-    """Note that the connector's run was given up as lost once more."""
-    mine = update(Waiting).where(Waiting.connector == connector)
-    connection.execute(mine.values(cleared=Waiting.cleared + 1))
+def count_cleared(connection: Connection, connector: str, before: int) -> bool:
+    """Note that the connector's run is given up as lost once more; false where somebody else has just done so."""
+    mine = update(Waiting).where(Waiting.connector == connector, Waiting.cleared == before)
+    return connection.execute(mine.values(cleared=before + 1)).rowcount > 0
