@@ -10,6 +10,8 @@ import typer
 
 from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.rest import asks_for_login, log_to_console, serve_deployment
+from connect_core.cli.time_outs import slow_time_outs
+from connect_core.dag.wiring import airflow_api
 from connect_core.errors import ConfigError
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.rest import check_listeners
@@ -47,4 +49,6 @@ def distributed(
         )
     deployment.duties.observe()
     _LOG.info("Airflow answers at %s", settings.values["airflow.url"])
+    for slow in slow_time_outs(airflow_api(settings))[0]:
+        _LOG.warning("Recovery is slow: %s", slow)
     serve_deployment(deployment)
