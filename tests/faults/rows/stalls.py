@@ -1,0 +1,148 @@
+"""Nothing fails and nothing moves: what Airflow loses or lacks is made good, or shown as a stall with its reason."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from connect_core.dev.services import find_service
+from connect_core.herder.status import list_statuses
+from connect_core.interval.values import ConnectorType, TargetState
+from tests.faults.airflow_world import AirflowWorld
+from tests.faults.history import History
+from tests.faults.rows.row import Row, moving
+
+_WORKERS = find_service("airflow-scheduler").crew
+_IDLE = "<idle>"
+_STALL_SECONDS = 150.0
+"""Stalled after 60 s, seen every 5 s, on a machine that does other things as well."""
+_HOGS = 4
+"""As many as the stack's parallelism."""
+
+
+def _workers(history: History) -> list[tuple[psutil.Process, str]]:
+    pid = history.world.stack.service("airflow-scheduler").pid
+    found = []
+    for child in psutil.Process(pid).children() if pid else ():
+        try:
+            title = " ".join(child.cmdline()).rstrip()
+        except psutil.Error:
+            continue
+        if title.startswith(_WORKERS):
+            found.append((child, title))
+    return found
+
+
+def _until(look: Callable[[], bool], what: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not look():
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s in vain for {what}"
+        time.sleep(0.02)
+
+
+def kill_busy_workers(history: History) -> int:
+    """SIGKILL a process of LocalExecutor that has just taken a task; the stack's supervisor makes it good."""
+
+    def kill_one() -> bool:
+        busy = [worker for worker, title in _workers(history) if not title.endswith(_IDLE)]
+        for worker in busy[:1]:
+            worker.kill()
+        return bool(busy)
+
+    _until(kill_one, "a worker with a task", 120)
+    return 1
+
+
+def kill_idle_workers(history: History) -> int:
+    """SIGKILL every idle process of LocalExecutor, so also the one with the lock the others wait for."""
+    _until(lambda: any(title.endswith(_IDLE) for _, title in _workers(history)), "an idle worker", 60)
+    idle = [worker for worker, title in _workers(history) if title.endswith(_IDLE)]
+    for worker in idle:
+        worker.kill()
+    return len(idle)
+
+
+def kill_scheduler_at_start(history: History) -> int:
+    """SIGKILL the scheduler when a task has been handed out and has not begun."""
+    with history.world.superuser("airflow") as session:
+
+        def is_queued() -> bool:
+            return bool(session.execute("SELECT 1 FROM task_instance WHERE state = 'queued' LIMIT 1").fetchall())
+
+        session.autocommit = True
+        _until(is_queued, "a queued task", 120)
+    history.world.stack.service("airflow-scheduler").kill()
+    return 1
+
+
+def _away(
+    service: str, causes: Collection[str], names: Callable[[History], Collection[str]]
+) -> Callable[[History], int]:
+    """Return what ends a service until a connector is stalled for one of these causes, then starts it."""
+
+    def inject(history: History) -> int:
+        history.world.stack.service(service).stop()
+        try:
+            _await_stall(history, names(history), causes)
+        finally:
+            history.world.stack.service(service).start(180)
+        return 1
+
+    return inject
+
+
+def _await_stall(history: History, names: Collection[str], causes: Collection[str]) -> None:
+    herder = history.world.herder
+
+    def is_told() -> bool:
+        time.sleep(1)
+        stalls = [one.stall for one in list_statuses(herder, names).values() if one.stall is not None]
+        return any(stall.cause.value in causes for stall in stalls)
+
+    _until(is_told, f"a stall for {' or '.join(causes)}", _STALL_SECONDS)
+
+
+def _both(history: History) -> Collection[str]:
+    return (history.source, history.sink)
+
+
+def _newcomer(history: History) -> Collection[str]:
+    """Create a connector that needs the DAG processor."""
+    name = f"{history.name}-new"
+    history._create(name, ConnectorType.SINK, {**history.sink_config(), "name": name, "path": f"{history.exported}-2"})
+    history.world.drive(name)
+    return (name,)
+
+
+def exhaust_parallelism(history: History) -> int:
+    """As many connectors as Airflow runs tasks hang in their plan; the others are stalled for want of a slot."""
+    hogs = [f"{history.name}-hog-{number}" for number in range(_HOGS)]
+    for name in hogs:
+        file = Path(f"{history.file}-{name}")
+        file.write_text("line\n")
+        Path(f"{file}.mood").write_text("hang")
+        config = {**history.source_config(), "name": name, "file": str(file), "connector.class": "MoodySource"}
+        history._create(name, ConnectorType.SOURCE, {**config, "hook.timeout.ms": "180000"})
+        history.world.drive(name)
+    try:
+        _await_stall(history, _both(history), ("slot",))
+    finally:
+        for name in hogs:
+            history.change(name, TargetState.STOPPED)
+            Path(f"{history.file}-{name}.mood").unlink()
+    return len(hogs)
+
+
+_ROWS: tuple[Row, ...] = (
+    moving(46, "executor's worker killed with a run in hand", kill_busy_workers),
+    moving(46, "executor's idle workers killed", kill_idle_workers),
+    moving(60, "scheduler killed between handing out and start", kill_scheduler_at_start),
+    moving(60, "triggerer away until it is shown", _away("airflow-triggerer", ("triggerer",), _both)),
+    moving(60, "DAG processor away until it is shown", _away("airflow-dag-processor", ("dag_processor",), _newcomer)),
+    moving(60, "parallelism exhausted until it is shown", exhaust_parallelism),
+)
+ROWS: tuple[Row, ...] = tuple(replace(row, world=AirflowWorld) for row in _ROWS)
