@@ -61,7 +61,7 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
         return Deployment(settings, database, providers, None, RequestingScheduler(database), ends)
     api = airflow_api(settings)
     airflow = AirflowScheduler(api)
-    duties = AirflowDuties(database, api, airflow)
+    duties = AirflowDuties(database, api, airflow, "rest")
     if not is_service:
         return Deployment(settings, database, providers, duties, airflow, ends)
     service = RequestService(duties)

@@ -2,138 +2,74 @@
 
 from __future__ import annotations
 
-import logging
-import socket
-import uuid
-from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
 
-from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag import holds
+from connect_core.dag.airflow_api import AirflowApi, DagRun, RunFilter
+from connect_core.dag.contact import Contact
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.scheduler import AirflowScheduler
-from connect_core.errors import ConnectError, NotFoundError, RetriableError
+from connect_core.dag.serving import Serving
 from connect_core.interval.values import TargetState
-from connect_core.store import audit, connectors, dag_states, requests
+from connect_core.store import audit, connectors, dag_states
 from connect_core.store.database import Connection, Database
-from connect_core.store.requests import Claimed
 
 __all__ = ["AirflowDuties"]
 
-_LOG = logging.getLogger(__name__)
-_CLAIM_SECONDS = 120.0
-_MOST_TRIES = 20
-_SLOW = ("deploy", "remove")
 _BACKFILL = "backfill"
-_MOST_FAILURES = 8
-_FIRST_HOLD_SECONDS = 10.0
-_LONGEST_HOLD_SECONDS = 600.0
 
 
 class AirflowDuties:
-    """The duties of the watcher, with Airflow's API and the metadata database."""
+    """The duties of the watcher, with Airflow's API and the metadata database.
 
-    def __init__(self, database: Database, api: AirflowApi, scheduler: AirflowScheduler) -> None:
+    ``observer`` says whose view of Airflow it is.
+    """
+
+    def __init__(self, database: Database, api: AirflowApi, scheduler: AirflowScheduler, observer: str) -> None:
         self._database = database
         self._api = api
-        self._scheduler = scheduler
+        self._contact = Contact(database, api, observer)
+        self._serving = Serving(database, scheduler, self._contact)
         self._paused: frozenset[str] = frozenset()
-        self._holder = f"{socket.gethostname()} {uuid.uuid4().hex[:8]}"
 
     def observe(self) -> Collection[str]:
         """Mirror the pause flags and return the DAG ids with runs that wait for another run's end."""
-        paused = self._api.paused_dags()
-        with self._database.write() as connection:
-            _mirror(connection, paused, self._paused - paused)
-        self._paused = paused
-        queued = {run.dag_id for run in self._api.queued_runs() if run.run_type != _BACKFILL}
-        return queued - paused
+        with self._contact.noted():
+            paused = self._api.paused_dags()
+            with self._database.write() as connection:
+                dags = _mirror(connection, paused, self._paused - paused)
+            self._paused = paused
+            queued = self._queued([dag.dag_id for dag in dags])
+        return {run.dag_id for run in queued if run.run_type != _BACKFILL} - paused
 
-    def hold_seconds(self, connector: str) -> float:
-        """Return how long to leave a connector alone: the more runs in a row failed, the longer."""
-        ended = [
-            run
-            for run in self._api.latest_runs(dag_id_of(connector), _MOST_FAILURES)
-            if run.seconds_since_end is not None
-        ]
-        failures = list(takewhile(lambda run: run.state == "failed", ended))
-        if not failures:
-            return 0.0
-        pause = min(_LONGEST_HOLD_SECONDS, _FIRST_HOLD_SECONDS * 2.0 ** (len(failures) - 1))
-        return max(0.0, pause - (failures[0].seconds_since_end or 0.0))
+    def _queued(self, dag_ids: Sequence[str]) -> list[DagRun]:
+        """Return the runs of these DAGs that are due and may not start yet."""
+        return list(self._api.runs(RunFilter(dag_ids, ("queued",), due_before=datetime.now(UTC))))
+
+    def holds(self, names: Collection[str]) -> Mapping[str, float]:
+        """Return how long to leave connectors alone: the more runs in a row failed, the longer."""
+        with self._contact.noted():
+            return holds.holds(self._api, names)
+
+    def services(self) -> Sequence[Callable[[], None]]:
+        """Return what carries out requests, to be called again and again; none waits for another."""
+        return self._serving.services()
 
     def serve(self) -> None:
-        """Carry out what was asked for; acts that wait for the DAG file to be parsed wait together."""
-        with self._database.write() as connection:
-            claimed = requests.claim(connection, self._holder, _CLAIM_SECONDS)
-        slow = [request for request in claimed if request.asked.kind in _SLOW]
-        with ThreadPoolExecutor(len(slow) or 1, thread_name_prefix="connect-request") as threads:
-            waiting = [threads.submit(self._serve, request) for request in slow]
-            for request in claimed:
-                if request not in slow:
-                    self._serve(request)
-        for one in waiting:
-            one.result()
-
-    def _serve(self, request: Claimed) -> None:
-        self._settle(request, self._carry_out(request))
-
-    def _acts(self) -> Mapping[str, Callable[[str], object]]:
-        scheduler = self._scheduler
-        return {
-            "deploy": self._if_stored(scheduler.deploy),
-            "remove": scheduler.remove,
-            "pause": self._follow,
-            "resume": self._follow,
-            "trigger": self._if_stored(scheduler.trigger),
-            "retry": self._if_stored(scheduler.retry),
-        }
-
-    def _if_stored(self, act: Callable[[str], object]) -> Callable[[str], object]:
-        return lambda name: act(name) if self._state(name) is not None else None
-
-    def _follow(self, name: str) -> None:
-        """Let the DAG be paused as the connector is by now: requests may be late and out of order."""
-        state = self._state(name)
-        if state is not None:
-            act = self._scheduler.resume if state is TargetState.STARTED else self._scheduler.pause
-            act(name)
-
-    def _state(self, name: str) -> TargetState | None:
-        with self._database.read() as connection:
-            found = connectors.find(connection, name)
-        return None if found is None else found.target_state
-
-    def _carry_out(self, request: Claimed) -> ConnectError | None:
-        act, connector = self._acts().get(request.asked.kind), request.asked.connector
-        if act is None or connector is None:
-            return ConnectError(f"Nobody knows how to {request.asked.kind}: this request is of another version")
-        try:
-            act(connector)
-        except ConnectError as error:
-            return error
-        return None
-
-    def _settle(self, request: Claimed, error: ConnectError | None) -> None:
-        # A DAG that is not there yet comes with the next parse of its file.
-        may_come = isinstance(error, RetriableError | NotFoundError) and request.tries < _MOST_TRIES
-        if error is not None:
-            _LOG.warning("Request %d (%s %s): %s", request.id, request.asked.kind, request.asked.connector, error)
-        with self._database.write() as connection:
-            if error is not None and may_come:
-                requests.give_back(connection, request.id, str(error), min(30.0, float(request.tries)))
-            else:
-                requests.finish(connection, request.id, None if error is None else str(error))
+        """Carry out what is asked for, once."""
+        for service in self.services():
+            service()
 
 
-def _mirror(connection: Connection, paused: Collection[str], unpaused: Collection[str]) -> None:
-    dags = [
-        dag_states.Dag(name, dag_id_of(name), dag_id_of(name) in paused) for name in connectors.list_names(connection)
-    ]
+def _mirror(connection: Connection, paused: Collection[str], unpaused: Collection[str]) -> list[dag_states.Dag]:
+    ids = {name: dag_id_of(name) for name in connectors.list_names(connection)}
+    dags = [dag_states.Dag(name, dag_id, dag_id in paused) for name, dag_id in ids.items()]
     dag_states.store(connection, dags)
     for dag in dags:
         if dag.dag_id in unpaused:
             _resume(connection, dag.connector)
+    return dags
 
 
 def _resume(connection: Connection, name: str) -> None:

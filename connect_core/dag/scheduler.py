@@ -1,26 +1,31 @@
-"""What the herder may ask of a scheduler, carried out by Airflow."""
+"""What the herder may ask of a scheduler, carried out by Airflow; many connectors in few calls."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import REQUESTS_AT_ONCE
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
-from connect_core.errors import NotFoundError, RetriableError
+from connect_core.errors import ConnectError, NotFoundError, RetriableError
 from connect_core.store.database import Database
 from connect_core.store.requests import Asked, add
 
-__all__ = ["AirflowScheduler", "RequestingScheduler"]
+__all__ = ["AirflowScheduler", "Outcomes", "RequestingScheduler"]
 
-_POLL_SECONDS = 0.2
+Outcomes = Mapping[str, ConnectError | None]
+"""What an act came to, by connector: nothing, or what kept it from being done."""
+
+_POLL_SECONDS = 0.25
 _FAILED = ("failed",)
 
 
 class AirflowScheduler:
     """Acts on Airflow at once, with the service identity. For ``connect rest``, the CLI and the watcher."""
 
-    def __init__(self, api: AirflowApi, wait_seconds: float = 15.0) -> None:
+    def __init__(self, api: AirflowApi, wait_seconds: float = 30.0) -> None:
         self._api = api
         self._wait_seconds = wait_seconds
 
@@ -29,28 +34,27 @@ class AirflowScheduler:
 
         Raises RetriableError when the DAG does not appear in time.
         """
-        dag_id = dag_id_of(connector)
-        before = self._api.parsed_at(dag_id)
-        self._reparse()
-        self._await(lambda: self._api.parsed_at(dag_id) not in (None, before), f"the DAG of connector {connector}")
+        _raise(self.deploy_all([connector])[connector])
 
     def remove(self, connector: str) -> None:
-        """Delete the DAG, and its history, of a connector that is no longer stored."""
-        dag_id = dag_id_of(connector)
-        if self._api.parsed_at(dag_id) is None:
-            return
-        before = self._api.parsed_at(HOUSEKEEPING_DAG_ID)
-        self._reparse()
-        self._await(lambda: self._api.parsed_at(HOUSEKEEPING_DAG_ID) != before, "the DAG file to be parsed")
-        self._await(lambda: self._api.delete_dag(dag_id), f"the run of connector {connector} to end")
+        """Delete the DAG, and its history, of a connector that is no longer stored.
+
+        Raises RetriableError while a run of it has not ended.
+        """
+        deadline = time.monotonic() + self._wait_seconds
+        while True:
+            error = self.remove_all([connector], lambda name: False)[connector]
+            if not isinstance(error, RetriableError) or time.monotonic() > deadline:
+                return _raise(error)
+            time.sleep(_POLL_SECONDS)
 
     def pause(self, connector: str) -> None:
         """Pause the DAG. Raises NotFoundError before it is deployed."""
-        self._api.set_paused(dag_id_of(connector), True)
+        _raise(self.pause_all([connector], True)[connector])
 
     def resume(self, connector: str) -> None:
         """Unpause the DAG. Raises NotFoundError before it is deployed."""
-        self._api.set_paused(dag_id_of(connector), False)
+        _raise(self.pause_all([connector], False)[connector])
 
     def trigger(self, connector: str) -> str:
         """Start a manual run and return its id. Raises NotFoundError before the connector is deployed."""
@@ -65,22 +69,95 @@ class AirflowScheduler:
         else:
             self._api.trigger(dag_id)
 
-    def _reparse(self) -> None:
-        try:
-            self._api.reparse(HOUSEKEEPING_DAG_ID)
-        except NotFoundError:
-            # Airflow has not met the file yet: its first look at it will find everything.
-            return
+    def deploy_all(self, connectors: Collection[str]) -> Outcomes:
+        """Let stored connectors have their DAGs: one parse of the file they share, then one list.
 
-    def _await(self, is_done: Callable[[], bool], what: str) -> None:
+        Raises RetriableError where Airflow does not answer or parses nothing.
+        """
+        missing = {dag_id_of(name): name for name in connectors}
+        # A parse that had begun before the last connector was stored may end first: then one more has them all.
+        for _ in range(2):
+            self._parse()
+            for dag_id in self._api.known_dags(missing):
+                del missing[dag_id]
+            if not missing:
+                break
+        errors = {name: RetriableError(_not_parsed(f"the DAG of connector {name}")) for name in missing.values()}
+        return {name: errors.get(name) for name in connectors}
+
+    def remove_all(self, connectors: Collection[str], is_stored: Callable[[str], bool]) -> Outcomes:
+        """Delete the DAGs of connectors that are not stored; one whose task runs is left for later.
+
+        ``is_stored`` is asked last thing: one that was created again keeps its DAG.
+        Raises RetriableError where Airflow does not answer or parses nothing.
+        """
+        dag_ids = {dag_id_of(name): name for name in connectors}
+        known = self._api.known_dags(dag_ids, also_stale=True)
+        if known:
+            # What is still in the file Airflow was last parsed from would come back.
+            self._parse()
+        errors = self.each(
+            [dag_ids[dag_id] for dag_id in sorted(known)],
+            lambda name: None if is_stored(name) else self._delete(name),
+        )
+        return {name: errors.get(name) for name in connectors}
+
+    def pause_all(self, connectors: Collection[str], is_paused: bool) -> Outcomes:
+        """Pause or unpause DAGs."""
+        dag_ids = {name: dag_id_of(name) for name in connectors}
+        known = self._api.set_paused(list(dag_ids.values()), is_paused)
+        return {
+            name: None if dag_id in known else NotFoundError(f"Airflow has no DAG of connector {name} yet")
+            for name, dag_id in dag_ids.items()
+        }
+
+    def each(self, connectors: Collection[str], act: Callable[[str], object]) -> Outcomes:
+        """Carry out an act that takes a call a connector; once Airflow is silent the others are left for later."""
+        if not connectors:
+            return {}
+        began = time.monotonic()
+
+        def carry_out(name: str) -> ConnectError | None:
+            silence = self._api.silence
+            if silence is not None and time.monotonic() > began + _POLL_SECONDS:
+                return RetriableError(f"Airflow does not answer ({silence.reason})")
+            try:
+                act(name)
+            except ConnectError as error:
+                return error
+            return None
+
+        with ThreadPoolExecutor(min(REQUESTS_AT_ONCE // 2, len(connectors)), "connect-act") as threads:
+            return dict(zip(connectors, threads.map(carry_out, connectors), strict=True))
+
+    def _delete(self, connector: str) -> None:
+        if not self._api.delete_dag(dag_id_of(connector)):
+            raise RetriableError(f"Waiting for the run of connector {connector} to end")
+
+    def _parse(self) -> None:
+        """Have the file of all connectors' DAGs parsed. Raises RetriableError when that takes too long."""
         deadline = time.monotonic() + self._wait_seconds
-        while not is_done():
+        before = self._api.file_of(HOUSEKEEPING_DAG_ID)
+        # Where Airflow has not met the file yet, its first look at it finds everything.
+        if before is not None:
+            self._api.reparse(before)
+        while True:
+            found = self._api.file_of(HOUSEKEEPING_DAG_ID)
+            if found is not None and (before is None or found.parsed_at != before.parsed_at):
+                return
             if time.monotonic() > deadline:
-                raise RetriableError(
-                    f"Waited {self._wait_seconds:.0f} s in vain for {what}: "
-                    "see Airflow's import errors, and whether its DAG processor runs"
-                )
+                raise RetriableError(_not_parsed("the DAG file to be parsed", self._wait_seconds))
             time.sleep(_POLL_SECONDS)
+
+
+def _not_parsed(what: str, seconds: float | None = None) -> str:
+    waited = "" if seconds is None else f"{seconds:.0f} s "
+    return f"Waited {waited}in vain for {what}: see Airflow's import errors, and whether its DAG processor runs"
+
+
+def _raise(error: ConnectError | None) -> None:
+    if error is not None:
+        raise error
 
 
 class RequestingScheduler:

@@ -1,9 +1,10 @@
-"""Airflow as ``connect rest`` drives it: quick acts at once, slow ones behind the answer."""
+"""Airflow as ``connect rest`` drives it: acts are carried out behind the answer."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from connect_core.dag.duties import AirflowDuties
@@ -18,32 +19,39 @@ _SECONDS = 5.0
 
 @dataclass(slots=True)
 class RequestService:
-    """Carries out requests in a thread: at once when woken, and what others asked for every few seconds."""
+    """Carries out requests in a thread a service: at once when woken, and what others asked for every few seconds."""
 
     duties: AirflowDuties
-    _woken: threading.Event = field(default_factory=threading.Event)
+    _woken: list[threading.Event] = field(default_factory=list)
 
     def start(self) -> None:
-        """Begin; the thread ends with its process."""
-        threading.Thread(target=self._work, name="connect-requests", daemon=True).start()
+        """Begin; the threads end with their process."""
+        for service in self.duties.services():
+            woken = threading.Event()
+            self._woken.append(woken)
+            threading.Thread(target=_work, args=(service, woken), name="connect-requests", daemon=True).start()
 
     def wake(self) -> None:
         """Look for requests now."""
-        self._woken.set()
+        for woken in self._woken:
+            woken.set()
 
-    def _work(self) -> None:
-        while True:
-            self._woken.wait(_SECONDS)
-            self._woken.clear()
-            try:
-                self.duties.serve()
-            except ConnectError as error:
-                _LOG.warning("Requests are left for later: %s", error)
+
+def _work(service: Callable[[], None], woken: threading.Event) -> None:
+    while True:
+        woken.wait(_SECONDS)
+        woken.clear()
+        try:
+            service()
+        except ConnectError as error:
+            _LOG.warning("Requests are left for later: %s", error)
+        except Exception:
+            _LOG.exception("Requests are left for later")
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceScheduler:
-    """Asks Airflow itself where that takes milliseconds; parsing the DAG file takes seconds and is asked for."""
+    """Has acts carried out behind the answer, many together; only a run that is started now has an id to wait for."""
 
     airflow: AirflowScheduler
     requests: RequestingScheduler
@@ -60,17 +68,20 @@ class ServiceScheduler:
         self.service.wake()
 
     def pause(self, connector: str) -> None:
-        """Pause the DAG. Raises NotFoundError before it is deployed."""
-        self.airflow.pause(connector)
+        """Ask for the DAG to be paused."""
+        self.requests.pause(connector)
+        self.service.wake()
 
     def resume(self, connector: str) -> None:
-        """Unpause the DAG. Raises NotFoundError before it is deployed."""
-        self.airflow.resume(connector)
+        """Ask for the DAG to be unpaused."""
+        self.requests.resume(connector)
+        self.service.wake()
 
     def trigger(self, connector: str) -> str:
         """Start a manual run and return its id. Raises NotFoundError before the connector is deployed."""
         return self.airflow.trigger(connector)
 
     def retry(self, connector: str) -> None:
-        """Try the unfinished interval again."""
-        self.airflow.retry(connector)
+        """Ask for another try of the unfinished interval."""
+        self.requests.retry(connector)
+        self.service.wake()

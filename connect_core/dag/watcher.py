@@ -22,6 +22,9 @@ _LOG = logging.getLogger(__name__)
 _SLOW_SECONDS = 5.0
 _HUNG_SECONDS = 60.0
 _SOURCES_AT_ONCE = 8
+_UNKNOWN_HOLD_SECONDS = 3.0
+_REST_AFTER_WORK = 2.0
+"""Airflow is asked again after so many times what the last answers took: a large deployment must not keep it busy."""
 
 
 class Wake(Enum):
@@ -52,11 +55,11 @@ class Duties(Protocol):
     def observe(self) -> Collection[str]:
         """Mirror Airflow's flags into the database and return the DAG ids with queued runs."""
 
-    def hold_seconds(self, connector: str) -> float:
-        """Return how long to leave a connector alone, because its latest runs failed."""
+    def holds(self, names: Collection[str]) -> Mapping[str, float]:
+        """Return how many seconds to leave those of the connectors alone whose latest runs failed."""
 
-    def serve(self) -> None:
-        """Carry out what was asked for in the database."""
+    def services(self) -> Sequence[Callable[[], None]]:
+        """Return what carries out requests in the database, each to be called again and again."""
 
 
 class Watcher:
@@ -69,6 +72,8 @@ class Watcher:
         self._waits: dict[str, set[asyncio.Future[Wake]]] = defaultdict(set)
         self._since: dict[str, float] = {}
         self._held_until: dict[str, float] = {}
+        self._has_new_waits = asyncio.Event()
+        self._is_scheduler_silent = False
         self._sources: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(_SOURCES_AT_ONCE)
 
@@ -82,6 +87,7 @@ class Watcher:
         self._since.setdefault(connector, time.monotonic())
         if pause_seconds:
             self._hold(connector, pause_seconds)
+        self._has_new_waits.set()
         try:
             return await future
         finally:
@@ -94,10 +100,13 @@ class Watcher:
         """Serve until cancelled. A blocking call that hangs holds up its own kind only."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._repeat(self._look_for_data))
-            group.create_task(self._repeat(self._observe))
-            group.create_task(self._repeat(lambda: in_thread(self._duties.serve)))
+            group.create_task(self._repeat(self._learn_holds, _REST_AFTER_WORK))
+            group.create_task(self._repeat(self._observe, _REST_AFTER_WORK))
+            for service in self._duties.services():
+                group.create_task(self._repeat(partial(in_thread, service)))
 
-    async def _repeat(self, act: Callable[[], Awaitable[None]]) -> None:
+    async def _repeat(self, act: Callable[[], Awaitable[None]], rest: float = 0.0) -> None:
+        """Act at every tick; with ``rest``, no sooner than so many times what the last act took."""
         while True:
             started = time.monotonic()
             try:
@@ -105,7 +114,8 @@ class Watcher:
             except Exception as error:
                 trace = None if isinstance(error, ConnectError) else error
                 _LOG.warning("The watcher goes on after an error: %s", error, exc_info=trace)
-            await asyncio.sleep(max(0.0, self._tick_seconds - (time.monotonic() - started)))
+            took = time.monotonic() - started
+            await asyncio.sleep(max(0.0, self._tick_seconds - took, rest * took))
 
     async def _observe(self) -> None:
         queued = set(await in_thread(self._duties.observe))
@@ -117,10 +127,10 @@ class Watcher:
         if not names:
             return
         standings = await in_thread(lambda: self._probe.standings(names))
-        await self._hold_failing(standings)
+        self._release_restarted(standings)
         by_check: dict[Check, list[str]] = defaultdict(list)
         for name, standing in standings.items():
-            if self._held_until.get(name, 0.0) <= time.monotonic():
+            if self._held(name) <= time.monotonic():
                 by_check[standing.check].append(name)
         due = [name for name in by_check[Check.POLL] if self._waited(name) >= standings[name].poll_seconds]
         self._wake_all([*by_check[Check.NOW], *due])
@@ -129,14 +139,35 @@ class Watcher:
         if sinks := by_check[Check.SINK]:
             self._wake_all(await in_thread(lambda: self._probe.sinks_with_data(sinks)))
 
-    async def _hold_failing(self, standings: Mapping[str, Standing]) -> None:
-        """Keep a connector whose runs fail, for whatever reason, from starting them in a hot loop.
+    async def _learn_holds(self) -> None:
+        """Keep connectors whose runs fail, for whatever reason, from starting them in a hot loop.
 
-        One that was seen blocked and no longer is was restarted or configured anew.
+        Whether data is looked for does not depend on the scheduler's answer, but for a moment.
         """
-        for name in [name for name in standings if name not in self._held_until]:
-            seconds = await in_thread(partial(self._duties.hold_seconds, name))
-            self._hold(name, seconds)
+        await self._has_new_waits.wait()
+        self._has_new_waits.clear()
+        began = {name: since for name, since in self._since.items() if name not in self._held_until}
+        if not began:
+            return
+        try:
+            holds = await in_thread(lambda: self._duties.holds(list(began)))
+        except Exception:
+            self._is_scheduler_silent = True
+            self._has_new_waits.set()
+            raise
+        self._is_scheduler_silent = False
+        for name, since in began.items():
+            if self._since.get(name) == since and name not in self._held_until:
+                self._hold(name, holds.get(name, 0.0))
+
+    def _held(self, name: str) -> float:
+        """Return until when the connector is left alone: a moment, while it is not known whether its runs fail."""
+        if name in self._held_until or self._is_scheduler_silent:
+            return self._held_until.get(name, 0.0)
+        return self._since.get(name, 0.0) + _UNKNOWN_HOLD_SECONDS
+
+    def _release_restarted(self, standings: Mapping[str, Standing]) -> None:
+        """Hold none that was seen blocked: once it no longer is, it was restarted or configured anew."""
         for name, standing in standings.items():
             if standing.check is Check.NEVER:
                 self._hold(name, 0.0)

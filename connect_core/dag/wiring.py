@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from connect_core.configs import load_worker
-from connect_core.dag.airflow_api import AirflowApi, ServiceIdentity
+from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.overseer import Overseer
 from connect_core.dag.scheduler import AirflowScheduler
@@ -66,7 +67,7 @@ def make_watcher() -> Watcher:
 
     settings = worker_settings()
     database, api = Database(settings.database_url), airflow_api(settings)
-    return Watcher(open_probe(settings, database), AirflowDuties(database, api, AirflowScheduler(api)))
+    return Watcher(open_probe(settings, database), AirflowDuties(database, api, AirflowScheduler(api), "watcher"))
 
 
 def make_overseer() -> Overseer:

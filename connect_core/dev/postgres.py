@@ -31,9 +31,10 @@ _ACCOUNT = "pgserver"
 _DAC_READ_SEARCH = 1 << 2
 """The bit of that capability: to read files and pass folders of others."""
 
+# Airflow's four processes may take sixty connections each (config/airflow.env), connect-core's own fifteen.
 _SETTINGS = (
     "unix_socket_directories = ''\n"
-    "max_connections = 200\n"
+    "max_connections = 400\n"
     "shared_buffers = 64MB\n"
     "log_min_messages = warning\n"
     "timezone = 'UTC'\n"

@@ -27,6 +27,7 @@ __all__ = [
     "Report",
     "Request",
     "Restart",
+    "SchedulerSilence",
     "Topic",
     "Waiting",
 ]
@@ -306,6 +307,17 @@ class Report(_Table):
     worked_at: Mapped[datetime | None]
     told_at: Mapped[datetime]
     error: Mapped[str | None]
+
+
+class SchedulerSilence(_Table):
+    """Airflow does not answer one of those that ask it."""
+
+    __tablename__ = "scheduler_silences"
+
+    observer: Mapped[str] = mapped_column(String(16), primary_key=True)
+    since: Mapped[datetime]
+    reason: Mapped[str]
+    noted_at: Mapped[datetime]
 
 
 class Restart(_Table):

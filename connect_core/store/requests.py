@@ -12,7 +12,7 @@ from sqlalchemy import Connection, and_, delete, insert, or_, select, update
 from connect_core.store.clock import later, now
 from connect_core.store.models import Request
 
-__all__ = ["Asked", "Claimed", "add", "claim", "finish", "forget_done", "give_back"]
+__all__ = ["Asked", "Claimed", "Kinds", "add", "claim", "finish", "forget_done", "give_back"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,18 @@ class Claimed:
     tries: int
 
 
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Which requests are claimed together, or with ``are_left_out`` which not, and how many at most."""
+
+    names: tuple[str, ...] = ()
+    limit: int = 20
+    are_left_out: bool = False
+
+
+_ALL = Kinds(are_left_out=True)
+
+
 def add(connection: Connection, asked: Asked) -> int:
     """Ask for an act and return its number."""
     values = {"kind": asked.kind, "connector": asked.connector, "detail": dict(asked.detail), "actor": asked.actor}
@@ -42,10 +54,13 @@ def add(connection: Connection, asked: Asked) -> int:
     return number
 
 
-def claim(connection: Connection, holder: str, seconds: float, limit: int = 20) -> list[Claimed]:
-    """Take the oldest requests nobody is at for ``seconds``; nobody else gets them meanwhile."""
+def claim(connection: Connection, holder: str, seconds: float, kinds: Kinds = _ALL) -> list[Claimed]:
+    """Take the oldest requests of these kinds nobody is at for ``seconds``; nobody else gets them meanwhile."""
     free = and_(Request.done_at.is_(None), or_(Request.taken_until.is_(None), Request.taken_until < now()))
-    waiting = select(Request.id).where(free).order_by(Request.id).limit(limit).with_for_update(skip_locked=True)
+    wanted = Request.kind.not_in(kinds.names) if kinds.are_left_out else Request.kind.in_(kinds.names)
+    waiting = (
+        select(Request.id).where(free, wanted).order_by(Request.id).limit(kinds.limit).with_for_update(skip_locked=True)
+    )
     numbers = connection.scalars(waiting).all()
     if not numbers:
         return []

@@ -61,7 +61,7 @@ class Live:
 
     def task(self, name: str, run_id: str) -> dict[str, Any]:
         """The task of a run, as Airflow shows it."""
-        found: dict[str, Any] = self.api._call(
+        found: dict[str, Any] = self.api.call(
             "GET", f"/dags/{dag_id_of(name)}/dagRuns/{quote(run_id, safe='')}/taskInstances/run"
         )
         return found
@@ -69,17 +69,17 @@ class Live:
     def links(self, name: str, run_id: str) -> dict[str, str]:
         """The links on the page of a run's task."""
         path = f"/dags/{dag_id_of(name)}/dagRuns/{quote(run_id, safe='')}/taskInstances/run/links"
-        found: dict[str, str] = self.api._call("GET", path)["extra_links"]
+        found: dict[str, str] = self.api.call("GET", path)["extra_links"]
         return found
 
     def pool(self) -> dict[str, int]:
         """How many slots are taken."""
-        found: dict[str, int] = self.api._call("GET", "/pools/default_pool")
+        found: dict[str, int] = self.api.call("GET", "/pools/default_pool")
         return found
 
     def waiting(self, name: str) -> dict[str, Any] | None:
         """The task that waits in the triggerer, once the watcher knows of it."""
-        answer = self.api._call(
+        answer = self.api.call(
             "GET", f"/dags/{dag_id_of(name)}/dagRuns/~/taskInstances", params={"state": ["deferred"]}
         )
         return next(iter(answer["task_instances"]), None)
@@ -95,7 +95,7 @@ class Live:
     def mark(self, name: str, run_id: str, state: str) -> None:
         """Do what Airflow's button does."""
         path = f"/dags/{dag_id_of(name)}/dagRuns/{quote(run_id, safe='')}/taskInstances/run"
-        self.api._call("PATCH", path, json={"new_state": state})
+        self.api.call("PATCH", path, json={"new_state": state})
 
     def is_mirrored_as_paused(self, name: str) -> bool | None:
         """What the mirror says."""

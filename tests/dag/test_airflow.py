@@ -230,19 +230,19 @@ def test_deleted_connector_loses_its_dag_while_it_waits(live: Live) -> None:
     with live.database.write() as connection:
         connectors.delete(connection, "gone")
     live.scheduler.remove("gone")
-    assert live.api.parsed_at(dag_id) is None
+    assert live.api.file_of(dag_id) is None
 
 
 def test_no_dag_gets_a_second_version_by_being_parsed_again(live: Live) -> None:
     dag_id = live.create("stable")
-    before = live.api.parsed_at(dag_id)
+    before = live.api.file_of(dag_id)
     for _ in range(2):
         live.scheduler.deploy("stable")
-    assert live.api.parsed_at(dag_id) != before
+    assert live.api.file_of(dag_id) != before
     for name in (dag_id, "connect_housekeeping"):
-        assert live.api._call("GET", f"/dags/{name}/dagVersions")["total_entries"] == 1
-    assert live.api._call("GET", "/importErrors")["total_entries"] == 0
-    assert live.api._call("GET", "/dagWarnings")["total_entries"] == 0
+        assert live.api.call("GET", f"/dags/{name}/dagVersions")["total_entries"] == 1
+    assert live.api.call("GET", "/importErrors")["total_entries"] == 0
+    assert live.api.call("GET", "/dagWarnings")["total_entries"] == 0
 
 
 def test_asset_events_tell_what_was_moved(live: Live) -> None:
@@ -254,13 +254,13 @@ def test_asset_events_tell_what_was_moved(live: Live) -> None:
     live.until_state("told", run_id, "success")
 
     def events() -> list[tuple[str, int]]:
-        answer = live.api._call("GET", "/assets/events", params={"source_dag_id": live.task("told", run_id)["dag_id"]})
+        answer = live.api.call("GET", "/assets/events", params={"source_dag_id": live.task("told", run_id)["dag_id"]})
         return sorted((one["name"], one["extra"]["records"]) for one in answer["asset_events"])
 
     assert events() == [("kafka://cluster/found", 4), ("kafka://cluster/told", 4)]
 
 
 def test_housekeeping_sweeps(live: Live) -> None:
-    answer = live.api._call("GET", "/dags/connect_housekeeping/dagRuns/~/taskInstances")
+    answer = live.api.call("GET", "/dags/connect_housekeeping/dagRuns/~/taskInstances")
     states = {task["task_id"]: task["state"] for task in answer["task_instances"]}
     assert states == {"watch": "deferred", "sweep": "success"}

@@ -1,18 +1,19 @@
 """Pause flags mirrored, requests carried out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from connect_core.dag.airflow_api import DagRun
+from connect_core.dag.airflow_api import DagRun, RunFilter
+from connect_core.dag.airflow_client import Silence
 from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.naming import dag_id_of
-from connect_core.dag.scheduler import RequestingScheduler
+from connect_core.dag.scheduler import Outcomes, RequestingScheduler
 from connect_core.errors import ConnectError, NotFoundError, RetriableError
 from connect_core.interval.values import ConnectorType, TargetState
-from connect_core.store import Database, connectors, dag_states, migrate, requests
+from connect_core.store import Database, connectors, dag_states, migrate, requests, silences
 
 SINK = connectors.NewConfig(ConnectorType.SINK, {})
 
@@ -23,29 +24,52 @@ class Airflow:
     def __init__(self) -> None:
         self.paused: set[str] = set()
         self.queued: list[DagRun] = []
-        self.runs: list[DagRun] = []
+        self.history: list[DagRun] = []
         self.done: list[tuple[str, str]] = []
-        self.errors: list[ConnectError] = []
+        self.errors: list[Exception] = []
+        self.silence: Silence | None = None
 
     def paused_dags(self) -> frozenset[str]:
         """The paused ones."""
         return frozenset(map(dag_id_of, self.paused))
 
-    def queued_runs(self) -> tuple[DagRun, ...]:
-        """The queued ones."""
-        return tuple(self.queued)
+    def runs(self, wanted: RunFilter) -> Iterator[DagRun]:
+        """The runs wanted, the newest first."""
+        for one in [*self.queued, *self.history]:
+            is_lately = wanted.ended_after is None or one.seconds_since_end is not None
+            if one.dag_id in wanted.dag_ids and one.state in wanted.states and is_lately:
+                yield one
 
-    def latest_runs(self, dag_id: str, limit: int = 1) -> tuple[DagRun, ...]:
-        """The newest ones."""
-        return tuple(self.runs[:limit])
+    def deploy_all(self, names: Collection[str]) -> Outcomes:
+        """Note it."""
+        return self._note("deploy", names)
 
-    def __getattr__(self, act: str) -> Any:
-        def carry_out(connector: str) -> None:
-            self.done.append((act, connector))
-            if self.errors:
-                raise self.errors.pop(0)
+    def remove_all(self, names: Collection[str], is_stored: Callable[[str], bool]) -> Outcomes:
+        """Note it, of those that are gone."""
+        return self._note("remove", [name for name in names if not is_stored(name)])
 
-        return carry_out
+    def pause_all(self, names: Collection[str], is_paused: bool) -> Outcomes:
+        """Note it."""
+        return self._note("pause" if is_paused else "resume", names)
+
+    def each(self, names: Collection[str], act: Callable[[str], object]) -> Outcomes:
+        """Carry it out."""
+        return {name: act(name) for name in names}  # type: ignore[misc]
+
+    def trigger(self, name: str) -> ConnectError | None:
+        """Note it."""
+        return self._note("trigger", [name]).get(name)
+
+    def retry(self, name: str) -> ConnectError | None:
+        """Note it."""
+        return self._note("retry", [name]).get(name)
+
+    def _note(self, act: str, names: Collection[str]) -> Outcomes:
+        self.done += [(act, name) for name in names]
+        error = self.errors.pop(0) if names and self.errors else None
+        if error is not None and not isinstance(error, ConnectError):
+            raise error
+        return dict.fromkeys(names, error)
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +99,7 @@ def airflow() -> Airflow:
 
 @pytest.fixture
 def duties(database: Database, airflow: Airflow) -> AirflowDuties:
-    return AirflowDuties(database, airflow, airflow)  # type: ignore[arg-type]
+    return AirflowDuties(database, airflow, airflow, "watcher")  # type: ignore[arg-type]
 
 
 def run(name: str, state: str = "queued", run_type: str = "manual", since: float | None = None) -> DagRun:
@@ -163,12 +187,13 @@ def test_unpausing_in_airflow_does_not_start_a_stopped_connector(
 def test_connector_is_left_alone_longer_the_more_runs_failed(
     airflow: Airflow, duties: AirflowDuties, runs: list[DagRun], least: float, most: float
 ) -> None:
-    airflow.runs = runs
-    assert least <= duties.hold_seconds("a") <= most
+    airflow.history = runs
+    assert least <= duties.holds(["a", "b"]).get("a", 0.0) <= most
+    assert duties.holds(["b"]) == {}
 
 
-def ask(database: Database, kind: str) -> None:
-    getattr(RequestingScheduler(database, "alice"), kind)("a")
+def ask(database: Database, kind: str, name: str = "a") -> None:
+    getattr(RequestingScheduler(database, "alice"), kind)(name)
 
 
 def waiting(database: Database) -> list[requests.Claimed]:
@@ -179,6 +204,9 @@ def waiting(database: Database) -> list[requests.Claimed]:
 @pytest.mark.parametrize("kind", ["deploy", "remove", "pause", "resume", "trigger", "retry"])
 def test_request_is_carried_out_once(database: Database, airflow: Airflow, duties: AirflowDuties, kind: str) -> None:
     set_target(database, "a", TargetState.PAUSED if kind == "pause" else TargetState.STARTED)
+    if kind == "remove":
+        with database.write() as connection:
+            connectors.delete(connection, "a")
     ask(database, kind)
     duties.serve()
     duties.serve()
@@ -240,4 +268,65 @@ def test_request_of_another_version_is_refused(database: Database, duties: Airfl
         requests.add(connection, requests.Asked("dance", "a"))
     duties.serve()
     with database.read() as connection:
-        assert "dance" in connection.exec_driver_sql("SELECT error FROM requests").scalar_one()
+        assert "another version" in connection.exec_driver_sql("SELECT error FROM requests").scalar_one()
+
+
+def test_dag_of_a_connector_created_again_is_not_removed(
+    database: Database, airflow: Airflow, duties: AirflowDuties
+) -> None:
+    ask(database, "remove")
+    duties.serve()
+    assert airflow.done == []
+    assert waiting(database) == []
+
+
+def test_outage_counts_out_no_request(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+    ask(database, "deploy")
+    for _ in range(30):
+        airflow.errors = [RetriableError("Airflow is down")]
+        duties.serve()
+        with database.write() as connection:
+            connection.exec_driver_sql("UPDATE requests SET taken_until = NULL")
+    duties.serve()
+    assert len(airflow.done) == 31
+    assert waiting(database) == []
+
+
+def test_error_nobody_foresaw_ends_no_other_request(
+    database: Database, airflow: Airflow, duties: AirflowDuties
+) -> None:
+    ask(database, "trigger")
+    ask(database, "deploy", "b")
+    airflow.errors = [ZeroDivisionError("oops")]
+    duties.serve()
+    assert airflow.done == [("trigger", "a"), ("deploy", "b")]
+    with database.read() as connection:
+        error = connection.exec_driver_sql("SELECT error FROM requests WHERE done_at IS NULL").scalar_one()
+    assert "oops" in error
+
+
+def test_burst_of_deploys_holds_up_no_pause(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+    set_target(database, "b", TargetState.PAUSED)
+    for _ in range(300):
+        ask(database, "deploy")
+    ask(database, "pause", "b")
+    acts, deploys, _ = duties.services()
+    acts()
+    assert airflow.done == [("pause", "b")]
+    deploys()
+    assert airflow.done[1:] == [("deploy", "a")]
+    assert waiting(database) == []
+
+
+def test_silence_of_airflow_is_told_and_taken_back(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+    since = datetime.now(UTC) - timedelta(seconds=90)
+    airflow.silence = Silence(since, "ReadTimeout")
+    duties.observe()
+    with database.read() as connection:
+        (told,) = silences.list_silences(connection)
+    assert (told.observer, told.reason) == ("watcher", "ReadTimeout")
+    assert abs((told.since - since).total_seconds()) < 1
+    airflow.silence = None
+    duties.observe()
+    with database.read() as connection:
+        assert silences.list_silences(connection) == []

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.watcher import Wake, Watcher
+from connect_core.errors import RetriableError
 from connect_core.interval.waits import Check, Standing
 
 TICK = 0.01
@@ -19,7 +20,10 @@ class World:
         self.checks: dict[str, Standing] = {}
         self.data: set[str] = set()
         self.queued: set[str] = set()
-        self.holds: dict[str, float] = {}
+        self.left_alone: dict[str, float] = {}
+        self.asked: list[list[str]] = []
+        self.answers = True
+        self.deaf = threading.Event()
         self.broken = False
         self.batches: list[list[str]] = []
         self.served = threading.Event()
@@ -44,16 +48,27 @@ class World:
         return connector in self.data
 
     def observe(self) -> Collection[str]:
-        """The DAGs with queued runs."""
+        """The DAGs with queued runs; hangs when told to."""
+        if not self.answers:
+            self.deaf.wait(LONG)
         return [dag_id_of(name) for name in self.queued]
 
-    def hold_seconds(self, connector: str) -> float:
-        """How long to leave one alone."""
-        return self.holds.get(connector, 0.0)
+    def holds(self, names: Collection[str]) -> Mapping[str, float]:
+        """How long to leave those alone that fail; hangs when told to."""
+        self.asked.append(sorted(names))
+        if not self.answers:
+            self.deaf.wait(LONG)
+            raise RetriableError("no answer")
+        return {name: self.left_alone[name] for name in names if name in self.left_alone}
 
-    def serve(self) -> None:
-        """Say that requests were looked at."""
-        self.served.set()
+    def services(self) -> Sequence[Callable[[], None]]:
+        """Say that requests were looked at; one kind hangs when told to."""
+        return (self.hang_serving, self.served.set)
+
+    def hang_serving(self) -> None:
+        """Hang while Airflow does not answer."""
+        if not self.answers:
+            self.deaf.wait(LONG)
 
 
 def watch(world: World, body: Callable[[Watcher], Awaitable[None]]) -> None:
@@ -171,7 +186,7 @@ def test_wait_is_held_back_while_runs_keep_failing() -> None:
     world = World()
     world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK)}
     world.data = {"a", "b"}
-    world.holds = {"a": 0.3, "b": 60.0}
+    world.left_alone = {"a": 0.3, "b": 60.0}
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
@@ -218,5 +233,38 @@ def test_watcher_serves_requests_without_any_wait() -> None:
 
     async def body(watcher: Watcher) -> None:
         await asyncio.to_thread(world.served.wait)
+
+    watch(world, body)
+
+
+def test_waits_end_while_airflow_answers_nothing() -> None:
+    world = World()
+    world.answers = False
+    world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK), "c": Standing(Check.NOW)}
+
+    async def body(watcher: Watcher) -> None:
+        one, other, due = (asyncio.create_task(watcher.wait(name)) for name in "abc")
+        world.data = {"a"}
+        assert await asyncio.gather(one, due) == [Wake.DATA] * 2
+        assert await stays(other)
+        world.data = {"b"}
+        assert await other is Wake.DATA
+        assert world.served.is_set()
+
+    try:
+        watch(world, body)
+    finally:
+        world.deaf.set()
+
+
+def test_waits_of_many_connectors_are_asked_about_in_one_call() -> None:
+    world = World()
+    names = sorted(f"c{number}" for number in range(300))
+    world.checks = {name: Standing(Check.NOW) for name in names}
+
+    async def body(watcher: Watcher) -> None:
+        waits = [asyncio.create_task(watcher.wait(name)) for name in names]
+        assert set(await asyncio.gather(*waits)) == {Wake.DATA}
+        assert world.asked == [names]
 
     watch(world, body)

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from connect_core.dag.airflow_api import AirflowApi, ServiceIdentity
+from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.scheduler import AirflowScheduler
 from connect_core.dev.services import AIRFLOW_NAMES
 from connect_core.errors import ConnectError

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from connect_core.configs import load_worker, providers_of
-from connect_core.dag.airflow_api import AirflowApi, ServiceIdentity
+from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.scheduler import AirflowScheduler
 from connect_core.herder.connectors import delete, put_config

@@ -15,7 +15,7 @@ def test_requests_are_claimed_in_order(database: Database) -> None:
     with database.write() as connection:
         for name in ("a", "b", "c"):
             requests.add(connection, Asked("deploy", name, {"x": 1}, "jo"))
-        first = requests.claim(connection, "one", 60, limit=2)
+        first = requests.claim(connection, "one", 60, requests.Kinds(are_left_out=True, limit=2))
         rest = requests.claim(connection, "two", 60)
         none = requests.claim(connection, "two", 60)
     assert [(one.asked, one.tries) for one in first] == [
@@ -34,7 +34,7 @@ def test_claims_race_apart(database: Database) -> None:
         taken: list[int] = []
         while True:
             with database.write() as connection:
-                claimed = requests.claim(connection, str(number), 60, limit=3)
+                claimed = requests.claim(connection, str(number), 60, requests.Kinds(are_left_out=True, limit=3))
             if not claimed:
                 return taken
             taken += [one.id for one in claimed]

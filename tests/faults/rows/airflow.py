@@ -112,7 +112,9 @@ def database_away_from_parser(history: History) -> int:
         session.execute("ALTER ROLE connect CONNECTION LIMIT 0")
         session.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'connect'")
         with suppress(ConnectError):
-            airflow.api.reparse(dag_id_of(history.source))
+            file = airflow.api.file_of(dag_id_of(history.source))
+            assert file is not None
+            airflow.api.reparse(file)
         time.sleep(25)
         known = airflow.api.latest_runs(dag_id_of(history.source), 1)
         session.execute("ALTER ROLE connect CONNECTION LIMIT -1")

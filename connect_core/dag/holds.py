@@ -1,0 +1,58 @@
+"""How long connectors whose runs fail are left alone: from Airflow's runs, for all in one list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
+
+from connect_core.dag.airflow_api import AirflowApi, RunFilter
+from connect_core.dag.naming import dag_id_of
+
+__all__ = ["hold_seconds", "holds"]
+
+_MOST_FAILURES = 8
+_FIRST_SECONDS = 10.0
+_LONGEST_SECONDS = 600.0
+_LOOK_BACK = timedelta(hours=2)
+"""Longer than the most failures that count, each after the longest pause."""
+
+
+def hold_seconds(failures: int, seconds_since_last: float) -> float:
+    """Return how long to go on leaving a connector alone after so many failures in a row."""
+    if not failures:
+        return 0.0
+    pause = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2.0 ** (min(failures, _MOST_FAILURES) - 1))
+    return max(0.0, pause - seconds_since_last)
+
+
+def holds(api: AirflowApi, connectors: Collection[str]) -> Mapping[str, float]:
+    """Return the seconds for which those connectors whose latest runs failed are to be left alone.
+
+    One call for all of them where none failed lately. Raises RetriableError.
+    """
+    now = datetime.now(UTC)
+    names = {dag_id_of(name): name for name in connectors}
+    lately = RunFilter(tuple(names), ("failed",), now - timedelta(seconds=_LONGEST_SECONDS))
+    failing = {run.dag_id for run in api.runs(lately)}
+    streaks = _streaks(api, failing, now)
+    found = {names[dag_id]: hold_seconds(*streak) for dag_id, streak in streaks.items()}
+    return {name: seconds for name, seconds in found.items() if seconds}
+
+
+def _streaks(api: AirflowApi, failing: Collection[str], now: datetime) -> dict[str, tuple[int, float]]:
+    """Return for each DAG how many of its newest runs failed in a row, and how long ago the last of them ended."""
+    streaks: dict[str, tuple[int, float]] = {}
+    unknown = set(failing)
+    if not unknown:
+        return {}
+    for run in api.runs(RunFilter(tuple(sorted(failing)), ("failed", "success"), now - _LOOK_BACK)):
+        if run.dag_id not in unknown:
+            continue
+        count, seconds = streaks.get(run.dag_id, (0, run.seconds_since_end or 0.0))
+        if run.state == "failed":
+            streaks[run.dag_id] = count + 1, seconds
+        if run.state != "failed" or count + 1 >= _MOST_FAILURES:
+            unknown.discard(run.dag_id)
+        if not unknown:
+            break
+    return streaks
