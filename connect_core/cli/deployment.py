@@ -8,7 +8,7 @@ from pathlib import Path
 
 from connect_core.configs import ConfigProviders, load_worker, providers_of
 from connect_core.dag.duties import AirflowDuties
-from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
+from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.wiring import airflow_api
 from connect_core.herder.context import Herder
@@ -60,7 +60,7 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
         # The watcher in Airflow carries out what is asked for.
         return Deployment(settings, database, providers, None, RequestingScheduler(database), ends)
     api = airflow_api(settings)
-    airflow = AirflowScheduler(api)
+    airflow = AirflowScheduler(api, SERVICE_SECONDS) if is_service else AirflowScheduler(api)
     duties = AirflowDuties(database, api, airflow, "rest")
     if not is_service:
         return Deployment(settings, database, providers, duties, airflow, ends)

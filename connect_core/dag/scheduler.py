@@ -13,10 +13,13 @@ from connect_core.errors import ConnectError, NotFoundError, RetriableError
 from connect_core.store.database import Database
 from connect_core.store.requests import Asked, add
 
-__all__ = ["AirflowScheduler", "Outcomes", "RequestingScheduler"]
+__all__ = ["SERVICE_SECONDS", "AirflowScheduler", "Outcomes", "RequestingScheduler"]
 
 Outcomes = Mapping[str, ConnectError | None]
 """What an act came to, by connector: nothing, or what kept it from being done."""
+
+SERVICE_SECONDS = 90.0
+"""How long a service waits for a parse: with a thousand connectors on a busy machine one takes a minute."""
 
 _POLL_SECONDS = 0.25
 _FAILED = ("failed",)
@@ -45,7 +48,8 @@ class AirflowScheduler:
         while True:
             error = self.remove_all([connector], lambda name: False)[connector]
             if not isinstance(error, RetriableError) or time.monotonic() > deadline:
-                return _raise(error)
+                _raise(error)
+                return
             time.sleep(_POLL_SECONDS)
 
     def pause(self, connector: str) -> None:
@@ -72,15 +76,16 @@ class AirflowScheduler:
     def deploy_all(self, connectors: Collection[str]) -> Outcomes:
         """Let stored connectors have their DAGs: one parse of the file they share, then one list.
 
-        Raises RetriableError where Airflow does not answer or parses nothing.
+        Raises RetriableError where Airflow does not answer.
         """
         missing = {dag_id_of(name): name for name in connectors}
         # A parse that had begun before the last connector was stored may end first: then one more has them all.
+        # One that takes too long stays asked for, and DAGs that are there need no second request.
         for _ in range(2):
-            self._parse()
+            is_parsed = self._parse()
             for dag_id in self._api.known_dags(missing):
                 del missing[dag_id]
-            if not missing:
+            if not missing or not is_parsed:
                 break
         errors = {name: RetriableError(_not_parsed(f"the DAG of connector {name}")) for name in missing.values()}
         return {name: errors.get(name) for name in connectors}
@@ -93,9 +98,9 @@ class AirflowScheduler:
         """
         dag_ids = {dag_id_of(name): name for name in connectors}
         known = self._api.known_dags(dag_ids, also_stale=True)
-        if known:
-            # What is still in the file Airflow was last parsed from would come back.
-            self._parse()
+        # What is still in the file Airflow was last parsed from would come back.
+        if known and not self._parse():
+            raise RetriableError(_not_parsed("the DAG file to be parsed"))
         errors = self.each(
             [dag_ids[dag_id] for dag_id in sorted(known)],
             lambda name: None if is_stored(name) else self._delete(name),
@@ -134,8 +139,8 @@ class AirflowScheduler:
         if not self._api.delete_dag(dag_id_of(connector)):
             raise RetriableError(f"Waiting for the run of connector {connector} to end")
 
-    def _parse(self) -> None:
-        """Have the file of all connectors' DAGs parsed. Raises RetriableError when that takes too long."""
+    def _parse(self) -> bool:
+        """Have the file of all connectors' DAGs parsed → whether that was done in time."""
         deadline = time.monotonic() + self._wait_seconds
         before = self._api.file_of(HOUSEKEEPING_DAG_ID)
         # Where Airflow has not met the file yet, its first look at it finds everything.
@@ -144,15 +149,14 @@ class AirflowScheduler:
         while True:
             found = self._api.file_of(HOUSEKEEPING_DAG_ID)
             if found is not None and (before is None or found.parsed_at != before.parsed_at):
-                return
+                return True
             if time.monotonic() > deadline:
-                raise RetriableError(_not_parsed("the DAG file to be parsed", self._wait_seconds))
+                return False
             time.sleep(_POLL_SECONDS)
 
 
-def _not_parsed(what: str, seconds: float | None = None) -> str:
-    waited = "" if seconds is None else f"{seconds:.0f} s "
-    return f"Waited {waited}in vain for {what}: see Airflow's import errors, and whether its DAG processor runs"
+def _not_parsed(what: str) -> str:
+    return f"Waited in vain for {what}: see Airflow's import errors, and whether its DAG processor runs"
 
 
 def _raise(error: ConnectError | None) -> None:

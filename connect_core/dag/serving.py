@@ -19,7 +19,7 @@ from connect_core.store.requests import Claimed, Kinds
 __all__ = ["Serving"]
 
 _LOG = logging.getLogger(__name__)
-_CLAIM_SECONDS = 180.0
+_CLAIM_SECONDS = 300.0
 _MOST_TRIES = 20
 _LONGEST_PAUSE_SECONDS = 30.0
 
@@ -84,6 +84,7 @@ class Serving:
         with self._database.write() as connection:
             for request in claimed:
                 _settle(connection, request, outcomes.get(request.asked.connector or ""))
+        _log(claimed, outcomes)
 
 
 def _carry_out(act: _Act, names: Collection[str]) -> Outcomes:
@@ -101,11 +102,22 @@ def _refuse(names: Collection[str]) -> Outcomes:
     return dict.fromkeys(names, ConnectError("Nobody knows how to do this: the request is of another version"))
 
 
+def _log(claimed: Sequence[Claimed], outcomes: Outcomes) -> None:
+    """Tell what failed: one line a reason, however many connectors share it."""
+    by_reason: dict[str, list[str]] = {}
+    for request in claimed:
+        error = outcomes.get(request.asked.connector or "")
+        if error is not None:
+            by_reason.setdefault(str(error), []).append(f"{request.asked.kind} {request.asked.connector}")
+    for reason, asked in by_reason.items():
+        others = f" and {len(asked) - 1} others" if len(asked) > 1 else ""
+        _LOG.warning("Request %s%s: %s", asked[0], others, reason)
+
+
 def _settle(connection: Connection, request: Claimed, error: ConnectError | None) -> None:
     if error is None:
         requests.finish(connection, request.id)
         return
-    _LOG.warning("Request %d (%s %s): %s", request.id, request.asked.kind, request.asked.connector, error)
     # An outage may last; a DAG that is not there yet comes with the next parse of its file.
     is_early = isinstance(error, NotFoundError) and request.tries < _MOST_TRIES
     if isinstance(error, RetriableError) or is_early:

@@ -22,6 +22,8 @@ _LOG = logging.getLogger(__name__)
 _SLOW_SECONDS = 5.0
 _HUNG_SECONDS = 60.0
 _SOURCES_AT_ONCE = 8
+_STARTS_AT_ONCE = 16
+_START_SECONDS = 60.0
 _UNKNOWN_HOLD_SECONDS = 3.0
 _REST_AFTER_WORK = 2.0
 """Airflow is asked again after so many times what the last answers took: a large deployment must not keep it busy."""
@@ -65,12 +67,16 @@ class Duties(Protocol):
 class Watcher:
     """Serves all waits of one event loop with a few blocking calls a second."""
 
-    def __init__(self, probe: DataProbe, duties: Duties, tick_seconds: float = 1.0) -> None:
+    def __init__(
+        self, probe: DataProbe, duties: Duties, tick_seconds: float = 1.0, starts_at_once: int = _STARTS_AT_ONCE
+    ) -> None:
         self._probe = probe
         self._duties = duties
         self._tick_seconds = tick_seconds
         self._waits: dict[str, set[asyncio.Future[Wake]]] = defaultdict(set)
         self._since: dict[str, float] = {}
+        self._starts_at_once = starts_at_once
+        self._starting: dict[str, float] = {}
         self._held_until: dict[str, float] = {}
         self._has_new_waits = asyncio.Event()
         self._is_scheduler_silent = False
@@ -84,6 +90,7 @@ class Watcher:
         """
         future: asyncio.Future[Wake] = asyncio.get_running_loop().create_future()
         self._waits[connector].add(future)
+        self._starting.pop(connector, None)
         self._since.setdefault(connector, time.monotonic())
         if pause_seconds:
             self._hold(connector, pause_seconds)
@@ -133,7 +140,8 @@ class Watcher:
             if self._held(name) <= time.monotonic():
                 by_check[standing.check].append(name)
         due = [name for name in by_check[Check.POLL] if self._waited(name) >= standings[name].poll_seconds]
-        self._wake_all([*by_check[Check.NOW], *due])
+        self._start_some(by_check[Check.NOW])
+        self._wake_all(due)
         for name in set(by_check[Check.LATEST]) - set(self._sources):
             self._sources[name] = asyncio.create_task(self._ask_source(name))
         if sinks := by_check[Check.SINK]:
@@ -175,6 +183,18 @@ class Watcher:
     def _hold(self, name: str, seconds: float) -> None:
         if name in self._waits:
             self._held_until[name] = time.monotonic() + seconds
+
+    def _start_some(self, due: Sequence[str]) -> None:
+        """Wake connectors to be planned, a few at a time: a burst of them must not take every slot from those with data.
+
+        One that waits again, or has been at it for long, makes room for the next, which is who has waited longest.
+        """
+        now = time.monotonic()
+        self._starting = {name: at for name, at in self._starting.items() if at > now - _START_SECONDS}
+        free = max(0, self._starts_at_once - len(self._starting))
+        for name in sorted(due, key=self._waited, reverse=True)[:free]:
+            self._starting[name] = now
+            self._wake(name, Wake.DATA)
 
     async def _ask_source(self, name: str) -> None:
         """Ask one source. A hanging one gives its slot away, and in the end gets a run, which reports it."""

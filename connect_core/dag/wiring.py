@@ -10,7 +10,7 @@ from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.overseer import Overseer
-from connect_core.dag.scheduler import AirflowScheduler
+from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler
 from connect_core.dag.snapshot import read_or_last_good
 from connect_core.dag.watcher import Watcher
 from connect_core.errors import ConfigError
@@ -62,12 +62,17 @@ def open_database() -> Database:
 
 def make_watcher() -> Watcher:
     """Return the triggerer's watcher. Raises ConfigError."""
+    from airflow.configuration import conf
+
     # The probe brings Kafka's client along, which parsing the DAG file must not pay for.
     from connect_core.spark.probe import open_probe
 
     settings = worker_settings()
     database, api = Database(settings.database_url), airflow_api(settings)
-    return Watcher(open_probe(settings, database), AirflowDuties(database, api, AirflowScheduler(api), "watcher"))
+    duties = AirflowDuties(database, api, AirflowScheduler(api, SERVICE_SECONDS), "watcher")
+    # The other half of Airflow's slots is for connectors with data.
+    starts = max(1, conf.getint("core", "parallelism") // 2)
+    return Watcher(open_probe(settings, database), duties, starts_at_once=starts)
 
 
 def make_overseer() -> Overseer:

@@ -14,11 +14,12 @@ from connect_core.herder.guarantee import guarantee_of
 from connect_core.herder.lag import sum_of, topics_of
 from connect_core.herder.status import ConnectorStatus, PartStatus, State, compute_status, deployment_of
 from connect_core.interval.values import ConnectorType
-from connect_core.store import interval_history, overviews, reports, statuses, topics
+from connect_core.store import interval_history, overviews, reports, silences, statuses, topics
 from connect_core.store.interval_history import IntervalMark
+from connect_core.store.silences import Silence
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["Overview", "Summary", "dead_letter_topic", "get_overview", "summarize"]
+__all__ = ["Overview", "Summary", "dead_letter_topic", "get_overview", "list_silences", "summarize"]
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 
@@ -79,6 +80,12 @@ def summarize(herder: Herder) -> list[Summary]:
         _summary(one, compute_status(one, herder.worker_id, deployment), marks.get(one.name, ()), lags.get(one.name))
         for one in facts
     ]
+
+
+def list_silences(herder: Herder) -> list[Silence]:
+    """Return since when the scheduler has not answered whom; nothing while it answers."""
+    with herder.database.read() as connection:
+        return silences.list_silences(connection)
 
 
 def get_overview(herder: Herder, name: str) -> Overview:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from connect_core.store import silences
 from tests.browser.seed import seed
 from tests.herder.worlds import SINK, SOURCE, World
 
@@ -104,3 +107,14 @@ def test_failed_ones_restart_together(page: Page, site: str, world: World) -> No
     page.get_by_role("button", name="Restart 1 failed").click()
     expect(page.get_by_text("Restarting 1 connector")).to_be_visible()
     assert world.scheduler.calls == [("retry", "us-products-sink-0007")]
+
+
+def test_list_says_that_airflow_does_not_answer(page: Page, site: str, world: World) -> None:
+    seeded(world, 3)
+    with world.database.write() as connection:
+        silences.note(connection, silences.Silence("watcher", datetime.now(UTC), "ReadTimeout"))
+    page.goto(site)
+    expect(page.get_by_text("Airflow has not answered since")).to_contain_text("watcher: ReadTimeout")
+    with world.database.write() as connection:
+        silences.forget(connection, "watcher")
+    expect(page.get_by_text("Airflow has not answered since")).to_be_hidden()

@@ -71,9 +71,9 @@ class World:
             self.deaf.wait(LONG)
 
 
-def watch(world: World, body: Callable[[Watcher], Awaitable[None]]) -> None:
+def watch(world: World, body: Callable[[Watcher], Awaitable[None]], starts_at_once: int = 1000) -> None:
     async def run() -> None:
-        watcher = Watcher(world, world, TICK)
+        watcher = Watcher(world, world, TICK, starts_at_once)
         work = asyncio.create_task(watcher.work())
         try:
             await asyncio.wait_for(body(watcher), LONG)
@@ -268,3 +268,26 @@ def test_waits_of_many_connectors_are_asked_about_in_one_call() -> None:
         assert world.asked == [names]
 
     watch(world, body)
+
+
+def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() -> None:
+    world = World()
+    new = [f"new-{number:03}" for number in range(100)]
+    world.checks = {**{name: Standing(Check.NOW) for name in new}, "busy": Standing(Check.SINK)}
+    world.data = {"busy"}
+
+    async def body(watcher: Watcher) -> None:
+        waits = {name: asyncio.create_task(watcher.wait(name)) for name in new}
+        assert await watcher.wait("busy") is Wake.DATA
+        done, left = await asyncio.wait(waits.values(), timeout=20 * TICK)
+        assert len(done) == 4, "the rest wait until these have started"
+        started = [name for name, wait in waits.items() if wait in done]
+        for name in started:
+            world.checks[name] = Standing(Check.NEVER)
+        again = [asyncio.create_task(watcher.wait(name)) for name in started]
+        done, left = await asyncio.wait(left, timeout=20 * TICK)
+        assert len(done) == 4
+        for wait in (*left, *again):
+            wait.cancel()
+
+    watch(world, body, starts_at_once=4)

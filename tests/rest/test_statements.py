@@ -13,7 +13,7 @@ COUNTS = {
     "/connectors/connector-0001/status": 4,
     "/connectors?expand=status": 3,
     "/connectors?expand=status&expand=info": 3,
-    "/v1/connectors": 6,
+    "/v1/connectors": 7,
     "/v1/connectors/connector-0001": 8,
     "/v1/metrics": 8,
 }

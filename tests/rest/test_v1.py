@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from connect_core.interval.values import (
 )
 from connect_core.rest import Links, LoopbackAuthorizer
 from connect_core.rest.v1 import entities
+from connect_core.store import silences
 from tests.herder.worlds import SINK, SOURCE, World
 from tests.rest.conftest import Client, app_of
 
@@ -206,3 +208,17 @@ def test_metrics_are_prometheus(sink: World, call: Client, path: str) -> None:
     assert 'connect_connector_state{connector="a",state="RUNNING"} 1.0' in lines
     assert 'connect_tasks{connector="a",state="RUNNING"} 1.0' in lines
     assert 'connect_history_records{connector="a"} 30.0' in lines
+
+
+def test_list_says_since_when_airflow_has_not_answered(sink: World, call: Client) -> None:
+    assert call("GET", "/v1/connectors").json["scheduler_silences"] == []
+    since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    with sink.database.write() as connection:
+        silences.note(connection, silences.Silence("watcher", since, "ReadTimeout: timed out"))
+    found = fits(entities.ConnectorSummaryList, call("GET", "/v1/connectors").json)
+    (told,) = found["scheduler_silences"]
+    assert (told["observer"], told["reason"]) == ("watcher", "ReadTimeout: timed out")
+    assert datetime.fromisoformat(told["since"]) == since
+    with sink.database.write() as connection:
+        silences.forget(connection, "watcher")
+    assert call("GET", "/v1/connectors").json["scheduler_silences"] == []

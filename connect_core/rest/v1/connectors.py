@@ -48,7 +48,8 @@ def get_worker(request: Request, herder: Reader, links: FromRequest) -> Response
 def list_connectors(herder: Reader, visible: Visible, links: FromRequest) -> Response:
     """Return a line for each connector, by a constant number of SQL statements."""
     found = {one.name: one for one in overview.summarize(herder)}
-    return answer({"connectors": [_line(found[name], links.dag_id(name)) for name in visible(found)]})
+    lines = [_line(found[name], links.dag_id(name)) for name in visible(found)]
+    return answer({"connectors": lines, "scheduler_silences": overview.list_silences(herder)})
 
 
 def _line(summary: overview.Summary, dag_id: str | None) -> orjson.Fragment:

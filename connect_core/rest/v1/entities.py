@@ -107,10 +107,19 @@ class ConnectorSummary(_Entity):
     worker_id: str
 
 
+class SchedulerSilence(_Entity):
+    """Airflow does not answer one of the processes that ask it: ``watcher`` or ``rest``."""
+
+    observer: str
+    since: datetime
+    reason: str
+
+
 class ConnectorSummaryList(_Entity):
-    """All connectors the caller may see, by name."""
+    """All connectors the caller may see, by name; ``scheduler_silences`` is empty while Airflow answers."""
 
     connectors: list[ConnectorSummary]
+    scheduler_silences: list[SchedulerSilence]
 
 
 class TaskView(_Entity):

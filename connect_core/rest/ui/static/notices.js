@@ -1,6 +1,7 @@
-/** What the page says without being asked: toasts, and whether the API can be reached. */
+/** What the page says without being asked: toasts, and whether the API and Airflow can be reached. */
 
 import { button, h, setText } from "./dom.js";
+import { absolute } from "./format.js";
 
 const SHOWN_MS = 6000;
 
@@ -43,4 +44,13 @@ export function setOffline(reason) {
   const banner = document.getElementById("offline");
   banner.hidden = !reason;
   setText(banner, reason ? `${reason} What you see may be out of date; trying again…` : "");
+}
+
+/** Show or hide the line that says Airflow does not answer; the longest silence comes first. */
+export function setSilence(silences) {
+  const banner = document.getElementById("silence");
+  const [longest] = silences;
+  banner.hidden = !longest;
+  const since = longest && `Airflow has not answered since ${absolute(longest.since)} (${longest.observer}: ${longest.reason}).`;
+  setText(banner, longest ? `${since} Waiting connectors are still started when there is data; new schedules, pauses and restarts wait.` : "");
 }

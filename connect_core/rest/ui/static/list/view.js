@@ -3,7 +3,7 @@
 import { api } from "../api.js";
 import { button, fill, h, setText } from "../dom.js";
 import { count, plural } from "../format.js";
-import { setOffline, warn } from "../notices.js";
+import { setOffline, setSilence, warn } from "../notices.js";
 import { poll } from "../polling.js";
 import { rewrite } from "../routes.js";
 import { bulkBar } from "./bulk.js";
@@ -63,6 +63,7 @@ export function showList(element, route) {
     const answer = await api.connectors(signal).catch(failed);
     if (!answer || signal.aborted) return;
     setOffline("");
+    setSilence(answer.scheduler_silences);
     view.entries = answer.connectors.map(entryOf);
     const names = new Set(view.entries.map((entry) => entry.name));
     for (const name of view.selected) if (!names.has(name)) view.selected.delete(name);

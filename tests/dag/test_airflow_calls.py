@@ -1,0 +1,251 @@
+"""What many connectors cost Airflow: few calls, four at a time, and no thread a connector."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from connect_core.dag import airflow_client
+from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import ServiceIdentity
+from connect_core.dag.duties import AirflowDuties
+from connect_core.dag.naming import dag_id_of
+from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
+from connect_core.dag.service import RequestService, ServiceScheduler
+from connect_core.dag.watcher import Wake, Watcher
+from connect_core.errors import RetriableError
+from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.interval.waits import Check, Standing
+from connect_core.store import Database, connectors, migrate, silences
+from tests.dag.fake_airflow import FakeAirflow, fake_airflow
+from tests.dag.live import eventually
+
+MANY = 300
+NAMES = [f"many-{number:03}" for number in range(MANY)]
+SINK = connectors.NewConfig(ConnectorType.SINK, {})
+LONG = 30.0
+
+
+@pytest.fixture
+def airflow() -> Iterator[FakeAirflow]:
+    with fake_airflow() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    file = tmp_path_factory.mktemp("calls") / "connect.db"
+    database = Database(f"sqlite:///{file}", pooled=False)
+    migrate(database)
+    with database.write() as connection:
+        for name in NAMES:
+            connectors.create(connection, name, SINK, TargetState.STARTED)
+    return file.read_bytes()
+
+
+@pytest.fixture
+def database(migrated: bytes, tmp_path: Path) -> Iterator[Database]:
+    file = tmp_path / "connect.db"
+    file.write_bytes(migrated)
+    opened = Database(f"sqlite:///{file}")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def api(airflow: FakeAirflow, tmp_path: Path) -> Iterator[AirflowApi]:
+    password = tmp_path / "password"
+    password.write_text("secret")
+    made = AirflowApi(ServiceIdentity(airflow.url, "admin", password))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def duties(database: Database, api: AirflowApi) -> AirflowDuties:
+    return AirflowDuties(database, api, AirflowScheduler(api), "watcher")
+
+
+def ask(database: Database, kind: str, names: Sequence[str] = NAMES) -> None:
+    for name in names:
+        getattr(RequestingScheduler(database), kind)(name)
+
+
+def unfinished(database: Database) -> int:
+    with database.read() as connection:
+        count = connection.exec_driver_sql("SELECT count(*) FROM requests WHERE done_at IS NULL").scalar_one()
+    return int(count)
+
+
+def test_burst_of_deploys_takes_one_parse_and_a_few_lists(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+) -> None:
+    airflow.stored = set(NAMES)
+    ask(database, "deploy")
+    threads = threading.active_count()
+    duties.serve()
+    assert unfinished(database) == 0
+    assert airflow.asked["PUT parseDagFile"] == 1
+    assert airflow.asked["GET dags"] <= MANY / 50 + 3
+    assert airflow.most_at_once == 1
+    assert threading.active_count() <= threads + 2, "a thread a request is what stopped Airflow"
+
+
+def test_deploy_of_a_connector_the_parse_did_not_see_yet_asks_for_another(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+) -> None:
+    airflow.stored = set(NAMES[1:])
+    ask(database, "deploy", NAMES[:2])
+    duties.serve()
+    assert airflow.asked["PUT parseDagFile"] == 2
+    assert unfinished(database) == 1
+
+
+def test_burst_of_pauses_and_resumes_takes_a_call_for_fifty(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+) -> None:
+    airflow.dags |= set(map(dag_id_of, NAMES))
+    with database.write() as connection:
+        for name in NAMES[:200]:
+            connectors.set_target_state(connection, name, TargetState.PAUSED)
+    ask(database, "pause")
+    duties.serve()
+    assert airflow.paused == set(map(dag_id_of, NAMES[:200]))
+    assert airflow.asked["PATCH dags"] == MANY / 50
+    assert unfinished(database) == 0
+
+
+def test_pause_of_a_dag_that_is_not_there_yet_waits_alone(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+) -> None:
+    airflow.dags |= set(map(dag_id_of, NAMES[1:]))
+    ask(database, "resume")
+    duties.serve()
+    assert unfinished(database) == 1
+
+
+def test_burst_of_removals_is_done_some_at_a_time(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+) -> None:
+    airflow.dags |= set(map(dag_id_of, NAMES))
+    airflow.running = {dag_id_of(NAMES[0])}
+    with database.write() as connection:
+        for name in NAMES:
+            connectors.delete(connection, name)
+    ask(database, "remove")
+    *_, removals = duties.services()
+    removals()
+    assert unfinished(database) == MANY - 39
+    for _ in range(MANY // 40):
+        removals()
+    assert airflow.dags == {"connect_housekeeping", dag_id_of(NAMES[0])}
+    assert unfinished(database) == 1
+    assert airflow.most_at_once <= airflow_client.REQUESTS_AT_ONCE
+
+
+def test_observing_many_connectors_takes_two_calls(airflow: FakeAirflow, duties: AirflowDuties) -> None:
+    airflow.dags |= set(map(dag_id_of, NAMES))
+    airflow.paused = set(map(dag_id_of, NAMES[:10]))
+    airflow.add_run(NAMES[20], "queued")
+    airflow.add_run(NAMES[0], "queued")
+    assert set(duties.observe()) == {dag_id_of(NAMES[20])}
+    del airflow.asked["POST auth/"], airflow.asked["POST auth"]
+    assert airflow.asked == {"GET dags": 1, "POST dags/dagRuns/list": 1}
+
+
+def test_holds_of_many_connectors_take_one_call_and_another_where_some_fail(
+    airflow: FakeAirflow, duties: AirflowDuties
+) -> None:
+    assert duties.holds(NAMES) == {}
+    assert airflow.asked["POST dags/dagRuns/list"] == 1
+    for name, states in {NAMES[0]: ("failed", "failed"), NAMES[1]: ("success", "failed")}.items():
+        for state in states:
+            airflow.add_run(name, state, 1.0)
+    found = duties.holds(NAMES)
+    assert set(found) == {NAMES[0]}
+    assert 18 < found[NAMES[0]] < 20
+    assert airflow.asked["POST dags/dagRuns/list"] == 3
+
+
+def test_at_most_four_requests_are_under_way_in_the_process(airflow: FakeAirflow, tmp_path: Path) -> None:
+    airflow.dags |= set(map(dag_id_of, NAMES))
+    airflow.seconds = 0.05
+    (tmp_path / "password").write_text("secret")
+    clients = [AirflowApi(ServiceIdentity(airflow.url, "admin", tmp_path / "password")) for _ in range(3)]
+    with ThreadPoolExecutor(30) as threads:
+        list(threads.map(lambda number: clients[number % 3].trigger(dag_id_of(NAMES[number])), range(60)))
+    assert airflow.asked["POST dags/dagRuns"] == 60
+    assert airflow.most_at_once == airflow_client.REQUESTS_AT_ONCE
+
+
+class Data:
+    """Every connector but those that fail has data."""
+
+    def standings(self, names: Sequence[str]) -> Mapping[str, Standing]:
+        """All are sinks."""
+        return dict.fromkeys(names, Standing(Check.SINK))
+
+    def sinks_with_data(self, names: Sequence[str]) -> Sequence[str]:
+        """All of them."""
+        return names
+
+    def source_has_data(self, connector: str) -> bool:
+        """There is none."""
+        return False
+
+
+def test_data_moves_and_the_silence_is_told_while_airflow_never_answers(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duties.observe()
+    airflow.is_silent = True
+    ask(database, "deploy")
+
+    async def run() -> None:
+        watcher = Watcher(Data(), duties, 0.05, MANY)
+        work = asyncio.create_task(watcher.work())
+        try:
+            waits = [asyncio.create_task(watcher.wait(name)) for name in NAMES]
+            assert set(await asyncio.wait_for(asyncio.gather(*waits), LONG)) == {Wake.DATA}
+            assert airflow.most_at_once <= airflow_client.REQUESTS_AT_ONCE
+        finally:
+            work.cancel()
+
+    monkeypatch.setattr(duties._contact._client._client, "timeout", httpx.Timeout(5.0))
+    asyncio.run(run())
+    with pytest.raises(RetriableError, match="does not answer"):
+        duties.observe()
+    with database.read() as connection:
+        (told,) = silences.list_silences(connection)
+    assert told.observer == "watcher"
+    assert told.reason
+    airflow.is_silent = False
+    airflow.woken.set()
+    duties.observe()
+    with database.read() as connection:
+        assert silences.list_silences(connection) == []
+
+
+def test_rest_answers_at_once_while_airflow_does_not(
+    airflow: FakeAirflow, database: Database, duties: AirflowDuties, api: AirflowApi
+) -> None:
+    airflow.dags |= set(map(dag_id_of, NAMES))
+    airflow.is_silent = True
+    service = RequestService(duties)
+    service.start()
+    scheduler = ServiceScheduler(AirflowScheduler(api), RequestingScheduler(database), service)
+    for name in NAMES:
+        scheduler.resume(name)
+        scheduler.deploy(name)
+    assert airflow.most_at_once <= len(duties.services())
+    assert unfinished(database) == 2 * MANY
+    airflow.stored = set(NAMES)
+    airflow.is_silent = False
+    airflow.woken.set()
+    eventually(lambda: unfinished(database) == 0 or None)
