@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from connect_core.cli.airflow_pool import warn_of_airflow_pool
 from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.rest import asks_for_login, log_to_console, serve_deployment
 from connect_core.cli.time_outs import slow_time_outs
@@ -51,4 +53,5 @@ def distributed(
     _LOG.info("Airflow answers at %s", settings.values["airflow.url"])
     for slow in slow_time_outs(airflow_api(settings))[0]:
         _LOG.warning("Recovery is slow: %s", slow)
+    warn_of_airflow_pool(os.environ, str(settings.values["airflow.url"]))
     serve_deployment(deployment)

@@ -132,6 +132,11 @@ class AirflowApi(AirflowClient):
         path = f"/dags/{_part(dag_id)}"
         return self.answer("DELETE", path, (404, 409), {}).status_code != httpx.codes.CONFLICT
 
+    def option(self, section: str, key: str) -> str:
+        """Return an option of Airflow's configuration. Raises ConnectError where that is not exposed."""
+        found = self.call("GET", f"/config/section/{_part(section)}/option/{_part(key)}")
+        return str(found["sections"][0]["options"][0]["value"])
+
     def _dags(self, query: Mapping[str, Any]) -> Iterator[Any]:
         offset = 0
         while True:

@@ -185,7 +185,7 @@ class Watcher:
             self._held_until[name] = time.monotonic() + seconds
 
     def _start_some(self, due: Sequence[str]) -> None:
-        """Wake connectors to be planned, a few at a time: a burst of them must not take every slot from those with data.
+        """Wake connectors to be planned, a few at a time: a burst must not take every slot from those with data.
 
         One that waits again, or has been at it for long, makes room for the next, which is who has waited longest.
         """

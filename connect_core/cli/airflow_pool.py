@@ -1,0 +1,51 @@
+"""What ``connect doctor`` and ``connect distributed`` say of the API server's database connections."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from connect_core.configs import load_worker
+from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.api_pool import POOL_REMEDY, find_pool
+from connect_core.dag.wiring import airflow_api
+from connect_core.dev.checks import Finding, fail, passed, skip
+from connect_core.errors import ConnectError
+from connect_core.settings import WorkerMode
+
+__all__ = ["check_airflow_pool", "warn_of_airflow_pool"]
+
+_LOG = logging.getLogger(__name__)
+_SUBJECT = "API pool"
+_UNKNOWN = "Airflow does not tell its API server's pool of database connections ([api] expose_config is off)"
+
+
+def check_airflow_pool(environment: Mapping[str, str]) -> Finding:
+    """Want more database connections than the API server has threads: with fewer a burst of requests stops it."""
+    address = environment.get("CONNECT_AIRFLOW_URL")
+    if not address:
+        return skip(_SUBJECT, "CONNECT_AIRFLOW_URL is not set")
+    try:
+        api = airflow_api(load_worker(None, environment, WorkerMode.DISTRIBUTED))
+    except ConnectError as error:
+        return skip(_SUBJECT, f"Airflow cannot be asked: {error}")
+    try:
+        return _finding(api, address)
+    finally:
+        api.close()
+
+
+def _finding(api: AirflowApi, address: str) -> Finding:
+    pool = find_pool(api, address)
+    if pool is None:
+        return skip(_SUBJECT, f"{_UNKNOWN}. {POOL_REMEDY}")
+    return passed(_SUBJECT, str(pool)) if pool.is_enough else fail(_SUBJECT, str(pool), POOL_REMEDY)
+
+
+def warn_of_airflow_pool(environment: Mapping[str, str], address: str) -> None:
+    """Log what the check finds, unless all is well."""
+    finding = check_airflow_pool({**environment, "CONNECT_AIRFLOW_URL": address})
+    if finding.is_ok is False:
+        _LOG.warning("Airflow has %s: a burst of requests may stop it. %s", finding.detail, finding.remedy)
+    elif finding.is_ok is None:
+        _LOG.info("%s", finding.detail)
