@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
-from connect_core.configs import load_worker
 from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.api_pool import POOL_REMEDY, find_pool
-from connect_core.dag.wiring import airflow_api
 from connect_core.dev.checks import Finding, fail, passed, skip
-from connect_core.errors import ConnectError
-from connect_core.settings import WorkerMode
 
 __all__ = ["check_airflow_pool", "warn_of_airflow_pool"]
 
@@ -25,10 +23,8 @@ def check_airflow_pool(environment: Mapping[str, str]) -> Finding:
     address = environment.get("CONNECT_AIRFLOW_URL")
     if not address:
         return skip(_SUBJECT, "CONNECT_AIRFLOW_URL is not set")
-    try:
-        api = airflow_api(load_worker(None, environment, WorkerMode.DISTRIBUTED))
-    except ConnectError as error:
-        return skip(_SUBJECT, f"Airflow cannot be asked: {error}")
+    user, file = environment.get("CONNECT_AIRFLOW_USER", "admin"), environment.get("CONNECT_AIRFLOW_PASSWORD_FILE", "")
+    api = AirflowApi(ServiceIdentity(address, user, Path(file)))
     try:
         return _finding(api, address)
     finally:
@@ -42,9 +38,9 @@ def _finding(api: AirflowApi, address: str) -> Finding:
     return passed(_SUBJECT, str(pool)) if pool.is_enough else fail(_SUBJECT, str(pool), POOL_REMEDY)
 
 
-def warn_of_airflow_pool(environment: Mapping[str, str], address: str) -> None:
+def warn_of_airflow_pool(api: AirflowApi, address: str) -> None:
     """Log what the check finds, unless all is well."""
-    finding = check_airflow_pool({**environment, "CONNECT_AIRFLOW_URL": address})
+    finding = _finding(api, address)
     if finding.is_ok is False:
         _LOG.warning("Airflow has %s: a burst of requests may stop it. %s", finding.detail, finding.remedy)
     elif finding.is_ok is None:

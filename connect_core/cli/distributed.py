@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -53,5 +52,5 @@ def distributed(
     _LOG.info("Airflow answers at %s", settings.values["airflow.url"])
     for slow in slow_time_outs(airflow_api(settings))[0]:
         _LOG.warning("Recovery is slow: %s", slow)
-    warn_of_airflow_pool(os.environ, str(settings.values["airflow.url"]))
+    warn_of_airflow_pool(airflow_api(settings), str(settings.values["airflow.url"]))
     serve_deployment(deployment)

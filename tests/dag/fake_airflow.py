@@ -35,6 +35,8 @@ class FakeAirflow:
     paused: set[str] = field(default_factory=set)
     running: set[str] = field(default_factory=set)
     runs: list[dict[str, Any]] = field(default_factory=list)
+    options: dict[str, str] = field(default_factory=dict)
+    """Of its configuration, as far as it is exposed."""
     asked: Counter[str] = field(default_factory=Counter)
     most_at_once: int = 0
     seconds: float = 0.0
@@ -74,13 +76,10 @@ class FakeAirflow:
             case "PUT", ["parseDagFile", _]:
                 self._parse()
                 return 201, None
-            case "DELETE", ["dags", dag_id] if dag_id in self.running:
-                return 409, {}
-            case "DELETE", ["dags", dag_id]:
-                self.dags.discard(dag_id)
-                return 204, None
+            case "GET", ["config", *_, key]:
+                return self._option(key)
             case _, ["dags", dag_id, *rest] if dag_id in self.dags:
-                return 200, self._of_dag(method, dag_id, rest)
+                return self._of_dag(method, dag_id, rest)
         return 404, {"detail": "not found"}
 
     def _list(self, method: str, query: dict[str, list[str]], body: Any) -> Any:
@@ -92,12 +91,20 @@ class FakeAirflow:
             found = [one for one in found if one in self.paused]
         return {"dags": [{"dag_id": one} for one in found], "total_entries": len(found)}
 
-    def _of_dag(self, method: str, dag_id: str, rest: list[str]) -> Any:
-        if rest == ["dagRuns"] and method == "POST":
-            return {"dag_run_id": f"run of {dag_id}"}
+    def _option(self, key: str) -> tuple[int, Any]:
+        if key not in self.options:
+            return 403, {"detail": "not exposed"}
+        return 200, {"sections": [{"name": "database", "options": [{"key": key, "value": self.options[key]}]}]}
+
+    def _of_dag(self, method: str, dag_id: str, rest: list[str]) -> tuple[int, Any]:
+        if method == "DELETE" and dag_id in self.running:
+            return 409, {}
+        if method == "DELETE":
+            self.dags.discard(dag_id)
+            return 204, None
         if rest == ["dagRuns"]:
-            return {"dag_runs": []}
-        return {"dag_id": dag_id, "is_stale": False, "file_token": "file", "last_parsed_time": str(self._parses)}
+            return 200, {"dag_run_id": f"run of {dag_id}"} if method == "POST" else {"dag_runs": []}
+        return 200, {"dag_id": dag_id, "is_stale": False, "file_token": "file", "last_parsed_time": str(self._parses)}
 
     def _parse(self) -> None:
         self._parses += 1
