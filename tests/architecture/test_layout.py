@@ -18,6 +18,8 @@ TOP = {
 DRAWERS = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
 RIMS = {
     "connect_core/dag/factory.py": "one connector's schedule must not take the DAGs of others down",
+    "connect_core/dag/service.py": "a service goes on, whatever one round of it came to",
+    "connect_core/dag/serving.py": "one request nobody foresaw must not end the service of all others",
     "connect_core/dag/threads.py": "hands the error of a thread to the one that waits",
     "connect_core/dag/watcher.py": "DAG edge",
     "connect_core/effects/connectors.py": "driver edge: connector code raises whatever it likes",

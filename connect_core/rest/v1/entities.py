@@ -38,6 +38,7 @@ __all__ = [
     "RewindRequest",
     "Rewound",
     "RunStarted",
+    "SchedulerSilence",
     "SkippedLine",
     "SkippedRecords",
     "SourceOffset",
