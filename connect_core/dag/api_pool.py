@@ -44,7 +44,8 @@ class ApiPool:
 def find_pool(api: AirflowApi, url: str) -> ApiPool | None:
     """Return the pool as Airflow's API tells it, else as Airflow is configured on this machine.
 
-    The latter only where the address is this machine's. ``None`` where neither is to be had: ``[api] expose_config`` is off by default.
+    The latter only where the address is this machine's. ``None`` where neither is to be had:
+    ``[api] expose_config`` is off by default.
     """
     try:
         told = api.option(_SECTION, _SIZE), api.option(_SECTION, _OVERFLOW)
