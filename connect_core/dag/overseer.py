@@ -24,6 +24,8 @@ from connect_core.store.waiting import AirflowRun
 __all__ = ["Overseer"]
 
 _LOG = logging.getLogger(__name__)
+_PASSING = (ConnectError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""What may go wrong in a look without ending the watcher beside it: answers that are not as expected, too."""
 _REST_AFTER_WORK = 2.0
 """It looks again after so many times what the last look took: a large deployment must not keep Airflow busy."""
 
@@ -126,7 +128,7 @@ async def _repeat(act: Callable[[], None], rest: float = 0.0) -> None:
         began = time.monotonic()
         try:
             await in_thread(act)
-        except Exception as error:
+        except _PASSING as error:
             trace = None if isinstance(error, ConnectError) else error
             _LOG.warning("The overseer goes on after an error: %s", error, exc_info=trace)
         took = time.monotonic() - began
