@@ -73,7 +73,9 @@ def _rewrite(herder: Herder, connector: str, wanted: Changes | None) -> None:
 
 
 def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
-    """Store the intent and let SQL follow at once, asking no target: a sink's unfinished interval stays, unless reset.
+    """Store the intent and let SQL follow at once, asking no target.
+
+    A sink's unfinished interval stays, unless all offsets are reset: the next plan asks for it there.
 
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken.
     """
