@@ -22,7 +22,6 @@ from airflow.models.pool import Pool
 from airflow.sdk import Asset
 from airflow.utils.session import create_session
 from jwt import InvalidTokenError
-from sqlalchemy import or_, select
 
 from connect_core.dag.naming import dag_id_of
 
@@ -118,8 +117,8 @@ def _asset(word: str) -> AssetDetails:
     except ValueError:
         uri = word
     with create_session() as session:
-        found = session.scalar(select(AssetModel.id).where(or_(AssetModel.uri == uri, AssetModel.name == word)))
-    return AssetDetails(id=None if found is None else str(found))
+        found = session.query(AssetModel.id).filter((AssetModel.uri == uri) | (AssetModel.name == word)).first()
+    return AssetDetails(id=None if found is None else str(found.id))
 
 
 def _bearer(authorization: str) -> str | None:

@@ -43,7 +43,7 @@ class _TopicCount:
 def definition(mode: WorkerMode) -> ConfigDef:
     """Return the definition of a worker's settings; treat as constant."""
     config = ConfigDef()
-    for add in (_kafka, _converters, _work, _topics, _rest, _plugins, _stack):
+    for add in (_kafka, _converters, _work, _files, _topics, _rest, _plugins, _stack):
         add(config, mode)
     return config
 
@@ -133,6 +133,9 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
     _flag(config, "topic.tracking.enable", "Whether the topics a connector uses are kept.")
     _flag(config, "topic.tracking.allow.reset", "Whether the topics a connector uses may be reset by REST.")
     _flag(config, "connect.validate.live", "Whether validation also tries the systems a configuration names.")
+
+
+def _files(config: ConfigDef, mode: WorkerMode) -> None:
     config.define(
         "file.roots",
         ConfigType.LIST,

@@ -29,8 +29,7 @@ from tests.herder.worlds import SOURCE, World
 __all__ = ["sqlite_template", "world"]
 
 NOW = datetime.now(UTC)
-LONG_AGO = NOW - timedelta(seconds=70)
-TASK = OpenTask("dag", "run-1", "run", "queued", LONG_AGO, "default_pool")
+TASK = OpenTask("dag", "run-1", "run", "queued", NOW - timedelta(seconds=70), "default_pool")
 
 
 def test_lost_is_what_is_queued_for_long_without_a_sign_of_life() -> None:
@@ -49,6 +48,11 @@ def test_patience_doubles_each_time_so_that_a_slow_cluster_gets_its_time() -> No
     assert [patience(60, cleared) for cleared in (0, 1, 2, 6, 9)] == [60, 120, 240, 3840, 3840]
     assert not is_lost(facts(waiting=waits(work=Work.RUN, cleared=1)), TASK, 60, NOW)
     assert is_lost(facts(waiting=waits(work=Work.RUN, cleared=1)), TASK, 30, NOW)
+
+
+def long_ago() -> datetime:
+    """Return a moment that lies further back than a run may be queued, and no further than twice that."""
+    return datetime.now(UTC) - timedelta(seconds=70)
 
 
 @dataclass
@@ -127,7 +131,7 @@ def test_two_calls_serve_all_connectors(scene: Scene) -> None:
 
 
 def test_queued_run_is_shown_and_cleared_when_it_is_lost(scene: Scene) -> None:
-    scene.airflow.task(dag_id_of("a"), "queued", LONG_AGO)
+    scene.airflow.task(dag_id_of("a"), "queued", long_ago())
     scene.look()
     stall = stall_of(scene.facts(), scene.deployment())
     assert stall is not None
@@ -145,7 +149,7 @@ def test_queued_run_is_shown_and_cleared_when_it_is_lost(scene: Scene) -> None:
 
 
 def test_run_whose_connector_is_held_is_left_alone(scene: Scene) -> None:
-    scene.airflow.task(dag_id_of("a"), "queued", LONG_AGO)
+    scene.airflow.task(dag_id_of("a"), "queued", long_ago())
     with scene.world.database.write() as connection:
         assert take(connection, "a", "other run", 60) is not None
     for _ in range(3):
@@ -154,7 +158,7 @@ def test_run_whose_connector_is_held_is_left_alone(scene: Scene) -> None:
 
 
 def test_task_without_a_slot_is_shown_and_never_cleared(scene: Scene) -> None:
-    scene.airflow.task(dag_id_of("a"), "scheduled", LONG_AGO)
+    scene.airflow.task(dag_id_of("a"), "scheduled", long_ago())
     for _ in range(3):
         scene.look()
     stall = stall_of(scene.facts(), scene.deployment())
@@ -164,15 +168,15 @@ def test_task_without_a_slot_is_shown_and_never_cleared(scene: Scene) -> None:
 
 
 def test_lost_sweep_is_cleared_alone_so_that_the_watcher_stays(scene: Scene) -> None:
-    scene.airflow.task(HOUSEKEEPING_DAG_ID, "deferred", LONG_AGO, "watch")
-    scene.airflow.task(HOUSEKEEPING_DAG_ID, "queued", LONG_AGO, "sweep")
+    scene.airflow.task(HOUSEKEEPING_DAG_ID, "deferred", long_ago(), "watch")
+    scene.airflow.task(HOUSEKEEPING_DAG_ID, "queued", long_ago(), "sweep")
     for _ in range(3):
         scene.look()
     assert scene.airflow.cleared() == [(f"/dags/{HOUSEKEEPING_DAG_ID}/clearTaskInstances", ["sweep"])]
 
 
 def test_deaf_airflow_is_told_and_the_watcher_still_reports(scene: Scene) -> None:
-    scene.airflow.task(dag_id_of("a"), "scheduled", LONG_AGO)
+    scene.airflow.task(dag_id_of("a"), "scheduled", long_ago())
     scene.look()
     scene.airflow.is_deaf = True
     scene.look()
