@@ -83,14 +83,16 @@ def choose(home: Home, service: str, name: str, standard: int, say: Callable[[st
     """
     file = home.folder(service) / name
     fixed = os.environ.get(f"CONNECT_{service}_{name}".upper().replace("-", "_"))
+    # With its purpose: a service that listens on two ports must not be given the same one twice.
+    owner = f"{home.path}\n{service} {name}"
     with _reservations() as folder:
         port = int(fixed) if fixed else _remembered(file) or standard
         if fixed and not is_free(port):
             raise ConnectError(f"Port {port} for {service} is taken by another program: end it, or name another port.")
-        if not fixed and not _is_mine(folder, home, port):
-            taken, port = port, _any_free(folder, home)
+        if not fixed and not _is_mine(folder, owner, port):
+            taken, port = port, _any_free(folder, owner)
             say(f"{service}: port {taken} is taken, using {port}")
-        (folder / str(port)).write_text(str(home.path))
+        (folder / str(port)).write_text(owner)
     file.write_text(f"{port}\n")
     return port
 
@@ -99,7 +101,7 @@ def release(home: Home) -> None:
     """Leave the ports of an ended stack to others at once."""
     with _reservations() as folder:
         for file in folder.glob("[0-9]*"):
-            if file.read_text() == str(home.path):
+            if file.read_text().partition("\n")[0] == str(home.path):
                 file.unlink()
 
 
@@ -112,10 +114,10 @@ def _reservations() -> Iterator[Path]:
         yield folder
 
 
-def _is_mine(folder: Path, home: Home, port: int) -> bool:
+def _is_mine(folder: Path, owner: str, port: int) -> bool:
     file = folder / str(port)
     is_reserved = file.exists() and time.time() - file.stat().st_mtime < _RESERVED_SECONDS
-    return is_free(port) and (not is_reserved or file.read_text() == str(home.path))
+    return is_free(port) and (not is_reserved or file.read_text() == owner)
 
 
 def _remembered(file: Path) -> int | None:
@@ -125,8 +127,8 @@ def _remembered(file: Path) -> int | None:
         return None
 
 
-def _any_free(folder: Path, home: Home) -> int:
+def _any_free(folder: Path, owner: str) -> int:
     for port in random.sample(_FREE_RANGE, 200):
-        if _is_mine(folder, home, port):
+        if _is_mine(folder, owner, port):
             return port
     raise ConnectError(f"No free port between {_FREE_RANGE.start} and {_FREE_RANGE.stop}: end some servers.")

@@ -12,13 +12,15 @@ from connect_core.errors import ConnectError
 __all__ = ["is_private_file", "private_folder"]
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def private_folder(name: str) -> Path:
     """Return ``connect-NAME-UID`` of the temporary folder, created for its owner only.
 
     Anybody may have taken a name there: Raise ConnectError for a link, another's
-    folder, and one that others may look into or write to.
+    folder, and one that others may write to. One that they may only look into is
+    closed to them.
     """
     folder = Path(tempfile.gettempdir(), f"connect-{name}-{os.geteuid()}")
     try:
@@ -36,9 +38,10 @@ def _check(folder: Path) -> None:
         why = "is no folder"
     elif found.st_uid != os.geteuid():
         why = f"belongs to user {found.st_uid}"
-    elif found.st_mode & _OTHERS:
-        why = f"has mode {stat.S_IMODE(found.st_mode):04o}, so that others may use it"
+    elif found.st_mode & _WRITTEN_BY_OTHERS:
+        why = f"has mode {stat.S_IMODE(found.st_mode):04o}, so that others may write to it"
     else:
+        folder.chmod(0o700)
         return
     raise ConnectError(
         f"{folder} {why}: it may hold what somebody else put there. Remove it, or set TMPDIR to a folder of your own."

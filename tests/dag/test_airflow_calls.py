@@ -26,6 +26,7 @@ from connect_core.store import Database, connectors, migrate, silences
 from tests.dag.fake_airflow import FakeAirflow, fake_airflow
 from tests.dag.live import eventually
 
+pytestmark = pytest.mark.slow
 MANY = 300
 NAMES = [f"many-{number:03}" for number in range(MANY)]
 SINK = connectors.NewConfig(ConnectorType.SINK, {})

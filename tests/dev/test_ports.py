@@ -49,6 +49,14 @@ def test_port_another_stack_has_chosen_is_left_to_it_until_it_ends(home: Home, t
     assert choose(home, "spark", "port", free, lambda line: None) == free
 
 
+def test_a_service_never_gets_one_port_for_two_purposes(home: Home) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        free = server.getsockname()[1]
+    assert choose(home, "kafka", "port", free, lambda line: None) == free
+    assert choose(home, "kafka", "controller_port", free, lambda line: None) != free
+
+
 def test_only_the_process_that_accepts_connections_listens(taken: int) -> None:
     this = ProcessId.of(os.getpid())
     assert this is not None

@@ -15,6 +15,7 @@ from connect_core.settings import WorkerMode, WorkerSettings
 from tests.herder.worlds import SINK, SOURCE, World, worker
 from tests.rest.conftest import Client, app_of
 
+pytestmark = pytest.mark.slow
 Serve = Callable[[FastAPI], Client]
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"

@@ -19,6 +19,7 @@ from tests.herder.worlds import SINK, World, worker
 from tests.rest.conftest import Client, app_of
 from tests.rest.test_attacks import Serve
 
+pytestmark = pytest.mark.slow
 CANARIES = {name: f"canary-of-{name}" for name in ("env", "file", "dir", "sealed")}
 HIDDEN = "[hidden]"
 

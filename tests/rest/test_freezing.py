@@ -16,7 +16,7 @@ from tests.herder.worlds import SINK, SOURCE, World, worker
 from tests.rest.conftest import Client, app_of
 from tests.rest.test_attacks import Serve
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 JAVA = "org.apache.kafka.connect.transforms"
 LONG = 1_000_000

@@ -48,6 +48,14 @@ def test_name_that_somebody_took_is_refused(shared: Path, tmp_path: Path, name: 
         private_folder(name)
 
 
+def test_folder_that_others_could_only_look_into_is_closed_to_them(shared: Path) -> None:
+    folder = shared / f"connect-code-{os.geteuid()}"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert private_folder("code") == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
 def test_folder_of_another_user_is_refused(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: mine + 1)

@@ -26,6 +26,7 @@ NAME = "orders"
 Offsets = dict[str, Mapping[str, Any]]
 
 _ROWS = ("state", "holder", "deleted", "rows", "results", "offsets", "states", "intent", "restarts", "planned_version")
+_ROWS += ("has_tasks",)
 
 
 @dataclass(slots=True)
@@ -46,6 +47,8 @@ class Metadata:
     restarts: set[int] = field(default_factory=set)
     planned_version: int | None = None
     """The configuration by which tasks were last dealt."""
+    has_tasks: bool = False
+    """Whether tasks were dealt since the connector was created or stopped."""
     on_commit: Callable[[IntervalRow], None] = lambda row: None
     on_abandon: Callable[[IntervalRow], None] = lambda row: None
     on_losses: Callable[[], None] = lambda: None
@@ -91,7 +94,9 @@ class Metadata:
         if self.deleted or self.state.target_state is not TargetState.STARTED or self.restarts or row is None:
             return False
         version = self.state.config_version
-        if row.state is not IntervalState.FAILED or self.planned_version != version or row.config_version != version:
+        if row.state is not IntervalState.FAILED or not self.has_tasks:
+            return False
+        if self.planned_version != version or row.config_version != version:
             return False
         failures = [one for one in self.results.get(row.key.sequence, {}).values() if one.outcome is TaskOutcome.FAILED]
         return any(one.error is not None and not one.error.is_retriable for one in failures)
@@ -114,6 +119,7 @@ class Metadata:
             return
         self.state = replace(self.state, target_state=target)
         if target is TargetState.STOPPED:
+            self.has_tasks = False
             self.restarts.clear()
             self._unblock()
 
@@ -129,7 +135,7 @@ class Metadata:
         self.state = replace(self.state, config_version=self.state.config_version + 1)
 
     def delete(self, forget: bool) -> None:
-        self.deleted = True
+        self.deleted, self.has_tasks = True, False
         self.restarts.clear()
         if forget:
             self._end_unfinished(())
@@ -141,7 +147,7 @@ class Metadata:
     def create(self) -> None:
         if not self.deleted:
             return
-        self.deleted, self.holder, self.planned_version = False, None, None
+        self.deleted, self.holder, self.planned_version, self.has_tasks = False, None, None, False
         if self.type is ConnectorType.SOURCE:
             self._end_unfinished(())
         self.state = replace(
@@ -200,7 +206,7 @@ class Metadata:
     def _deal(self, effect: fx.RecordDeal) -> None:
         if self.holder != effect.holder or self.deleted or self.state.target_state is TargetState.STOPPED:
             raise StaleEpochError("not the holder, or stopped")
-        self.planned_version = effect.config_version
+        self.planned_version, self.has_tasks = effect.config_version, True
         row = self.unfinished()
         if row is not None and self.restarts:
             for task in self.restarts:

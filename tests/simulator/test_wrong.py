@@ -17,7 +17,7 @@ from tests.simulator.wrong import WRONG, Patch, caught, patched
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
 _HISTORIES = 1000
-_STEPS = 100_000
+_STEPS = 300_000
 """Within how many steps each mistake has to be caught."""
 _PLAIN: Traits = MappingProxyType({})
 
