@@ -16,8 +16,10 @@ from tests.transforms.strategies import chains, records
 pytestmark = pytest.mark.slow
 
 
-SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
-EXAMPLES = 2500 if os.environ.get("CI") == "true" else 200
+IN_CI = os.environ.get("CI") == "true"
+# The code decides whether CI is green, not luck.
+SEED = int(os.environ.get("CONNECT_SEED") or (20261122 if IN_CI else secrets.randbits(32)))
+EXAMPLES = 2500 if IN_CI else 200
 print(f"both lanes: CONNECT_SEED={SEED}")
 
 
