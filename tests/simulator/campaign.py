@@ -36,7 +36,10 @@ ACCIDENTAL: Mapping[tuple[str, str], str] = MappingProxyType(
             [(point, "expire") for point in POINTS if point not in ("K0", "K5", "K6", "K8")],
             "a transaction is open from K4 to K6, and until a fence ends it: here it is that of another process",
         ),
-        ("K4", "arrive late"): "late acts seldom meet a first write: its fence comes before",
+        **dict.fromkeys(
+            [("K4", "arrive late"), ("K5", "arrive late")],
+            "late acts seldom meet a task that writes: its fence comes before",
+        ),
     }
 )
 """Pairs that are met by accident only, and why: they are counted, and no number is asked of them."""

@@ -62,7 +62,7 @@ PLOTTED = (*FAULTS, *DISASTERS)
 _SELDOM = ("expire", "arrive late")
 """What can seldom happen."""
 
-_PENDING = {"K0": 0.03, "K3": 0.9, "K4": 0.95, "K5": 0.95, "K9": 0.3, "K10": 0.12}
+_PENDING = {"K0": 0.03, "K3": 0.9, "K4": 0.9, "K9": 0.3, "K10": 0.12}
 """How often it does where it can: at other points every second time."""
 
 _OVERTAKEN = FAULTS.index("overtaken") + 1
@@ -70,7 +70,7 @@ _TIMES = {"K0": 1, "K1": 8, "K2": 9, "K7": 6, "K9": 7, "K10": 2}
 """How often a point is the focus: more often, where a history passes it rarely."""
 
 _WEIGHTS: Mapping[str, int] = MappingProxyType(
-    dict(zip(FAULTS, (2, 3, 14, 3, 3, 6, 8, 14, 60, 60, 12, 3, 3, 3), strict=True)))  # fmt: skip
+    dict(zip(FAULTS, (2, 3, 14, 3, 3, 3, 8, 14, 60, 25, 12, 3, 3, 3), strict=True)))  # fmt: skip
 _FOCUSES = tuple(point for point in POINTS for _ in range(_TIMES.get(point, 3)))
 
 Possible = Callable[[], Collection[str]]
@@ -118,9 +118,7 @@ class Chances:
         if self.mixing and self.random.random() < self.mixing:
             return _OVERTAKEN
         if is_pending and self.random.random() < _PENDING.get(point, 0.5):
-            seldom = [fault for fault in _SELDOM if fault in possible()]
-            if seldom:
-                return FAULTS.index(self.random.choice(seldom)) + 1
+            return FAULTS.index(self.random.choice(_SELDOM)) + 1
         if self.random.random() >= (self.pressure if point == self.focus else self.probability):
             return 0
         faults = [fault for fault in FAULTS if fault in possible()]
