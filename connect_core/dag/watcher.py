@@ -24,7 +24,8 @@ _HUNG_SECONDS = 60.0
 _SOURCES_AT_ONCE = 8
 _STARTS_AT_ONCE = 16
 _START_SECONDS = 60.0
-_UNKNOWN_HOLD_SECONDS = 3.0
+_UNKNOWN_HOLD_TICKS = 5
+"""A slow answer must neither let what crashes start again at once, nor hold up data for long."""
 _REST_AFTER_WORK = 2.0
 """Airflow is asked again after so many times what the last answers took: a large deployment must not keep it busy."""
 
@@ -107,7 +108,7 @@ class Watcher:
         """Serve until cancelled. A blocking call that hangs holds up its own kind only."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._repeat(self._look_for_data))
-            group.create_task(self._repeat(self._learn_holds, _REST_AFTER_WORK))
+            group.create_task(self._repeat(self._learn_holds))
             group.create_task(self._repeat(self._observe, _REST_AFTER_WORK))
             for service in self._duties.services():
                 group.create_task(self._repeat(partial(in_thread, service)))
@@ -172,7 +173,7 @@ class Watcher:
         """Return until when the connector is left alone: a moment, while it is not known whether its runs fail."""
         if name in self._held_until or self._is_scheduler_silent:
             return self._held_until.get(name, 0.0)
-        return self._since.get(name, 0.0) + _UNKNOWN_HOLD_SECONDS
+        return self._since.get(name, 0.0) + _UNKNOWN_HOLD_TICKS * self._tick_seconds
 
     def _release_restarted(self, standings: Mapping[str, Standing]) -> None:
         """Hold none that was seen blocked: once it no longer is, it was restarted or configured anew."""
