@@ -14,6 +14,8 @@ from connect_core.dev.services import SERVICES
 
 __all__ = ["assign_ports", "write_environment"]
 
+_QUERY = "jdbc.query.allowed"
+
 
 def assign_ports(home: Home, names: Iterable[str], say: Callable[[str], None]) -> None:
     """Choose the ports of services that do not run now."""
@@ -47,17 +49,24 @@ def write_environment(home: Home, settings: Mapping[str, str] | None = None) -> 
 
 def _write_worker_properties(home: Home, environment: Mapping[str, str]) -> None:
     given = home.setting("worker.properties")
+    lines = given.read_text().splitlines() if given else []
     own = {"file.roots": str(home.data)}
     if "CONNECT_BOOTSTRAP_SERVERS" in environment:
         own["bootstrap.servers"] = environment["CONNECT_BOOTSTRAP_SERVERS"]
+    bind = os.environ.get("CONNECT_BIND", "127.0.0.1")
     if has_port(home, "rest"):
-        bind = os.environ.get("CONNECT_BIND", "127.0.0.1")
         own["listeners"] = f"http://{bind}:{port_of(home, 'rest')}"
         if not ip_address(bind).is_loopback:
             # Without a login the REST API would not start there.
             own["rest.authentication"] = "airflow"
-    lines = given.read_text().splitlines() if given else []
-    kept = [line for line in lines if line.partition("=")[0].strip() not in own]
+    if ip_address(bind).is_loopback and not any(_key(line) == _QUERY for line in lines):
+        # Whoever makes connectors here owns the stack, as with a standalone worker.
+        own[_QUERY] = "true"
+    kept = [line for line in lines if _key(line) not in own]
     head = "# Written by `connect dev` from config/worker.properties."
     text = "\n".join([head, *kept, "", *(f"{key}={value}" for key, value in own.items())])
     write_private(home.path / "worker.properties", f"{text}\n")
+
+
+def _key(line: str) -> str:
+    return line.partition("=")[0].strip()

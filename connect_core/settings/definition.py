@@ -153,6 +153,14 @@ def _files(config: ConfigDef, mode: WorkerMode) -> None:
         "settings and key, Airflow's home, DAGs and plugins, Python's installation, and hidden entries of the home "
         "folder. A root within one of them is allowed.",
     )
+    config.define(
+        "jdbc.query.allowed",
+        ConfigType.BOOLEAN,
+        mode is WorkerMode.STANDALONE,
+        importance=Importance.MEDIUM,
+        doc="Whether JDBC sources may read by a query of their own: it reads whatever the connection's user may. "
+        "Default: true in standalone mode, where whoever makes connectors owns the worker; otherwise false.",
+    )
 
 
 def _topics(config: ConfigDef, mode: WorkerMode) -> None:

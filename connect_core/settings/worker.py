@@ -26,6 +26,7 @@ Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Replaces references such as ``${env:NAME}`` in a mapping."""
 
 _CLIENTS = ("producer", "consumer", "admin")
+_QUERY = "jdbc.query.allowed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +157,11 @@ class WorkerSettings:
         return tuple(Path(root) for root in self.values["file.roots"])
 
     def limits(self) -> WorkerLimits:
-        """Return what connectors may touch; keys ``limits.…`` become its values."""
+        """Return what connectors may touch; keys ``limits.…`` become its values, ``jdbc.query.allowed`` one of them."""
         own = [self.secret_key_file, *(database_files(self.standalone_database) if self.is_standalone else ())]
         excluded = (*map(Path, self.values[EXCLUDED]), *(file for file in own if file is not None))
-        return WorkerLimits(self.file_roots, self.with_prefix("limits."), self.is_standalone, excluded)
+        values = {**self.with_prefix("limits."), _QUERY: str(self.values[_QUERY]).lower()}
+        return WorkerLimits(self.file_roots, values, self.is_standalone, excluded)
 
     @property
     def is_standalone(self) -> bool:

@@ -63,6 +63,24 @@ def test_worker_properties_get_the_addresses_in_force(home: Home) -> None:
     assert "bootstrap.servers=elsewhere:1" not in lines
 
 
+@pytest.mark.parametrize(
+    ("bind", "given", "written"),
+    [
+        ("127.0.0.1", "", ["jdbc.query.allowed=true"]),
+        ("127.0.0.1", "jdbc.query.allowed = false\n", ["jdbc.query.allowed = false"]),
+        ("0.0.0.0", "", []),
+    ],
+)
+def test_queries_are_allowed_where_only_this_machine_calls(
+    home: Home, monkeypatch: pytest.MonkeyPatch, bind: str, given: str, written: list[str]
+) -> None:
+    monkeypatch.setenv("CONNECT_BIND", bind)
+    properties = home.project / "config" / "worker.properties"
+    properties.write_text(properties.read_text() + given)
+    lines = Path(write_environment(home)["CONNECT_WORKER_CONFIG"]).read_text().splitlines()
+    assert [line for line in lines if line.startswith("jdbc.query")] == written
+
+
 def test_load_environment_keeps_what_is_set(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     write_environment(home)
     monkeypatch.setattr(os, "environ", {"CONNECT_WORKER_CONFIG": "set before"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -165,3 +166,21 @@ def test_database_in_a_file_has_no_host(world: World, serve: Serve, project: Pat
         config = {**JDBC, "connection.url": f"jdbc:{dialect}://host/{project}/state/connect.offsets.db"}
         answer = call("POST", "/connectors", {"name": "thief", "config": config})
         assert (answer.status, "has no host" in answer.text) == (400, True), answer.text
+
+
+def test_query_of_a_jdbc_source_is_refused_where_the_worker_does_not_allow_them(
+    world: World, serve: Serve, tmp_path: Path
+) -> None:
+    with sqlite3.connect(tmp_path / "shop.db") as shop:
+        shop.execute("CREATE TABLE secrets (id INTEGER PRIMARY KEY)")
+        shop.execute("INSERT INTO secrets VALUES (1)")
+    settings = {"limits.jdbc.dialects": "sqlite", "connect.validate.live": "true", "file.roots": str(tmp_path)}
+    config = {**JDBC, "connection.url": f"jdbc:sqlite:{tmp_path}/shop.db", "query": "SELECT id FROM secrets"}
+    call = served(world, serve, **settings, **{"jdbc.query.allowed": "false"})
+    answer = call("POST", "/connectors", {"name": "thief", "config": config})
+    assert (answer.status, "set jdbc.query.allowed=true" in answer.text) == (400, True), answer.text
+    found = call("PUT", "/connector-plugins/JdbcSource/config/validate", {"name": "thief", **config}).json
+    errors = {one["value"]["name"]: one["value"]["errors"] for one in found["configs"] if one["value"]["errors"]}
+    assert list(errors) == ["query"]
+    call = served(world, serve, **settings, **{"jdbc.query.allowed": "true"})
+    assert call("POST", "/connectors", {"name": "reader", "config": config}).status == 201

@@ -173,7 +173,10 @@ def test_file_roots_are_absolute_and_travel() -> None:
 
 
 def test_limits_reach_plugins_by_name() -> None:
-    assert dict(distributed({"limits.jdbc.urls": "postgresql:"}).limits().values) == {"jdbc.urls": "postgresql:"}
+    limits = distributed({"limits.jdbc.urls": "postgresql:", "limits.jdbc.query.allowed": "true"}).limits()
+    assert dict(limits.values) == {"jdbc.urls": "postgresql:", "jdbc.query.allowed": "false"}
+    assert distributed({"jdbc.query.allowed": "true"}).limits().values["jdbc.query.allowed"] == "true"
+    assert standalone().limits().values["jdbc.query.allowed"] == "true"
 
 
 def test_properties_make_the_round_trip() -> None:

@@ -15,9 +15,11 @@ from connect_core.api.offsets import canonical, parse
 from connect_core.api.partitions import group_partitions
 from connect_core.api.source import ExactlyOnceSupport, SourceConnector
 from connect_core.connectors.jdbc.connection import JdbcDatabase, open_database
+from connect_core.connectors.jdbc.query_right import check_query_right
 from connect_core.connectors.jdbc.source_bounds import now_millis
 from connect_core.connectors.jdbc.source_checks import check_live
 from connect_core.connectors.jdbc.source_config import (
+    QUERY,
     SOURCE_CONFIG,
     TASK_SINCE,
     TASK_STREAMS,
@@ -53,6 +55,7 @@ class JdbcSourceConnector(SourceConnector):
         """Take the configuration; nothing is connected yet. Raises ConfigError."""
         self._config = dict(config)
         self._settings = source_settings(config)
+        check_query_right(self._settings, self.context.limits)
         self._database = open_database(self._settings.connection, self.context.limits)
         self._since = now_millis()
         most = int(config.get("tasks.max") or 1)
@@ -95,7 +98,12 @@ class JdbcSourceConnector(SourceConnector):
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
         """Try the database: reachable, tables and columns there, rights enough."""
-        return check_live(source_settings(config), limits)
+        settings = source_settings(config)
+        try:
+            check_query_right(settings, limits)
+        except ConfigError as error:
+            return {QUERY: [str(error)]}
+        return check_live(settings, limits)
 
     def latest(self, offsets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
         """Return how far each stream can be read now. Raises RetriableError."""

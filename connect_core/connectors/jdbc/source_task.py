@@ -12,6 +12,7 @@ from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
 from connect_core.connectors.jdbc.connection import JdbcDatabase, open_database
+from connect_core.connectors.jdbc.query_right import check_query_right
 from connect_core.connectors.jdbc.source_columns import batches
 from connect_core.connectors.jdbc.source_config import TASK_SINCE, TASK_STREAMS, SourceSettings, source_settings
 from connect_core.connectors.jdbc.source_reading import Piece, StreamReading
@@ -44,6 +45,7 @@ class JdbcSourceTask(SourceTask):
     def start(self, config: Mapping[str, str]) -> None:
         """Take the settings, the streams and their committed offsets; nothing is connected yet."""
         self._settings: SourceSettings = source_settings(config)
+        check_query_right(self._settings, self.context.limits)
         self._since = int(config.get(TASK_SINCE) or 0)
         self._names: Sequence[StreamName] = names_from_json(config.get(TASK_STREAMS, ""))
         self._database: JdbcDatabase = open_database(self._settings.connection, self.context.limits)

@@ -35,6 +35,11 @@ def _begin_reading(connection: Connection) -> None:
     elif dialect == "sqlite":
         connection.execution_options(**{READ_ONLY: True})
         connection.exec_driver_sql("PRAGMA query_only = ON")
+    elif dialect == "duckdb":
+        # Its functions read any file of the machine; this cannot be undone as long as the database is open.
+        connection.exec_driver_sql("SET enable_external_access = false")
+        connection.exec_driver_sql("ROLLBACK")
+        connection.exec_driver_sql("BEGIN TRANSACTION READ ONLY")
 
 
 class RowReader:

@@ -27,6 +27,7 @@ from connect_core.dev.stack import Stack
 from tests.integration.ports import free_port
 from tests.programs import mariadb_client, mariadb_server
 
+QUERIES = {"jdbc.query.allowed": "true"}
 KINDS = ("postgresql", "mariadb", "sqlite", "duckdb")
 
 
@@ -99,7 +100,7 @@ def postgresql_server(url: str, schema: str = "jdbc_test") -> Server:
         "connection.user": str(address.username),
         "connection.password": str(address.password),
     }
-    return Server("postgresql", config, WorkerLimits())
+    return Server("postgresql", config, WorkerLimits(values=QUERIES))
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class MariaDb:
         self.client(f"DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name} CHARACTER SET utf8mb4")
         url = f"jdbc:mariadb://127.0.0.1:{self.port}/{name}"
         config = {"connection.url": url, "connection.user": "connect", "connection.password": "connect-secret"}
-        return Server("mariadb", config, WorkerLimits())
+        return Server("mariadb", config, WorkerLimits(values=QUERIES))
 
 
 @contextmanager
@@ -185,5 +186,5 @@ def file_server(kind: str, folder: Path) -> Server:
     """Return an empty SQLite or DuckDB file."""
     with sqlite3.connect(":memory:") if kind == "sqlite" else duckdb.connect(":memory:") as client:
         assert client.execute("SELECT 40 + 2").fetchone() == (42,), f"service broken: {kind}"
-    limits = WorkerLimits((folder,), {"jdbc.dialects": "postgresql,mariadb,sqlite,duckdb"})
+    limits = WorkerLimits((folder,), {"jdbc.dialects": "postgresql,mariadb,sqlite,duckdb", **QUERIES})
     return Server(kind, {"connection.url": f"jdbc:{kind}:{folder / f'test.{kind}'}"}, limits)
