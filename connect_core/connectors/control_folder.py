@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
+from connect_core.connectors import link_free
 from connect_core.errors import ConfigError, StaleEpochError
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "execution_of",
     "read_json",
     "release",
-    "sync_folder",
     "write_durably",
 ]
 
@@ -50,14 +49,14 @@ class ControlFolder:
     def raise_epoch(self, epoch: int) -> None:
         """Record an epoch. Raises StaleEpochError if a newer one stands there."""
         folder = self._epochs
-        folder.mkdir(parents=True, exist_ok=True)
+        link_free.make_folders(folder)
         self.check_epoch(epoch)
         create_if_absent(folder / f"{epoch:020d}", {"epoch": epoch})
         # Again: a newer driver may have written its own between the look and the write.
         self.check_epoch(epoch)
         for place in folder.iterdir():
             if place.name.isdigit() and int(place.name) < epoch:
-                place.unlink(missing_ok=True)
+                link_free.remove(place)
 
     def check_epoch(self, epoch: int) -> None:
         """Raise StaleEpochError if a newer epoch stands there."""
@@ -117,7 +116,7 @@ class ControlFolder:
             interval = IntervalKey("", int(incarnation), int(sequence), 0)
             marker = self.marker(interval)
             if marker is not None and (marker.aborted or self.is_published(interval)):
-                shutil.rmtree(place, ignore_errors=True)
+                link_free.remove_tree(place)
 
     @property
     def _epochs(self) -> Path:
@@ -125,7 +124,7 @@ class ControlFolder:
 
     def _create(self, interval: IntervalKey, content: Mapping[str, Any]) -> CommitMarker:
         place = self._place(interval, "json")
-        place.parent.mkdir(parents=True, exist_ok=True)
+        link_free.make_folders(place.parent)
         head = {
             "version": _VERSION,
             "deployment": self.deployment,
@@ -169,7 +168,7 @@ class Owner:
 
 def claim(place: Path, owner: Owner, key: str, value: str) -> None:
     """Make ``owner`` the one that writes here. Raises ConfigError if another connector or deployment does."""
-    place.parent.mkdir(parents=True, exist_ok=True)
+    link_free.make_folders(place.parent)
     standing = _owner(create_if_absent(place, {"connector": owner.connector, "deployment": owner.deployment}))
     if standing == owner:
         return
@@ -190,7 +189,7 @@ def release(place: Path, owner: Owner) -> None:
     """Take back what ``claim`` made, if ``owner`` made it."""
     standing = read_json(place)
     if standing is not None and _owner(standing) == owner:
-        place.unlink(missing_ok=True)
+        link_free.remove(place)
 
 
 def _owner(content: Mapping[str, Any]) -> Owner:
@@ -211,12 +210,12 @@ def create_if_absent(place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     write_durably(draft, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
     try:
         # A link is made whole or not at all, and never over another: nobody reads half a manifest.
-        os.link(draft, place)
+        link_free.hard_link(draft, place)
     except FileExistsError:
         pass
     finally:
-        draft.unlink()
-    sync_folder(place.parent)
+        link_free.remove(draft)
+    link_free.sync_folder(place.parent)
     standing = read_json(place)
     assert standing is not None
     return standing
@@ -224,7 +223,7 @@ def create_if_absent(place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_durably(place: Path, content: bytes) -> None:
     """Write a new file and make its content durable. Raises FileExistsError."""
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    descriptor = link_free.open_file(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
@@ -234,16 +233,7 @@ def write_durably(place: Path, content: bytes) -> None:
 def read_json(place: Path) -> dict[str, Any] | None:
     """Return a JSON file's content, or ``None`` if there is no such file."""
     try:
-        content: dict[str, Any] = json.loads(place.read_bytes())
+        content: dict[str, Any] = json.loads(link_free.read_bytes(place))
     except FileNotFoundError:
         return None
     return content
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a folder's entries durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from connect_core.connectors.link_free import open_file
 from connect_core.errors import ConnectError
 
 __all__ = ["StagedFile", "Written", "verify"]
@@ -31,8 +32,7 @@ class StagedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._descriptor = os.open(path, flags, 0o644)
+        self._descriptor = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         self._digest = hashlib.sha256()
         self._size = 0
 

@@ -14,8 +14,9 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.connectors.allowed_file import AllowedFile, allowed_path
-from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release, sync_folder
+from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release
 from connect_core.connectors.file.config import FILE
+from connect_core.connectors.link_free import sync_folder
 from connect_core.connectors.path_names import escaped
 from connect_core.connectors.staged_file import verify
 from connect_core.errors import ConnectError

@@ -18,6 +18,7 @@ from connect_core.connectors.control_folder import execution_of
 from connect_core.connectors.file.appender import FileAppender, control_of
 from connect_core.connectors.file.config import FILE, SINK_CONFIG
 from connect_core.connectors.file.text import lines_of_data, lines_of_values
+from connect_core.connectors.link_free import make_folders
 from connect_core.connectors.partitioning import by_partition
 from connect_core.connectors.path_names import escaped
 from connect_core.connectors.staged_file import StagedFile
@@ -149,7 +150,7 @@ class FileStreamSinkTask(SinkTask):
         interval = self.context.interval
         control = control_of(self._file, interval.key.connector, self.context.limits)
         folder = control.attempt_folder(interval.key, self._execution)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         return StagedFile(folder / f"{escaped(place.topic)}+{place.partition}.lines")
 
 

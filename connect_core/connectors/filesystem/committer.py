@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
-from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release, sync_folder, write_durably
+from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release, write_durably
 from connect_core.connectors.filesystem.columns import (
     ColumnKinds,
     KindConflict,
@@ -22,6 +22,7 @@ from connect_core.connectors.filesystem.config import PATH
 from connect_core.connectors.filesystem.layout import Layout
 from connect_core.connectors.filesystem.parquet import Part, rewrite
 from connect_core.connectors.filesystem.staging import StagedTopic
+from connect_core.connectors.link_free import make_folders, remove, rename, sync_folder
 from connect_core.connectors.staged_file import verify
 from connect_core.errors import DataError
 
@@ -92,7 +93,7 @@ class FileSystemCommitter:
         files: Sequence[Mapping[str, Any]] = (marker.detail or {})["files"]
         topics = sorted({file["topic"] for file in files})
         for topic in topics:
-            (self.layout.topic_folder(topic) / _SUCCESS).unlink(missing_ok=True)
+            remove(self.layout.topic_folder(topic) / _SUCCESS)
         for file in files:
             self._move(interval, file)
         for folder in {self.layout.place(file["name"]).parent for file in files}:
@@ -159,16 +160,16 @@ class FileSystemCommitter:
             verify(final, file["size"], file["sha256"])
             return
         verify(staged, file["size"], file["sha256"])
-        final.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(final.parent)
         try:
-            staged.replace(self.layout.place(file["name"]))
+            rename(staged, self.layout.place(file["name"]))
         except FileNotFoundError:
             # Another driver that recovers the same interval was faster.
             verify(final, file["size"], file["sha256"])
 
     def _close(self, topic: str) -> None:
         place: Path = self.layout.topic_folder(topic) / _SUCCESS
-        place.unlink(missing_ok=True)
+        remove(place)
         write_durably(place, b"")
         sync_folder(place.parent)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from connect_core.api.sink import Staged
 from connect_core.connectors.control_folder import ControlFolder, create_if_absent
+from connect_core.connectors.link_free import make_folders
 from connect_core.connectors.path_names import escaped
 from connect_core.errors import DataError
 
@@ -65,6 +66,6 @@ class Layout:
         if not topic_id:
             return ""
         place = self.root / "_connect" / "+ids" / f"{escaped(topic)}.json"
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(place.parent)
         first = create_if_absent(place, {"topic_id": topic_id})["topic_id"]
         return "" if topic_id == first else f"+{sha256(topic_id.encode()).hexdigest()[:8]}"

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from connect_core.connectors.filesystem.columns import ColumnKinds, stored, to_type
 from connect_core.connectors.filesystem.rows import VALUE, Rows
+from connect_core.connectors.link_free import make_folders
 from connect_core.connectors.staged_file import StagedFile, Written
 from connect_core.errors import DataError
 
@@ -104,7 +105,7 @@ class ParquetParts:
         if self._open is not None and self._open.columns != wanted:
             self._close()
         if self._open is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folders(self.folder)
             self._open = ParquetFile(self.folder / f"{self.name}.{len(self.done)}.parquet", wanted, self.codec)
         self._open.write(self._cast(wanted), self._rows)
         self._buffer, self._rows, self._bytes = [], 0, 0

@@ -1,0 +1,103 @@
+"""Work on resolved paths: a symbolic link that was put into one since is refused, not followed.
+
+Every call walks down from ``/`` by descriptors and acts in the folder it reaches: nothing can be swapped in between.
+Raises OSError as the calls of ``os`` do, and ConnectError where a link, or no folder, has taken a folder's place.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from connect_core.errors import ConnectError
+
+__all__ = ["hard_link", "make_folders", "open_file", "read_bytes", "remove", "remove_tree", "rename", "sync_folder"]
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_SWAPPED = frozenset((errno.ELOOP, errno.ENOTDIR))
+
+
+def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
+    """Open a file of an absolute path, never through a link → its descriptor."""
+    with _folder(path.parent) as folder:
+        return os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds."""
+    with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
+        return file.read()
+
+
+def make_folders(path: Path) -> None:
+    """Make a folder and those above it, as far as they are missing."""
+    with _folder(path, is_made=True):
+        pass
+
+
+def hard_link(source: Path, target: Path) -> None:
+    """Give a file a second name. Raises FileExistsError."""
+    with _folder(source.parent) as old, _folder(target.parent) as new:
+        os.link(source.name, target.name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+
+
+def rename(source: Path, target: Path) -> None:
+    """Give a file another name, in place of what has it."""
+    with _folder(source.parent) as old, _folder(target.parent) as new:
+        os.rename(source.name, target.name, src_dir_fd=old, dst_dir_fd=new)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    with suppress(FileNotFoundError), _folder(path.parent) as folder:
+        os.unlink(path.name, dir_fd=folder)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder with all that is in it; what cannot be removed stays."""
+    with _folder(path.parent) as folder:
+        shutil.rmtree(path.name, ignore_errors=True, dir_fd=folder)
+
+
+def sync_folder(path: Path) -> None:
+    """Make a folder's entries durable."""
+    with _folder(path) as folder:
+        os.fsync(folder)
+
+
+@contextmanager
+def _folder(path: Path, is_made: bool = False) -> Iterator[int]:
+    """Open a folder part by part."""
+    folder = os.open("/", _FOLDER)
+    try:
+        for part in path.parts[1:]:
+            inner = _inner(path, part, folder, is_made)
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _inner(path: Path, part: str, folder: int, is_made: bool) -> int:
+    try:
+        try:
+            return os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+        except FileNotFoundError:
+            if not is_made:
+                raise
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+            return os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+    except OSError as error:
+        if error.errno in _SWAPPED:
+            raise ConnectError(
+                f"{path} cannot be used: {part} was replaced by a link, or by no folder, since the path was checked; "
+                "put the folder back, or name the one it leads to in the connector's configuration"
+            ) from error
+        error.filename = str(path)
+        raise
