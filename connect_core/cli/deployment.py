@@ -11,6 +11,7 @@ from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.wiring import airflow_api
+from connect_core.effects.closed_topics import closed_topics
 from connect_core.herder.context import Herder
 from connect_core.herder.observer import Observer
 from connect_core.herder.rewriting import rewrite_offsets
@@ -52,7 +53,7 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
     """
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
-    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), settings.internal_topics))
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), closed_topics(settings, database)))
     if is_service:
         # So that a stall is seen where the watcher itself is gone.
         Observer(database, ends).start()

@@ -11,6 +11,7 @@ from connect_core.configs import load_worker, providers_of
 from connect_core.dag.access import AirflowAccess
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.scheduler import RequestingScheduler
+from connect_core.effects.closed_topics import closed_topics
 from connect_core.herder.context import Herder
 from connect_core.herder.observer import Observer
 from connect_core.herder.rewriting import rewrite_offsets
@@ -29,7 +30,7 @@ def make_app() -> Any:
     settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
-    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), settings.internal_topics))
+    ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), closed_topics(settings, database)))
     # So that a stall is seen where the watcher itself is gone.
     Observer(database, ends).start()
 

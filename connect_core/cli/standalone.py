@@ -13,6 +13,7 @@ import typer
 
 from connect_core.cli.options import rest_options
 from connect_core.configs import ConnectorFile, load_worker, providers_of, read_connector_file
+from connect_core.effects.closed_topics import closed_topics
 from connect_core.errors import ConnectError
 from connect_core.herder.connectors import NewConnector, create, put_config
 from connect_core.herder.context import Herder
@@ -98,7 +99,8 @@ def _serve(opened: StandaloneWorker) -> RestServer | None:
     """Serve the REST API; a taken port is no reason to stop the connectors. Raises ConfigError."""
     authorizer = LoopbackAuthorizer()
     check_listeners(opened.settings.listeners)
-    ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved), opened.settings.internal_topics))
+    closed = closed_topics(opened.settings, opened.database)
+    ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved), closed))
     Observer(opened.database, ends).start()
     options = replace(rest_options(opened.settings), face="standalone")
     app = create_app(partial(herder_of, opened, ends=ends), authorizer, options)

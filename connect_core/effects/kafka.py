@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from connect_core.api.records import TopicPartition
@@ -48,21 +48,24 @@ class KafkaEffects:
     deployment: str
     offsets_topic: str
     status_topic: str
-    internal: frozenset[str] = frozenset()
+    internal: Callable[[], frozenset[str]] = frozenset
+    """Asked for topics that no pattern matches, beside the two above."""
     _admin: KafkaAdmin = field(init=False)
     _tail: StatusTail = field(init=False)
     _reports: dict[int, TaskReport] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._admin = KafkaAdmin(self.clients, {*self.internal, self.offsets_topic, self.status_topic})
+        self._admin = KafkaAdmin(self.clients, lambda: {*self.internal(), self.offsets_topic, self.status_topic})
         self._tail = StatusTail(self.clients, self.status_topic)
 
     @classmethod
-    def of(cls, settings: WorkerSettings, config: ConnectorConfig) -> KafkaEffects:
+    def of(
+        cls, settings: WorkerSettings, config: ConnectorConfig, internal: Callable[[], frozenset[str]]
+    ) -> KafkaEffects:
         """Return the performer for one connector: its client overrides, its own offsets topic."""
         clients = KafkaClients(settings.resolved, config.resolved, f"connect-{config.name}")
         offsets = config.offsets_topic or settings.offsets_topic.name
-        return cls(clients, settings.deployment, offsets, settings.status_topic.name, settings.internal_topics)
+        return cls(clients, settings.deployment, offsets, settings.status_topic.name, internal)
 
     def handlers(self) -> Handlers:
         """Return the performer of each effect this object performs."""

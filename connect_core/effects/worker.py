@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from connect_core.configs import ConfigProviders, ConnectorConfig, providers_of, task_worker_properties, unresolve
+from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.connectors import ConnectorEffects, DriverContext
 from connect_core.effects.kafka import KafkaEffects
 from connect_core.effects.perform import Handlers, perform
@@ -178,7 +179,7 @@ class ConnectorWorker:
                 deployment.claim(connection, self.settings.deployment)
         config = self.config_of(state)
         self._connector = self._effects_of(state.name, state.config, config)
-        self._kafka = KafkaEffects.of(self.settings, config)
+        self._kafka = KafkaEffects.of(self.settings, config, closed_topics(self.settings, self.database))
         self._config, self._started = config, version
 
     def _effects_of(self, name: str, raw: Mapping[str, str], config: ConnectorConfig) -> ConnectorEffects:

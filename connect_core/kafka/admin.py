@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 
 from confluent_kafka.admin import AdminClient
@@ -20,10 +20,11 @@ __all__ = ["KafkaAdmin"]
 class KafkaAdmin:
     """Calls many partitions at once; every method raises RetriableError if the brokers do not answer.
 
-    Safe to use from several threads. The client is made at the first call.
+    Safe to use from several threads. The client is made at the first call. ``internal``
+    is asked for the topics that no pattern matches.
     """
 
-    def __init__(self, clients: KafkaClients, internal: Collection[str] = ()) -> None:
+    def __init__(self, clients: KafkaClients, internal: Callable[[], Collection[str]] = frozenset) -> None:
         self._clients, self._internal = clients, internal
         self.servers = clients.bootstrap_servers
         self._client: AdminClient | None = None
@@ -37,7 +38,7 @@ class KafkaAdmin:
 
     def topics(self, regex: str) -> list[str]:
         """Return the names that match ``regex`` as a whole, internal topics left out."""
-        return list_topics(self.client, regex, self.servers, self._internal)
+        return list_topics(self.client, regex, self.servers, self._internal())
 
     def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
         """Return the id of each topic that exists."""

@@ -16,6 +16,7 @@ from typing import Any
 from connect_core.api.records import TopicPartition
 from connect_core.api.source import SourceConnector
 from connect_core.configs import ConfigProviders, ConnectorConfig, providers_of
+from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.herder.readiness import Readiness, readiness
@@ -127,7 +128,8 @@ class ConnectorProbe:
 
 def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
     """Return the probe of a deployment; nothing is connected before it is asked."""
-    admin = KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-watcher"), settings.internal_topics)
+    clients = KafkaClients(settings.resolved, client_id="connect-watcher")
+    admin = KafkaAdmin(clients, closed_topics(settings, database))
     return ConnectorProbe(settings, database, admin, providers_of(settings, os.environ))
 
 

@@ -97,5 +97,5 @@ def test_pattern_matches_no_internal_topic(cluster: Cluster) -> None:
     prefix = new_name()
     own, free = cluster.create(name=f"{prefix}-offsets"), cluster.create(name=f"{prefix}-data")
     hidden = cluster.create(name=f"__{prefix}")
-    assert KafkaAdmin(cluster.clients(), {own}).topics(f"(__)?{prefix}.*") == [free]
+    assert KafkaAdmin(cluster.clients(), lambda: {own}).topics(f"(__)?{prefix}.*") == [free]
     assert hidden not in KafkaAdmin(cluster.clients()).topics(".*")

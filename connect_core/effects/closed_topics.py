@@ -1,0 +1,23 @@
+"""The topics that are closed to records at this moment, whatever pattern a sink names its own by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from connect_core.settings import WorkerSettings
+from connect_core.store import Database, connectors
+
+__all__ = ["closed_topics"]
+
+
+def closed_topics(settings: WorkerSettings, database: Database) -> Callable[[], frozenset[str]]:
+    """Return a function for the worker's own topics and the offsets topics of all connectors.
+
+    It may raise RetriableError. Asked each time a pattern is matched: any connector may have named an offsets topic since.
+    """
+
+    def closed() -> frozenset[str]:
+        with database.read() as connection:
+            return settings.internal_topics | connectors.offsets_topics(connection)
+
+    return closed
