@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from connect_core.api.config.parsing import trim
-from connect_core.errors import BadRequestError, ConnectError, NotFoundError
+from connect_core.errors import BadRequestError, NotFoundError
 from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
 from connect_core.herder.context import Herder
+from connect_core.herder.refusals import refusals
 from connect_core.herder.rewriting import end_connector
 from connect_core.herder.status import compute_status
 from connect_core.interval.values import ConnectorState, TargetState
@@ -34,8 +34,6 @@ __all__ = [
     "put_config",
 ]
 
-_LONGEST_REASON = 1000
-"""Characters of a name or a reason the audit keeps of what was refused."""
 _INITIAL_STATES = {
     "RUNNING": TargetState.STARTED,
     "PAUSED": TargetState.PAUSED,
@@ -71,7 +69,7 @@ def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
     """Create a connector. Raise BadRequestError, AlreadyExistsError."""
     name = trim(new.name or "")
     target = _target(new.initial_state)
-    with _refusals(herder, "create", name):
+    with refusals(herder, "create", name):
         accepted = accept(herder, name, named(name, new.config))
     with herder.database.write() as connection:
         connectors.create(connection, name, accepted, target)
@@ -103,7 +101,7 @@ def patch_config(herder: Herder, name: str, patch: RawConfig) -> ConnectorInfo:
 
 def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> ConnectorInfo:
     name = stored.name
-    with _refusals(herder, "configure", name):
+    with refusals(herder, "configure", name):
         accepted = accept(herder, name, config, stored.config)
     with herder.database.write() as connection:
         connectors.replace_config(connection, name, accepted)
@@ -115,23 +113,6 @@ def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> Conne
     if stored.failure is not None and stored.target_state is TargetState.STARTED:
         herder.ask("retry", name)
     return _info(name, accepted, len(tasks))
-
-
-@contextmanager
-def _refusals(herder: Herder, action: str, name: str) -> Iterator[None]:
-    """Keep in the audit what was refused, with the reason: secrets are hidden in it."""
-    try:
-        yield
-    except ConnectError as error:
-        with herder.database.write() as connection:
-            act = Act(herder.actor, action, _storable(name), None, {"refused": _storable(str(error))})
-            audit.record(connection, act)
-        raise
-
-
-def _storable(text: str) -> str:
-    """Return the beginning of what a person sent, as any database takes it."""
-    return text[:_LONGEST_REASON].encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def _schedule(config: Mapping[str, str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ def ensure_allowed(request: Request, method: Method, connector: str | None) -> H
     caller = request.state.caller
     if not state.authorizer.allows(caller, method, connector):
         what = f"connector {connector}" if connector is not None else "this"
-        raise ForbiddenError(f"User {caller.name} may not {_VERBS[method]} {what}")
+        raise ForbiddenError(f"User {caller.name} may not {_VERBS[method]} {what}", connector)
     made: Herder = state.herder_factory(caller.name)
     return made
 
@@ -42,7 +42,7 @@ def ensure_settings_allowed(request: Request, herder: Herder, connector: str, co
     fresh = {key: value for key, value in given.items() if value != stored.get(key)}
     refusal = request.app.state.authorizer.refusal(request.state.caller, connector, fresh) if fresh else None
     if refusal is not None:
-        raise ForbiddenError(f"User {request.state.caller.name} may not {refusal}")
+        raise ForbiddenError(f"User {request.state.caller.name} may not {refusal}", connector)
 
 
 _FAR_REACHING = ("schedule", "schedule.pool", "schedule.outlets")

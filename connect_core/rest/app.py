@@ -15,6 +15,7 @@ from connect_core.rest.auth import AuthMiddleware, Authorizer
 from connect_core.rest.errors import install_handlers
 from connect_core.rest.headers import HeaderRule, HeadersMiddleware
 from connect_core.rest.links import Links
+from connect_core.rest.refusals import Refusals
 from connect_core.rest.routers import ADMIN, ROUTERS
 from connect_core.rest.shapes import ErrorMessage
 from connect_core.rest.ui import PageMiddleware
@@ -56,6 +57,7 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     )
     app.state.herder_factory = herder_factory
     app.state.authorizer = authorizer
+    app.state.refusals = Refusals(herder_factory)
     app.state.cluster_id = options.cluster_id
     app.state.face = options.face
     app.state.links = options.links

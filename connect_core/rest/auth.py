@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -32,6 +33,10 @@ Method = Literal["GET", "POST", "PUT", "DELETE"]
 BAD_HOST = "The header Host must name one host, as HOST or HOST:PORT"
 """What is answered to a request whose host cannot be told."""
 
+FOREIGN = "Pages of another origin may not change anything"
+"""What is answered to a request that changes something for a page of another origin."""
+
+_CONNECTOR = re.compile("(?:/v1)?/connectors/([^/]+)")
 _OPEN = "/health"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -119,6 +124,7 @@ class AuthMiddleware:
         try:
             host_of(scope)
         except BadHost:
+            await self._keep(scope, await self._caller_of(scope), BAD_HOST)
             await error_answer(400, BAD_HOST)(scope, receive, send)
             return
         path = scope["path"].removeprefix(scope.get("root_path", ""))
@@ -128,10 +134,25 @@ class AuthMiddleware:
                 await self._unknown()(scope, receive, send)
                 return
             if scope["method"] not in _SAFE and self._is_foreign(Headers(scope=scope)):
-                await error_answer(403, "Pages of another origin may not change anything")(scope, receive, send)
+                await self._keep(scope, caller, FOREIGN)
+                await error_answer(403, FOREIGN)(scope, receive, send)
                 return
             scope = {**scope, "state": {**scope.get("state", {}), "caller": caller}}
         await self._app(scope, receive, send)
+
+    async def _caller_of(self, scope: Scope) -> Caller | None:
+        """Return who sent a request that is refused anyway, where credentials tell it."""
+        try:
+            return await self._authorizer.authenticate(Request(scope))
+        except BadHost:
+            return None
+
+    async def _keep(self, scope: Scope, caller: Caller | None, reason: str) -> None:
+        if caller is not None:
+            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            named = _CONNECTOR.match(path)
+            request = Request(scope)
+            await request.app.state.refusals.keep(request, caller, named[1] if named else None, reason)
 
     def _unknown(self) -> Any:
         challenge = self._authorizer.challenge

@@ -35,6 +35,11 @@ _REASONS = {404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 
 class ForbiddenError(ConnectError):
     """Refuse what the caller has no right to, or what the worker's settings turn off."""
 
+    def __init__(self, message: str, connector: str | None = None) -> None:
+        """Take what is answered, and the connector it is about."""
+        super().__init__(message)
+        self.connector = connector
+
 
 class UnsupportedTypeError(ConnectError):
     """Refuse a body that is not said to be JSON."""
@@ -101,6 +106,9 @@ async def _on_connect_error(request: Request, error: Exception) -> Response:
     # What is wrong with a body is its sender's affair, whatever status Connect has for it.
     if status >= 500 and not isinstance(error, DataError):
         _LOG.warning("%s %s: %s", request.method, request.url.path, error)
+    if isinstance(error, ForbiddenError):
+        connector = error.connector or request.path_params.get("connector")
+        await request.app.state.refusals.keep(request, request.state.caller, connector, str(error))
     return error_answer(status, str(error))
 
 

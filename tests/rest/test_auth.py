@@ -10,7 +10,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
 
+from connect_core.errors import RetriableError
 from connect_core.rest.auth import LoopbackAuthorizer, Service, is_loopback
+from connect_core.store import audit
 from tests.herder.worlds import SOURCE, World
 from tests.rest.conftest import Client, app_of
 
@@ -111,6 +113,47 @@ def test_page_of_another_origin_may_change_nothing(call: Client, world: World) -
     assert call("POST", "/connectors/a/restart", headers={"Sec-Fetch-Site": "cross-site"}).status == 403
     assert call("POST", "/connectors/a/restart", headers=own).status == 204
     assert call("GET", "/connectors/a", headers=foreign).status == 200
+
+
+def acts(world: World) -> list[tuple[str, str, str | None, Any]]:
+    with world.database.read() as connection:
+        rows = [one.act for one in audit.history(connection) if one.act.action.startswith("refused")]
+    return [(act.actor, act.action, act.connector, (act.after or {})["refused"]) for act in reversed(rows)]
+
+
+def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, world: World) -> None:
+    world.create("a")
+    for _ in range(2):
+        assert guarded("DELETE", "/connectors/a", headers=as_user("ann")).status == 403
+    assert guarded("GET", "/v1/connectors/a/acts", headers=as_user("ann")).status == 403
+    assert guarded("PUT", "/connectors/a/config", SOURCE, as_user("ann")).status == 403
+    assert guarded("POST", "/connectors", {"name": "new", "config": SOURCE}, as_user("ann")).status == 403
+    foreign = {**as_user("jo"), "Origin": "http://evil.example"}
+    assert guarded("POST", "/connectors/a/restart", headers=foreign).status == 403
+    assert guarded("GET", "/connectors/a", headers={"X-Guest": "jo", "Host": "evil@x"}).status == 400
+    pool = {**SOURCE, "schedule.pool": "theirs"}
+    assert guarded("PUT", "/connectors/a/config", pool, as_user("jo")).status == 403
+    assert acts(world) == [
+        ("ann", "refused DELETE", "a", "User ann may not delete connector a"),
+        ("ann", "refused GET", "a", "User ann may not see connector a"),
+        ("ann", "refused PUT", "a", "User ann may not change connector a"),
+        ("ann", "refused POST", "new", "User ann may not create connector new"),
+        ("jo", "refused POST", "a", "Pages of another origin may not change anything"),
+        ("jo", "refused GET", "a", "The header Host must name one host, as HOST or HOST:PORT"),
+        ("jo", "refused PUT", "a", "User jo may not use that pool"),
+    ]
+    shown = guarded("GET", "/v1/connectors/a/acts", headers=as_user("jo")).json["acts"]
+    assert {act["action"] for act in shown} >= {"refused DELETE", "refused POST"}
+
+
+def test_a_refusal_stays_one_while_the_audit_cannot_be_written(
+    guarded: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*given: object) -> None:
+        raise RetriableError("the database is away")
+
+    monkeypatch.setattr("connect_core.rest.refusals.record_refusal", fails)
+    assert guarded("DELETE", "/connectors/a", headers=as_user("ann")).status == 403
 
 
 def test_allowed_origin_may(world: World, serve: Callable[[FastAPI], Client]) -> None:
