@@ -13,7 +13,8 @@ __all__ = ["closed_topics"]
 def closed_topics(settings: WorkerSettings, database: Database) -> Callable[[], frozenset[str]]:
     """Return a function for the worker's own topics and the offsets topics of all connectors.
 
-    It may raise RetriableError. Asked each time a pattern is matched: any connector may have named an offsets topic since.
+    It may raise RetriableError. It is called each time a pattern is matched: any
+    connector may have named an offsets topic since.
     """
 
     def closed() -> frozenset[str]:
