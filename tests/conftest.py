@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -47,6 +48,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes a whole stack, and longest."""
     items.sort(key=lambda item: not item.nodeid.startswith(WHOLE_STACK))
+
+
+def pytest_collection_finish() -> None:
+    """Collect no garbage among what was imported: a seventh of the unit tests' processor time."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter free at its end what was passed over."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

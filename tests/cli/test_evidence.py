@@ -23,6 +23,8 @@ from connect_core.interval.effects import InsertInterval, RaiseEpoch
 from connect_core.interval.values import Counts, IntervalRow, IntervalState, SourceBounds, TaskOutcome, TaskResult
 from tests.herder.worlds import SINK, SOURCE, Driver, World
 
+pytestmark = pytest.mark.slow
+
 FILE = '{"filename":"a.txt"}'
 
 

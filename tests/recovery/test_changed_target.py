@@ -17,6 +17,8 @@ from connect_core.interval.values import TargetState
 from connect_core.plan.abandon import OffsetWish, abandon
 from tests.recovery.sinks import NAME, Sink, lines, new_database, topics_of
 
+pytestmark = pytest.mark.slow
+
 POINTS = [fx.CommitTarget, fx.PublishTarget, fx.CommitInterval]
 
 

@@ -17,6 +17,8 @@ from connect_core.plan.abandon import OffsetWish, abandon
 from connect_core.plan.interval import plan_interval
 from tests.recovery.sinks import NAME, Sink, lines, new_database, topics_of
 
+pytestmark = pytest.mark.slow
+
 
 class Operator:
     """What ``end_connector`` needs of a herder, over the handlers of a sink."""

@@ -20,6 +20,8 @@ from connect_core.run.task import _error_of
 from connect_core.store.statuses import load_facts
 from tests.recovery.sinks import NAME, Sink, lines, new_database, topics_of
 
+pytestmark = pytest.mark.slow
+
 
 def sink_of(root: Path, *values: str, **settings: object) -> Sink:
     config = {"file": "out.txt", "topics": "t"}

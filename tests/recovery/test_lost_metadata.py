@@ -17,6 +17,8 @@ from connect_core.interval.values import TargetState
 from connect_core.plan.abandon import OffsetWish, abandon
 from tests.recovery.sinks import NAME, Sink, Topics, lines, new_database, topics_of
 
+pytestmark = pytest.mark.slow
+
 
 def file_sink(root: Path, topics: Topics, **more: object) -> Sink:
     return Sink(root, topics, new_database(root), {"file": str(root / "out.txt"), "topics": "t"}, **more)  # type: ignore[arg-type]

@@ -20,6 +20,8 @@ from connect_core.rest.gateway import Gateway
 from connect_core.rest.server import RestServer, serve_in_thread
 from connect_core.settings import Listener
 
+pytestmark = pytest.mark.slow
+
 MEBIBYTE = 1 << 20
 LOOPBACK = Listener("http", "127.0.0.1", 0)
 SHORT = ConnectionLimits(connections=4, head_seconds=1.0, body_seconds=1.0, answer_seconds=1.5)

@@ -77,6 +77,7 @@ def test_time_grows_with_the_text(pattern):
     assert compile_java(pattern).fullmatch("a" * 20_000 + "c") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["(?=(a+)+b)a*", r"((a+)+)\1b", "(?:(a|aa)+)(?<!x)b"])
 def test_what_has_no_bound_is_given_up(pattern):
     with pytest.raises(IllegalArgumentError, match="takes too long"):
@@ -85,6 +86,7 @@ def test_what_has_no_bound_is_given_up(pattern):
     assert compile_java("(?!b)a").fullmatch("a")
 
 
+@pytest.mark.slow
 def test_many_texts_have_the_time_of_one():
     texts = [f"{'a' * 28}{number}" for number in range(50)]
     with pytest.raises(IllegalArgumentError, match="takes too long"):
