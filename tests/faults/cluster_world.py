@@ -1,4 +1,4 @@
-"""Spark as a cluster of its own: a master and two workers, which run a slow task a second time beside the first."""
+"""Spark as a cluster of its own, a master and two workers: it runs slow tasks a second time, and failed ones again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HOSTS = ("127.0.0.2", "127.0.0.3")
 _SETTINGS = """
 spark.master spark://127.0.0.1:{port}
 spark.executor.memory 512m
-spark.task.maxFailures 1
+spark.task.maxFailures 4
 spark.speculation true
 spark.speculation.interval 200ms
 spark.speculation.multiplier 1.1

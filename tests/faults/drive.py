@@ -1,4 +1,8 @@
-"""The process that drives one connector's runs, one after the other, as a scheduler with retries would."""
+"""The process that drives one connector's runs, one after the other, as Airflow's scheduler with its retries would.
+
+A run is tried again as often as ``schedule.retries`` says by default; after that the next run begins, and nobody
+asks for it: a connector that only a person's restart would move stands still.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import time
 import traceback
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import time_machine
 
@@ -17,23 +22,35 @@ from connect_core.interval.runs import RunRequest, RunStatus
 from connect_core.spark.run import run_connector
 
 _PAUSE_SECONDS = 0.3
+_RETRIES = 3
 
 
 def drive(connector: str) -> None:
     """Run the connector until this process is ended."""
-    number = 0
-    while True:
-        number += 1
-        try:
-            outcome = run_connector(RunRequest(connector, f"run-{os.getpid()}-{number}", asked=True))
-            if outcome.status is not RunStatus.IDLE:
-                _say(connector, f"{outcome.status.value}: {outcome.records} records {outcome.reason}")
-        except ConnectError as error:
-            _say(connector, f"{type(error).__name__}: {error}")
-        except Exception:
-            # Whatever ends a task, Airflow tries it again.
-            _say(connector, traceback.format_exc())
-        time.sleep(_PAUSE_SECONDS)
+    for number in count(1):
+        for attempt in range(_RETRIES + 1):
+            run_id = f"run-{os.getpid()}-{number}"
+            request = RunRequest(connector, run_id, asked=attempt > 0, last_try=attempt == _RETRIES)
+            is_over = _tried(request)
+            time.sleep(_PAUSE_SECONDS)
+            if is_over:
+                break
+
+
+def _tried(request: RunRequest) -> bool:
+    """Run once → whether the run has come to an end, so that it is not tried again."""
+    try:
+        outcome = run_connector(request)
+    except ConnectError as error:
+        _say(request.connector, f"{type(error).__name__}: {error}")
+        return False
+    except Exception:
+        # Whatever ends a task, Airflow tries it again.
+        _say(request.connector, traceback.format_exc())
+        return False
+    if outcome.status is not RunStatus.IDLE:
+        _say(request.connector, f"{outcome.status.value}: {outcome.records} records {outcome.reason}")
+    return True
 
 
 def _say(connector: str, what: str) -> None:

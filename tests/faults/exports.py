@@ -114,8 +114,30 @@ class Export:
         }
 
 
+class LineExport(Export):
+    """A ``FileStreamSink`` into one file."""
+
+    def rows(self) -> list[int]:
+        """Return the numbers a reader of the file sees."""
+        file = self.path.with_suffix(".txt")
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [int(line.removeprefix("{n=").removesuffix("}")) for line in lines]
+
+    def _config(self, **config: str) -> dict[str, str]:
+        own = {"connector.class": "FileStreamSink", "file": str(self.path.with_suffix(".txt"))}
+        found = {**super()._config(**config), **own, "interval.max.records": "400"}
+        del found["path"]
+        return found
+
+
 class TableExport(Export):
     """A JDBC sink into a table of the stack's PostgreSQL, beside the metadata."""
+
+    @property
+    def url(self) -> str:
+        """The JDBC URL of the database."""
+        path = urlsplit(self.world.environment["CONNECT_DATABASE_URL"]).path
+        return f"jdbc:postgresql://127.0.0.1:{self.world.stack.service('postgres').port}{path}"
 
     def connect(self) -> psycopg.Connection:
         """Return a connection of the table's owner, past the proxy."""
@@ -144,7 +166,7 @@ class TableExport(Export):
         found = {
             **super()._config(),
             "connector.class": "JdbcSink",
-            "connection.url": f"jdbc:postgresql://127.0.0.1:{self.world.stack.service('postgres').port}{url.path}",
+            "connection.url": self.url,
             "connection.user": url.username or "",
             "connection.password": url.password or "",
             "value.converter.schemas.enable": "true",

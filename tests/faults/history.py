@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from connect_core.errors import RetriableError
 from connect_core.herder.status import get_status
@@ -22,6 +23,7 @@ from connect_core.interval.values import ConnectorType, IntervalState, TargetSta
 from connect_core.store import connectors
 from connect_core.store.connectors import NewConfig
 from connect_core.store.interval_history import PastInterval, list_intervals
+from tests.faults.order import files_out_of_order, partitions_out_of_order
 from tests.faults.world import World
 
 Found = TypeVar("Found")
@@ -66,6 +68,8 @@ class History:
     recovery_seconds: float = 0.0
     recreated: set[str] = field(default_factory=set)
     """Connectors whose intervals are not all known, as they were deleted."""
+    is_ordered: bool = True
+    """Whether the lines stand in the file in the order of their numbers: one writer, one file."""
 
     @property
     def source(self) -> str:
@@ -222,7 +226,7 @@ class History:
     def in_topic(self) -> list[int]:
         """Return the numbers of the lines in the topic, read_committed."""
         values = self.world.topics.read(self.topic, self.written)
-        return [int(json.loads(value or b"{}")["line"].split()[1]) for value in values]
+        return [_number_of(value) for value in values]
 
     def in_parquet(self) -> list[int]:
         """Return the numbers of the lines that a reader of the files sees."""
@@ -233,20 +237,35 @@ class History:
         return [int(line.split()[1]) for line in table["line"].to_pylist()]
 
     def _violations(self) -> Iterator[str]:
-        for connector in {self.source, self.sink} - self.recreated:
-            intervals = self.intervals(connector)
-            committed = [one for one in intervals if one.row.state is IntervalState.COMMITTED]
-            moved = sum(one.counts.records - one.counts.skipped for one in committed)
-            if moved != self.written:
-                yield f"I6: intervals of {connector} count {moved} records, {self.written} were written"
-            for before, after in itertools.pairwise(committed):
-                ends = {part.topic_partition: part.end for part in before.row.ranges}
-                starts = {part.topic_partition: part.start for part in after.row.ranges}
-                if any(starts[part] != end for part, end in ends.items() if part in starts):
-                    yield f"I4: interval {after.row.key.sequence} of {connector} does not begin where the last ended"
+        for connector in (self.source, self.sink):
+            yield from self._bound_violations(connector)
+        if self.is_ordered:
+            yield from self._order_violations()
         staged = [path for path in self.exported.rglob("*") if path.is_file() and "+tmp" in path.parts]
         if len(staged) > self.tasks * self.partitions:
             yield f"I10: {len(staged)} staged files are left"
+
+    def _bound_violations(self, connector: str) -> Iterator[str]:
+        """Compare the connector's intervals; of one that was created again, those since."""
+        committed = [one for one in self.intervals(connector) if one.row.state is IntervalState.COMMITTED]
+        moved = sum(one.counts.records - one.counts.skipped for one in committed)
+        if moved > self.written or (moved != self.written and connector not in self.recreated):
+            yield f"I6: intervals of {connector} count {moved} records, {self.written} were written"
+        for before, after in itertools.pairwise(committed):
+            ends = {part.topic_partition: part.end for part in before.row.ranges}
+            starts = {part.topic_partition: part.start for part in after.row.ranges}
+            if any(starts[part] != end for part, end in ends.items() if part in starts):
+                yield f"I4: interval {after.row.key.sequence} of {connector} does not begin where the last ended"
+
+    def _order_violations(self) -> Iterator[str]:
+        """A partition holds the lines in their order, and so do its files, one after the other."""
+        placed = ((partition, _number_of(value)) for partition, value in self.world.topics.placed(self.topic))
+        for partition in partitions_out_of_order(placed):
+            yield f"I3: partition {partition} of the topic holds lines out of order"
+        folders = (self.exported / self.topic).glob("partition=*")
+        files = {folder.name: [_numbers_in(file) for file in folder.glob("*.parquet")] for folder in folders}
+        for name in files_out_of_order(files):
+            yield f"I3: the files of {name} hold lines out of order"
 
     def _running(self, connector: str) -> list[PastInterval]:
         return [one for one in self.intervals(connector) if one.row.state is IntervalState.RUNNING]
@@ -254,6 +273,15 @@ class History:
     def _create(self, name: str, kind: ConnectorType, config: dict[str, str]) -> None:
         with self.world.database.write() as connection:
             connectors.create(connection, name, NewConfig(kind, config), TargetState.STARTED)
+
+
+def _number_of(value: bytes | None) -> int:
+    return int(json.loads(value or b"{}")["line"].split()[1])
+
+
+def _numbers_in(file: Path) -> list[int]:
+    lines = pq.ParquetFile(file).read(["line"])["line"].to_pylist()
+    return [int(line.split()[1]) for line in lines]
 
 
 def _compare(found: list[int], expected: range) -> tuple[int, int]:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.faults import table
 from tests.faults.history import Findings
+from tests.faults.order import files_out_of_order, partitions_out_of_order
 from tests.faults.proxy import KafkaWatch
 from tests.faults.rows import QUICK, ROWS, Row
 from tests.faults.table import Result
@@ -68,6 +69,13 @@ def test_findings_that_moved_little_or_lost_one_are_not_good() -> None:
         Findings(1, 1000, 0, 0, ("I4",), 0.0),
     ):
         assert not bad.is_good
+
+
+def test_lines_out_of_order_are_found() -> None:
+    assert list(partitions_out_of_order([(0, 1), (1, 5), (0, 2), (1, 4)])) == [1]
+    assert list(partitions_out_of_order([(0, 1), (1, 0), (0, 1), (0, 3)])) == []
+    kept, mixed, turned = [[7, 9], [1, 2]], [[1, 5], [3, 7]], [[2, 1]]
+    assert list(files_out_of_order({"a": kept, "b": mixed, "c": turned})) == ["b", "c"]
 
 
 def test_proxy_knows_the_answer_to_a_commit_among_others() -> None:

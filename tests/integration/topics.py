@@ -38,12 +38,13 @@ class Topics:
         values: list[bytes | None] = []
         end = time.monotonic() + seconds
         while True:
-            values = self._committed(topic)
+            values = [value for _, value in self.placed(topic)]
             if len(values) >= at_least or time.monotonic() > end:
                 return values
             time.sleep(0.2)
 
-    def _committed(self, topic: str) -> list[bytes | None]:
+    def placed(self, topic: str) -> list[tuple[int, bytes | None]]:
+        """Return the partition and value of all committed records, those of a partition in their order."""
         consumer = Consumer({
             "bootstrap.servers": self.bootstrap,
             "group.id": f"check-{uuid.uuid4().hex}",
@@ -56,10 +57,11 @@ class Topics:
             parts = [TopicPartition(topic, number, 0) for number in known]
             ends = {part.partition: consumer.get_watermark_offsets(part, timeout=10)[1] for part in parts}
             consumer.assign([part for part in parts if ends[part.partition]])
-            values: list[bytes | None] = []
+            values: list[tuple[int, bytes | None]] = []
             until = time.monotonic() + 20
             while time.monotonic() < until:
-                values += [one.value() for one in consumer.consume(10_000, 0.2) if one.error() is None]
+                messages = [one for one in consumer.consume(10_000, 0.2) if one.error() is None]
+                values += [(one.partition() or 0, one.value()) for one in messages]
                 at = consumer.position([part for part in parts if ends[part.partition]])
                 if all(one.offset >= ends[one.partition] for one in at):
                     break

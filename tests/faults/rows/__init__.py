@@ -10,14 +10,19 @@ from tests.faults.rows import (
     processes,
     records,
     resources,
+    rotation,
     stalls,
+    targets,
     topics,
 )
 from tests.faults.rows.row import Row
 
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
-_GROUPS = (airflow, changes, cluster, databases, failpoints, network, processes, records, resources, stalls, topics)
+_GROUPS = (
+    *(airflow, changes, cluster, databases, failpoints, network, processes),
+    *(records, resources, rotation, stalls, targets, topics),
+)
 ROWS: tuple[Row, ...] = tuple(
     sorted((row for group in _GROUPS for row in group.ROWS), key=lambda row: (row.number, row.name))
 )

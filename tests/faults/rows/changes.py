@@ -10,6 +10,7 @@ from pathlib import Path
 
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.herder import connectors, lifecycle, offsets
+from connect_core.herder.lifecycle import RestartRequest
 from connect_core.interval.values import TargetState
 from tests.faults.exports import TableExport
 from tests.faults.history import Findings, History
@@ -118,6 +119,9 @@ def moods(world: World) -> Findings:
             mood.write_text(wish)
             history.await_failure(history.source, text)
             mood.unlink()
+            # As in Connect: what a connector itself raised waits for a person.
+            again = RestartRequest(only_failed=False, include_tasks=False)
+            _until_done(partial(lifecycle.restart, world.herder, history.source, again))
             time.sleep(2)
         mood.write_text("none")
         time.sleep(4)

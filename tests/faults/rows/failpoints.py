@@ -47,20 +47,30 @@ def kill_at(point: str, history: History) -> int:
     return killed
 
 
-def _kill(history: History, point: str, connector: str) -> int:
-    """Arm the point and wait until a process has died there → its id."""
-    armed = history.world.armed
-    armed.write_text(f"{point} {connector} kill")
+def arm(world: World, point: str, connector: str, act: str) -> None:
+    """Let the next process of the connector that comes to the point act so."""
+    world.armed.write_text(f"{point} {connector} {act}")
+
+
+def await_taken(world: World, trouble: str) -> int:
+    """Wait until a process has come to the armed point → its id. Raise AssertionError with the trouble."""
     end = time.monotonic() + _SECONDS
-    while armed.exists():
-        assert time.monotonic() < end, f"no process of {connector} came to {point}"
+    while world.armed.exists():
+        assert time.monotonic() < end, trouble
         time.sleep(0.1)
-    (taken,) = armed.parent.glob(f"{armed.name}-*")
+    (taken,) = world.armed.parent.glob(f"{world.armed.name}-*")
     pid = int(taken.name.rpartition("-")[2])
     taken.unlink()
+    return pid
+
+
+def _kill(history: History, point: str, connector: str) -> int:
+    """Arm the point and wait until a process has died there → its id."""
+    arm(history.world, point, connector, "kill")
+    pid = await_taken(history.world, f"no process of {connector} came to {point}")
     for driver in history.world.drivers:
         if driver.process.pid == pid:
-            driver.process.wait(end - time.monotonic())
+            driver.process.wait(_SECONDS)
     return pid
 
 
