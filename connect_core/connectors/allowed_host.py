@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from connect_core.api.connector import WorkerLimits
 from connect_core.errors import ConfigError
 
-__all__ = ["ensure_allowed_host"]
+__all__ = ["allowed_addresses", "ensure_allowed_host"]
 
 _ALLOWED = "hosts.allowed"
 _METADATA = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254")))
@@ -28,11 +28,20 @@ def ensure_allowed_host(key: str, host: str, limits: WorkerLimits) -> None:
     resolves to several addresses needs all of them allowed; one that does not resolve
     fails when it is called.
     """
+    allowed_addresses(key, host, limits)
+
+
+def allowed_addresses(key: str, host: str, limits: WorkerLimits) -> list[str]:
+    """Return a host's addresses in the system's order; none where its name does not resolve.
+
+    Who connects uses these and does not resolve the name again: it may stand for
+    another address by then (DNS rebinding). Raises as ``ensure_allowed_host`` does.
+    """
     listed = [part.strip().lower() for part in limits.values.get(_ALLOWED, "").split(",") if part.strip()]
     name = host.strip("[]").rstrip(".").lower()
-    addresses = _addresses(name)
+    found = _resolved(name)
     is_named = any(_is_name(name, pattern) for pattern in listed)
-    for address in addresses:
+    for address in map(_plain, found):
         if any(_is_within(address, part) for part in listed):
             continue
         if _is_never(address):
@@ -40,8 +49,9 @@ def ensure_allowed_host(key: str, host: str, limits: WorkerLimits) -> None:
             raise ConfigError(key, host, f"{address} is a link-local, metadata or multicast address: {remedy}")
         if listed and not is_named:
             raise _unlisted(key, host, listed)
-    if listed and not addresses and not is_named:
+    if listed and not found and not is_named:
         raise _unlisted(key, host, listed)
+    return found
 
 
 def _unlisted(key: str, host: str, listed: list[str]) -> ConfigError:
@@ -49,12 +59,12 @@ def _unlisted(key: str, host: str, listed: list[str]) -> ConfigError:
     return ConfigError(key, host, f"this worker's connectors may call {', '.join(listed)} only: {remedy}")
 
 
-def _addresses(name: str) -> list[Address]:
+def _resolved(name: str) -> list[str]:
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return sorted({_plain(str(one[4][0])) for one in found}, key=str)
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
 
 
 def _plain(text: str) -> Address:

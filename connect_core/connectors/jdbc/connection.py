@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import tenacity
-from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.allowed_host import allowed_addresses
 from connect_core.connectors.jdbc.address import CONNECTION_URL, CURRENT_SCHEMA, database_url, parse_address
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects import Dialect, dialect_named
@@ -29,6 +31,7 @@ class JdbcDatabase:
     engine: Engine
     dialect: Dialect
     settings: ConnectionSettings
+    limits: WorkerLimits
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
@@ -76,6 +79,18 @@ class JdbcDatabase:
         server = f"{url.host}:{url.port}/" if url.host and url.port else f"{url.host}/" if url.host else ""
         return f"{server}{url.database or ''}"
 
+    def addresses(self) -> list[str]:
+        """Return where the host is now, each address checked: none where the database is a file.
+
+        Raises ConfigError where the name has come to mean a host that may not be called,
+        RetriableError where it does not resolve.
+        """
+        host = self.engine.url.host
+        found = allowed_addresses(CONNECTION_URL, host, self.limits) if host else []
+        if host and not found:
+            raise RetriableError(f"The host {host} of {CONNECTION_URL} has no address: check its name and the DNS")
+        return found
+
     def _tried(self) -> Connection:
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(self.settings.attempts),
@@ -116,7 +131,14 @@ def open_database(settings: ConnectionSettings, limits: WorkerLimits) -> JdbcDat
     except (ArgumentError, TypeError) as error:
         raise ConfigError(CONNECTION_URL, f"{url.get_backend_name()}:…", str(error)) from error
     dialect.listen(engine)
-    return JdbcDatabase(engine, dialect, settings)
+    database = JdbcDatabase(engine, dialect, settings, limits)
+
+    @event.listens_for(engine, "do_connect")
+    def reach(_dialect: object, _record: object, _positional: object, arguments: dict[str, Any]) -> Any:
+        addresses = database.addresses()
+        return dialect.connect_to(addresses, arguments) if addresses else None
+
+    return database
 
 
 def message_of(error: SQLAlchemyError) -> str:

@@ -18,6 +18,8 @@ from sqlalchemy.dialects.postgresql import asyncpg
 from connect_core.connectors.jdbc.address import CURRENT_SCHEMA, parse_address
 from connect_core.connectors.jdbc.connection import JdbcDatabase
 from connect_core.connectors.jdbc.dialects.postgresql import is_passing
+from connect_core.connectors.jdbc.dialects.postgresql_errors import first_sentence
+from connect_core.connectors.jdbc.dialects.postgresql_parameters import at_addresses
 from connect_core.errors import ConnectError, RetriableError
 
 __all__ = ["ArrowReader"]
@@ -76,7 +78,9 @@ class ArrowReader:
 
 def _translated(error: adbc_driver_manager.Error, place: str) -> ConnectError:
     state = error.sqlstate or ""
-    text = f"The database at {place} says: {' '.join(str(error).split())}"
+    # The trace shows this error as well: what it says of rows goes out of it too.
+    error.args = (first_sentence(str(error), error.details),)
+    text = f"The database at {place} says: {error}"
     if not state.strip("\0") or is_passing(state):
         return RetriableError(text)
     return ConnectError(text)
@@ -100,4 +104,6 @@ def _conninfo(database: JdbcDatabase) -> str:
     login = {"user": url.username, "password": url.password}
     place = {"host": url.host, "port": url.port, "dbname": url.database}
     given = {name: str(value) for name, value in url.query.items()}
-    return make_conninfo(**{**place, **login, **given, **database.dialect.connect_arguments(settings, schema)})
+    checked = at_addresses(str(url.host), database.addresses())
+    own = database.dialect.connect_arguments(settings, schema)
+    return make_conninfo(**{**place, **own, **{name: text for name, text in login.items() if text}, **given, **checked})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine
@@ -27,6 +28,12 @@ class Dialect(Protocol):
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
         """Return what the driver's ``connect`` gets beside the URL: time-outs, UTC, the schema of bare names."""
+
+    def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> Any:
+        """Return a connection to one of these addresses of the host, made with the driver's arguments.
+
+        ``None``: the driver is called with the arguments as they are afterwards.
+        """
 
     def listen(self, engine: Engine) -> None:
         """Install what must happen on each new connection or transaction."""

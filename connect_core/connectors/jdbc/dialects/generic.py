@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +74,10 @@ class GenericDialect:
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
         """Return nothing: no argument is known to all drivers."""
         return {}
+
+    def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> Any:
+        """Return nothing: the driver resolves the host itself, just after it was checked."""
+        return None
 
     def listen(self, engine: Engine) -> None:
         """Leave connections as the driver makes them."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import pymysql
 import sqlalchemy as sa
 from sqlalchemy import Connection
 from sqlalchemy.dialects import mysql
@@ -24,6 +27,7 @@ __all__ = ["MysqlDialect"]
 _RETRIABLE = frozenset({0, 1040, 1053, 1205, 1213, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2055})
 """Closed, too many connections, shutdown, lock wait, deadlock, interrupted, killed, unreachable, gone, lost."""
 
+_PORT, _UNREACHABLE = 3306, 2003
 _MOST_DIGITS, _MOST_SCALE = 65, 30
 _TYPES: dict[SchemaType, TypeEngine[Any]] = {
     SchemaType.INT8: mysql.TINYINT(),
@@ -55,6 +59,13 @@ class MysqlDialect(GenericDialect):
             "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
             "local_infile": False,
         }
+
+    def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> Any:
+        """Return a connection over a socket to one of the addresses; TLS still checks the host's name."""
+        connection = pymysql.connect(**arguments, defer_connect=True)
+        # Its own timeouts are set on whatever socket it is given.
+        connection.connect(_socket(addresses, arguments))
+        return connection
 
     def table(self, connection: Connection, name: TableName) -> Table | None:
         """Return a table as it is now, or ``None``; SQLAlchemy leaves the backticks in names doubled."""
@@ -134,3 +145,20 @@ def _given(name: str) -> sa.ColumnElement[Any]:
 
 def _unquoted(column: Column) -> Column:
     return replace(column, name=column.name.replace("``", "`"))
+
+
+def _socket(addresses: Sequence[str], arguments: Mapping[str, Any]) -> socket.socket:
+    """Return a connected socket. Raise the driver's error for an unreachable server."""
+    port = arguments.get("port") or _PORT
+    for number, address in enumerate(addresses, start=1):
+        try:
+            found = socket.create_connection((address, port), arguments["connect_timeout"])
+        except OSError as error:
+            if number == len(addresses):
+                text = f"Can't connect to MySQL server on {arguments['host']!r} ({error})"
+                raise pymysql.err.OperationalError(_UNREACHABLE, text) from error
+        else:
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            return found
+    raise AssertionError("a host has an address")

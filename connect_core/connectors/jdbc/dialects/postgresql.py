@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -18,6 +18,7 @@ from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 from connect_core.connectors.jdbc.dialects.postgresql_copy import insert, merge
 from connect_core.connectors.jdbc.dialects.postgresql_errors import without_details
+from connect_core.connectors.jdbc.dialects.postgresql_parameters import at_addresses, not_the_workers
 from connect_core.connectors.jdbc.dialects.postgresql_upserts import upsert
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
@@ -47,10 +48,8 @@ class PostgresqlDialect(GenericDialect):
         if schema:
             quoted = '"' + schema.replace('"', '""') + '"'
             options.append("-c search_path=" + quoted.replace("\\", "\\\\").replace(" ", "\\ "))
-        # Without a password of its own a connector has none: libpq would take the worker's, from PGPASSWORD or a file.
-        own = {"passfile": os.devnull} | ({} if settings.password else {"password": ""})
         return {
-            **own,
+            **not_the_workers(settings),
             "connect_timeout": max(2, round(settings.connect_timeout)),
             "options": " ".join(options),
             "keepalives_idle": 30,
@@ -58,6 +57,10 @@ class PostgresqlDialect(GenericDialect):
             "keepalives_count": 3,
             "tcp_user_timeout": 60_000,
         }
+
+    def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> None:
+        """Put the addresses among the arguments; TLS still checks the host's name."""
+        arguments |= at_addresses(str(arguments["host"]), addresses)
 
     def listen(self, engine: Engine) -> None:
         """Take the details off errors."""
