@@ -17,6 +17,7 @@ from connect_core.spark.runner import SparkRunner, ThreadRunner
 from connect_core.standalone.loop import ConnectorLoop
 from connect_core.standalone.process_lock import ProcessLock
 from connect_core.standalone.scheduler import StandaloneScheduler
+from connect_core.standalone.sealing import seal_stored
 from connect_core.standalone.session import ProcessSession
 from connect_core.standalone.sweeper import Sweeper
 from connect_core.store import Database, connectors, deployment, leases, migrate
@@ -92,7 +93,7 @@ class StandaloneWorker:
 def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     """Open the worker over its own database, whose identity names the deployment.
 
-    Where no key seals passwords, one is made beside the database.
+    Where no key seals passwords, one is made beside the database; those stored in plain text are sealed.
 
     Raises ConfigError when another process works with its file, RetriableError when database or brokers are down.
     """
@@ -108,6 +109,8 @@ def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     if settings.secret_key_file is None:
         SecretBox.make(key)
     settings = settings.with_secret_key(key)
+    if settings.secret_key_file is not None:
+        seal_stored(database, settings.secret_key_file)
     create_internal_topics(settings)
     session = ProcessSession()
     run_id = f"{_RUN}{uuid.uuid4().hex[:8]}"

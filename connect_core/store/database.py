@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -81,6 +81,18 @@ class Database:
     def close(self) -> None:
         """Close the connections that are not in use."""
         self._engine.dispose()
+
+    def compact(self) -> None:
+        """Leave no copy of replaced rows in SQLite's file and its journal; a server's own housekeeping does so there.
+
+        Raises RetriableError when the database is busy.
+        """
+        if self._engine.dialect.name != "sqlite":
+            return
+        with self._translated(), closing(self._engine.raw_connection()) as connection:
+            cursor = connection.cursor()
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def forget(self) -> None:
         """Leave the connections to the process this one was forked from."""
