@@ -14,6 +14,7 @@ from tests.faults.rows import (
     stalls,
     targets,
     topics,
+    upserts,
 )
 from tests.faults.rows.row import Row
 
@@ -21,7 +22,7 @@ __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
     *(airflow, changes, cluster, databases, failpoints, network, processes),
-    *(records, resources, rotation, stalls, targets, topics),
+    *(records, resources, rotation, stalls, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(
     sorted((row for group in _GROUPS for row in group.ROWS), key=lambda row: (row.number, row.name))

@@ -1,14 +1,10 @@
-"""Records that are hard to take: too large, deleted and written again, of changing schemas."""
+"""Records that are hard to take: too large, or of changing schemas."""
 
 from __future__ import annotations
 
-import json
-import signal
 import time
 from collections.abc import Mapping
 from typing import Any
-
-from confluent_kafka import Producer
 
 from tests.faults.exports import Export, TableExport, described
 from tests.faults.history import Findings, History
@@ -34,55 +30,6 @@ def oversize(world: World) -> Findings:
     if skipped != 3:
         found = found.with_violations(f"I13: {skipped} records are counted as skipped, not 3")
     return found if "1500" in told else found.with_violations(f"I13: its size is not named: {told[:200]}")
-
-
-def upserts(world: World) -> Findings:
-    """Rows are written, written again, deleted by tombstones, drivers are killed: the table follows the topic."""
-    export = TableExport(world, f"row-29-{world.random.getrandbits(24):06x}")
-    export.begin(
-        2,
-        insert__mode="upsert",
-        pk__mode="record_key",
-        pk__fields="id",
-        delete__enabled="true",
-        key__converter="org.apache.kafka.connect.json.JsonConverter",
-        key__converter__schemas__enable="true",
-    )
-    left: dict[int, int] = {}
-    world.drive(export.name)
-    for turn in range(4):
-        _write_upserts(export, turn, left)
-        time.sleep(world.random.uniform(0.5, 2.0))
-        for driver in world.drivers:
-            driver.signal(signal.SIGKILL)
-            driver.process.wait()
-        world.heal(export.name)
-    end = time.monotonic() + 300
-    while dict(export.select("id, n")) != left and time.monotonic() < end:
-        time.sleep(0.5)
-    rows = export.select("id, n")
-    world.end_drivers()
-    lost = len(left.items() - set(rows))
-    return Findings(4, 4 * 1500, lost, len(rows) - len(dict(rows)), _stray(dict(rows), left), 0.0)
-
-
-def _write_upserts(export: Export, turn: int, left: dict[int, int]) -> None:
-    producer = Producer({"bootstrap.servers": export.world.topics.bootstrap})
-    for number in range(1500):
-        key, value = export.world.random.randrange(600), turn * 1500 + number
-        # A table is created for values: a tombstone before the first of them is an error.
-        is_deleted = turn > 0 and export.world.random.random() < 0.3
-        name = json.dumps({"schema": {"type": "int64", "optional": False}, "payload": key}).encode()
-        payload = None if is_deleted else described({"n": "int64"}, {"n": value})
-        producer.produce(export.topic, payload, name, partition=key % 2)
-        left.pop(key, None)
-        left.update({} if is_deleted else {key: value})
-    assert producer.flush(30) == 0
-
-
-def _stray(rows: dict[int, int], left: dict[int, int]) -> tuple[str, ...]:
-    stray = rows.keys() - left.keys()
-    return (f"{len(stray)} rows were deleted and are there",) if stray else ()
 
 
 _SCHEMAS: tuple[tuple[Mapping[str, str], Mapping[str, Any]], ...] = (
@@ -117,7 +64,6 @@ def _with_schemas(export: Export, **config: str) -> Findings:
 
 ROWS: tuple[Row, ...] = (
     Row(28, "oversize records", oversize),
-    Row(29, "tombstones and duplicate keys, drivers killed", upserts),
     Row(30, "schema changes, to files", schema_changes_in_files),
     Row(30, "schema changes, to a table", schema_changes_in_a_table),
 )
