@@ -13,6 +13,8 @@ from connect_core.store.overviews import Moved
 
 __all__ = ["ConnectorMetrics", "collect"]
 
+_UNFINISHED_AND_LAST = 2
+
 
 @dataclass(frozen=True, slots=True)
 class ConnectorMetrics:
@@ -56,7 +58,7 @@ class ConnectorMetrics:
 
 def collect(herder: Herder) -> dict[str, ConnectorMetrics]:
     """Return the numbers of all connectors by name: eight statements however many there are."""
-    summaries = summarize(herder)
+    summaries = summarize(herder, _UNFINISHED_AND_LAST)
     with herder.database.read() as connection:
         moved = overviews.moved_by_connector(connection)
         skipped = overviews.skipped_records(connection)

@@ -67,11 +67,14 @@ class Overview:
     topics: list[str]
 
 
-def summarize(herder: Herder) -> list[Summary]:
-    """Return the lines of all connectors, by name: six statements however many there are."""
+def summarize(herder: Herder, strip: int = 20) -> list[Summary]:
+    """Return the lines of all connectors, by name: six statements however many there are.
+
+    ``strip``: how many of the last intervals a line shows.
+    """
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
-        marks = interval_history.list_marks(connection)
+        marks = interval_history.list_marks(connection, strip)
         positions = overviews.all_sink_positions(connection)
         parts = reports.load(connection)
     lags = _lags(herder, facts, positions)
