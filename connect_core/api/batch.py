@@ -1,4 +1,4 @@
-"""Batches: the columnar form in which records flow (design §4).
+"""Batches: the columnar form in which records flow.
 
 The two lanes have one meaning: a batch and the records made of it are the same
 data, and a stage that cannot say in columns what it would say in records

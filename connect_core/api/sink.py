@@ -102,7 +102,7 @@ class CommitMarker:
 
 
 class SinkCommitter(Protocol):
-    """Keeps the marker in the target itself (design §3); every call is idempotent.
+    """Keeps the marker in the target itself (plan/README.md#targets); every call is idempotent.
 
     Runs on the driver only. Order: ``fence`` at the first plan of a run;
     ``last_incarnation`` before a connector's first interval; ``read_marker`` before

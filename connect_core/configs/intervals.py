@@ -1,4 +1,4 @@
-"""Settings of our own: when a connector runs, how far an interval reaches, what it may skip (design §2)."""
+"""Settings of our own: when a connector runs, how far an interval reaches, what it may skip."""
 
 from __future__ import annotations
 

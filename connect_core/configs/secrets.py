@@ -1,4 +1,4 @@
-"""Secrets in configurations: sealed at rest, hidden on every read (design §6)."""
+"""Secrets in configurations: sealed at rest, hidden on every read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connector's status, computed from facts (design §6); JSON as Connect's REST API shows it."""
+"""A connector's status, computed from facts; JSON as Connect's REST API shows it."""
 
 from __future__ import annotations
 

@@ -263,10 +263,10 @@ class CommitInterval(Effect):
 
 @dataclass(frozen=True, slots=True)
 class StoreIntent(Effect):
-    """Raise the epoch above ``floor`` where STOPPED and keep the wanted offsets → ``int`` (design §3, abandoning).
+    """Raise the epoch above ``floor`` where STOPPED and keep the wanted offsets → ``int``.
 
     A ``None`` offset forgets one, ``wanted=None`` resets all. Raise
-    NotFoundError, IllegalWorkerStateError unless STOPPED.
+    NotFoundError, IllegalWorkerStateError unless STOPPED. See plan/README.md#abandoning.
     """
 
     connector: str
@@ -293,7 +293,10 @@ class FinishIntent(Effect):
 
 @dataclass(frozen=True, slots=True)
 class WriteEpoch(Effect):
-    """Write the epoch record by the control producer (design §3) → ``None``. Raise StaleEpochError if one ≥ stands."""
+    """Write the epoch record by the control producer → ``None``. Raise StaleEpochError if one ≥ stands.
+
+    See plan/README.md#fencing.
+    """
 
     connector: str
     epoch: int

@@ -1,4 +1,4 @@
-"""The frozen values an interval is made of, from plan to commit (design §2)."""
+"""The frozen values an interval is made of, from plan to commit (plan/README.md#the-six-steps)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Many records to a producer in one call, from Arrow columns: librdkafka's ``rd_kafka_produce_batch`` (ADR-4)."""
+"""Many records to a producer in one call, from Arrow columns: librdkafka's ``rd_kafka_produce_batch``.
+
+See kafka/ADR-4-records-put-in-by-columns.md.
+"""
 
 from __future__ import annotations
 

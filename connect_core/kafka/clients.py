@@ -55,7 +55,7 @@ DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
     },
     ClientKind.ADMIN: {**_SOON, "socket.timeout.ms": "30000"},
 }
-"""Defaults where Kafka's cost throughput; settings may change them (ADR-1)."""
+"""Defaults where Kafka's cost throughput; settings may change them (kafka/ADR-1-client-settings.md)."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The connector's control producer, and the fence around its tasks' producers (design §3)."""
+"""The connector's control producer, and the fence around its tasks' producers (plan/README.md#fencing)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INIT_SECONDS = 60.0
 
 @dataclass(slots=True)
 class ControlProducer:
-    """The one producer that writes a connector's epoch and altered offsets (design §3, rule 2).
+    """The one producer that writes a connector's epoch and altered offsets (plan/README.md#rules, 2).
 
     A context manager: its life is ``init``, ``check``, ``write``; each time anew,
     and in this order.

@@ -20,7 +20,7 @@ def transactional_id(deployment: str, connector: str, task: int) -> str:
 
 
 def control_id(deployment: str, connector: str) -> str:
-    """Return the transactional id of the connector's control producer (design §3, rule 2)."""
+    """Return the transactional id of the connector's control producer (plan/README.md#rules, 2)."""
     return _identity(deployment, connector, "control")
 
 

@@ -153,7 +153,7 @@ FORCED: Mapping[ClientKind, Mapping[str, str]] = {
     },
     ClientKind.ADMIN: {},
 }
-"""What the protocol needs, whatever is configured (design §3)."""
+"""What the protocol needs, whatever is configured (plan/README.md#rules)."""
 
 CONNECTION_PREFIXES = ("bootstrap.servers", "client.dns.lookup", "sasl.", "security.protocol", "ssl.", "https.ca.")
 """Worker settings without a prefix that every client inherits."""

@@ -85,7 +85,7 @@ class TransactionalWriter:
     """One transactional producer: ``init``, then any number of {produce…, commit}.
 
     After any error of a transaction it is closed for good: make another, which
-    runs ``init`` before anything else, and read the marker (design §3).
+    runs ``init`` before anything else, and read the marker (plan/README.md#rules, 5).
     """
 
     def __init__(

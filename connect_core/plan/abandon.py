@@ -1,4 +1,4 @@
-"""Altering and resetting offsets of a stopped connector, and ending it: design §3, abandoning."""
+"""Altering and resetting offsets of a stopped connector, and ending it (plan/README.md#abandoning)."""
 
 from __future__ import annotations
 

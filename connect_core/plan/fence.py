@@ -1,4 +1,4 @@
-"""Fencing: after these steps nothing of an older epoch can commit (design §3)."""
+"""Fencing: after these steps nothing of an older epoch can commit (plan/README.md#fencing)."""
 
 from __future__ import annotations
 

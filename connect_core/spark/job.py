@@ -1,4 +1,4 @@
-"""The loop of a run: plan an interval, run it as a Spark job, commit it (design §2)."""
+"""The loop of a run: plan an interval, run it as a Spark job, commit it (plan/README.md#the-six-steps)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Altered and reset offsets: the intent is stored first, SQL follows the target last (design §3)."""
+"""Altered and reset offsets: the intent is stored first, SQL follows the target last (plan/README.md#abandoning)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lease and the epoch of a connector, by the database's clock (design §2)."""
+"""The lease and the epoch of a connector, by the database's clock (plan/README.md#words)."""
 
 from __future__ import annotations
 

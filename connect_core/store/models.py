@@ -1,4 +1,4 @@
-"""The tables of the metadata database (design §6)."""
+"""The tables of the metadata database."""
 
 from __future__ import annotations
 

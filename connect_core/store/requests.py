@@ -1,4 +1,4 @@
-"""Requests: acts on the scheduler, to be carried out by whoever serves it (design §7)."""
+"""Requests: acts on the scheduler, to be carried out by whoever serves it."""
 
 from __future__ import annotations
 

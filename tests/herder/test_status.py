@@ -1,4 +1,4 @@
-"""Status as computed from facts: each row of the design's table, first match wins."""
+"""Status as computed from facts: the first rule that fits wins."""
 
 from __future__ import annotations
 

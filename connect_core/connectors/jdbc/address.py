@@ -1,9 +1,9 @@
 """``connection.url``: Connect's JDBC form and SQLAlchemy's, checked against what is allowed.
 
 A URL is the one setting that could make a driver read files or load code, so
-nothing passes that is not on a list (design: reliability.md, S9). Which
-dialects and which further parameters a worker allows is its administrator's
-choice: ``limits.jdbc.dialects`` and ``limits.jdbc.parameters`` of the worker.
+nothing passes that is not on a list. Which dialects and which further parameters
+a worker allows is its administrator's choice: ``limits.jdbc.dialects`` and
+``limits.jdbc.parameters`` of the worker.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ __all__ = ["JdbcSinkConnector", "JdbcSinkTask"]
 
 
 class JdbcSinkConnector(SinkConnector):
-    """Keeps positions in the target, in the transaction of the rows (design §3)."""
+    """Keeps positions in the target, in the transaction of the rows (plan/README.md#targets)."""
 
     _config: Mapping[str, str]
 

@@ -1,4 +1,4 @@
-"""Positions kept in the target: the marker of the sink's exactly-once (design §3, Kafka → database).
+"""Positions kept in the target: the marker of the sink's exactly-once (plan/README.md#targets).
 
 One row a topic partition, and one row of the connector itself (no topic) that
 carries the epoch for partitions not yet there. A task's transaction moves its

@@ -1,4 +1,4 @@
-"""What a row of the fault matrix is (reliability, the fault matrix): a number, a name and a run."""
+"""What a row of the fault matrix is: a number, a name and a run."""
 
 from __future__ import annotations
 
