@@ -4,6 +4,7 @@ from connect_core.configs.connector import ConnectorConfig, ErrorSettings
 from connect_core.configs.files import ConnectorFile, read_connector_file
 from connect_core.configs.infos import ConfigInfo, ConfigInfos
 from connect_core.configs.providers import ConfigProviders, unresolve
+from connect_core.configs.redaction import Redaction
 from connect_core.configs.secrets import HIDDEN, SecretBox, keep_hidden, mask, seal_config, sensitive_keys
 from connect_core.configs.stages import TransformationStage
 from connect_core.configs.topic_creation import TopicCreationGroup, group_of_topic
@@ -18,6 +19,7 @@ __all__ = [
     "ConnectorConfig",
     "ConnectorFile",
     "ErrorSettings",
+    "Redaction",
     "SecretBox",
     "TopicCreationGroup",
     "TransformationStage",

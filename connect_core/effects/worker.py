@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from connect_core.configs import ConfigProviders, ConnectorConfig, providers_of, task_worker_properties, unresolve
+from connect_core.configs import (
+    ConfigProviders,
+    ConnectorConfig,
+    Redaction,
+    providers_of,
+    task_worker_properties,
+    unresolve,
+)
 from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.connectors import ConnectorEffects, DriverContext
 from connect_core.effects.kafka import KafkaEffects
@@ -44,6 +51,7 @@ class ConnectorWorker:
     _started: tuple[int, int] | None = None
     """Version of the configuration that is followed; it never restarts for a name."""
     _config: ConnectorConfig | None = None
+    _redaction: Redaction = field(default_factory=Redaction)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -125,8 +133,16 @@ class ConnectorWorker:
     def has_data(self) -> bool | None:
         """Return whether a plan may find work; ``None`` for a source that declares no bound."""
         handlers = self.handlers()
-        state: ConnectorState = handlers[LoadConnector](LoadConnector(self.name))
-        return perform(has_data(self.run_of(state, "", None)), handlers)
+        try:
+            state: ConnectorState = handlers[LoadConnector](LoadConnector(self.name))
+            return perform(has_data(self.run_of(state, "", None)), handlers)
+        except ConnectError as error:
+            self.clean(error)
+            raise
+
+    def clean(self, error: ConnectError) -> None:
+        """Take the secrets of the connector out of an error, before anybody logs or keeps it."""
+        self._redaction.clean(error)
 
     def record_failure(self, holder: str, error: ConnectError) -> None:
         """Make the connector itself FAILED, with the trace of what its code or its plan raised."""
@@ -174,6 +190,7 @@ class ConnectorWorker:
         if version == self._started:
             return
         self.close()
+        self._redaction = Redaction(state.config, self._providers, state.name)
         if not self.settings.is_standalone:
             with self.database.write() as connection:
                 deployment.claim(connection, self.settings.deployment)

@@ -36,6 +36,9 @@ def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, i
         # Where the target keeps the offsets, they stay for a connector of the same name.
         if is_deleted and not keeps_offsets:
             handlers[ReleaseTarget](ReleaseTarget(connector))
+    except ConnectError as error:
+        worker.clean(error)
+        raise
     finally:
         worker.close()
 

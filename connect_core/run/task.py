@@ -14,8 +14,8 @@ from typing import Any
 
 from connect_core.api.sink import IntervalContext, SinkTask
 from connect_core.api.source import SourceTask
-from connect_core.configs import ConnectorConfig, ErrorSettings, providers_of, task_worker
-from connect_core.errors import RetriableError, StaleEpochError, UnclearOutcomeError
+from connect_core.configs import ConnectorConfig, ErrorSettings, Redaction, providers_of, task_worker
+from connect_core.errors import ConnectError, RetriableError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval.failpoints import reach
 from connect_core.interval.values import ConnectorType, TaskError, TaskOutcome, TaskPlan, TaskResult
 from connect_core.kafka.admin import KafkaAdmin
@@ -79,12 +79,23 @@ def run_task(plan: TaskPlan) -> TaskResult:
         reach("K3", plan.key.connector)
         result = run(plan, base)
     except Exception as error:
-        result = _failed(base, error)
+        result = _failed(base, _redaction_of(plan).clean(error))
     return replace(result, ended=datetime.now(UTC))
 
 
 def _failed(base: TaskResult, error: BaseException) -> TaskResult:
     return replace(base, outcome=_outcome_of(error), error=_error_of(error))
+
+
+def _redaction_of(plan: TaskPlan) -> Redaction:
+    """Return what takes the connector's secrets out of an error, however far the task has come."""
+    environment = dict(os.environ)
+    try:
+        providers = providers_of(task_worker(plan.worker, environment), environment)
+    except ConnectError:
+        # Nothing was resolved, so there is nothing that the error could tell.
+        return Redaction()
+    return Redaction(plan.connector_config, providers, plan.key.connector)
 
 
 def _outcome_of(error: BaseException) -> TaskOutcome:
@@ -111,6 +122,7 @@ def _equip(plan: TaskPlan, environment: dict[str, str]) -> _Equipment:
         _tolerance_settings(errors),
         (*log_reporters(plan.key.connector, plan.task, errors), summary),
         control.stopping,
+        Redaction(plan.connector_config, providers, plan.key.connector),
     )
     converters = Converters(config.key_converter(), config.value_converter(), config.header_converter(), tolerance)
     pipeline = Pipeline(config.transformation_stages(), tolerance)
@@ -246,7 +258,7 @@ def _run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
             run.run()
         except Exception as error:
             # Transactions that have committed stand, whatever became of the last one.
-            return _failed(_moved(base, run), error)
+            return _failed(_moved(base, run), _redaction_of(plan).clean(error))
     return replace(_moved(base, run), is_capped=run.is_capped() or tools.control.is_stopping)
 
 

@@ -10,13 +10,14 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from threading import Event
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from connect_core.api.offsets import canonical
 from connect_core.api.records import ConnectRecord
+from connect_core.configs import Redaction
 from connect_core.errors import ConnectError, DataError, RetriableError
 from connect_core.kafka.dead_letters import DeadLetter
 
@@ -141,6 +142,7 @@ class Tolerance:
     settings: ToleranceSettings
     reporters: tuple[Reporter, ...] = ()
     stopping: Event = field(default_factory=Event)
+    redaction: Redaction = field(default_factory=Redaction)
     skipped: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -172,6 +174,7 @@ class Tolerance:
 
     def fail(self, failure: Failure) -> None:
         """Report a failure and skip it, or raise it. Connect: ``withinToleranceLimits``."""
+        failure = replace(failure, error=self.redaction.clean(failure.error))
         refusal = None if self.settings.tolerate_all else _refusal(failure)
         with self._lock:
             for reporter in self.reporters:

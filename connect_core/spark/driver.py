@@ -89,8 +89,12 @@ class Driver:
         return self.worker.run_of(state, holder, request.bound_time)
 
     def perform(self, steps: Steps[Result]) -> Result:
-        """Run a protocol against the real systems."""
-        return perform(steps, self.worker.handlers())
+        """Run a protocol against the real systems; errors tell no secrets of the connector."""
+        try:
+            return perform(steps, self.worker.handlers())
+        except ConnectError as error:
+            self.worker.clean(error)
+            raise
 
     def plan(self, run: Run) -> Planned:
         """Plan the next interval; what the connector itself raises makes it FAILED."""

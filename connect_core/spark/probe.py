@@ -15,7 +15,7 @@ from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.source import SourceConnector
-from connect_core.configs import ConfigProviders, ConnectorConfig, providers_of
+from connect_core.configs import ConfigProviders, ConnectorConfig, Redaction, providers_of
 from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError
@@ -67,7 +67,7 @@ class ConnectorProbe:
             try:
                 configs[one.name] = self._parsed(one).interval_settings()
             except Exception as error:
-                _leave_to_its_run(one.name, error)
+                self._leave_to_its_run(one, error)
                 found.append(one.name)
         ends = self._ends_of_all(configs.values())
         asked = (name for name, settings in configs.items() if self._is_due(name, settings, ends, stored[name]))
@@ -97,7 +97,7 @@ class ConnectorProbe:
             _LOG.warning("Connector %s is looked at again later: %s", name, error)
             return False
         except Exception as error:
-            _leave_to_its_run(name, error)
+            _log_left(name, error)
             return True
 
     def source_has_data(self, connector: str) -> bool:
@@ -110,7 +110,7 @@ class ConnectorProbe:
         try:
             return self._standing(facts, ready)
         except Exception as error:
-            _leave_to_its_run(facts.name, error)
+            self._leave_to_its_run(facts, error)
             return Standing(Check.NOW)
 
     def _standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
@@ -121,6 +121,9 @@ class ConnectorProbe:
         config = self._parsed(facts)
         has_bound = type(config.connector()).latest is not SourceConnector.latest  # type: ignore[attr-defined]
         return Standing(Check.LATEST if has_bound else Check.POLL, config.values["source.poll.interval.ms"] / 1000)
+
+    def _leave_to_its_run(self, facts: ConnectorFacts, error: Exception) -> None:
+        _log_left(facts.name, Redaction(facts.config, self.providers, facts.name).clean(error))
 
     def _parsed(self, facts: ConnectorFacts) -> ConnectorConfig:
         return ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, facts.name))
@@ -133,7 +136,7 @@ def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
     return ConnectorProbe(settings, database, admin, providers_of(settings, os.environ))
 
 
-def _leave_to_its_run(name: str, error: Exception) -> None:
+def _log_left(name: str, error: BaseException) -> None:
     """Say why a connector is started unseen: its run fails by the same error, and its status says so."""
     _LOG.warning("Connector %s cannot be looked at, its run will tell why: %s", name, error)
 

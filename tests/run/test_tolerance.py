@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from connect_core.api.records import SinkRecord
-from connect_core.configs import ErrorSettings
+from connect_core.configs import ErrorSettings, Redaction
 from connect_core.converters.json import JsonConverter
 from connect_core.errors import ConnectError, DataError, RetriableError
+from connect_core.run.dead_letters import LettersOf, SinkDeadLetters
 from connect_core.run.reporting import log_reporters
 from connect_core.run.skipped import SkippedSummary
 from connect_core.run.tolerance import Failure, Place, Stage, Step, Tolerance, ToleranceSettings
+from tests.run.equipment import RememberedQueue, raw
 
 STEP = Step(Stage.VALUE_CONVERTER, JsonConverter(), Place("t", 3, 42))
 
@@ -146,3 +148,22 @@ def test_equal_records_are_no_secret_in_the_refusal() -> None:
     with pytest.raises(ConnectError) as raised:
         Tolerance(ToleranceSettings()).fail(Failure(step, ValueError("refused")))
     assert "password" not in str(raised.value)
+
+
+def test_no_report_tells_a_secret(caplog: pytest.LogCaptureFixture) -> None:
+    secret = "canary-1"
+    queue, summary = RememberedQueue(), SkippedSummary()
+    letters = SinkDeadLetters(LettersOf("orders", 0, "dead", True), lambda: queue)  # type: ignore[arg-type, return-value]
+    letters.begin(raw(["a", "b"]))
+    reporters = (*log_reporters("orders", 0, ErrorSettings(0, 0, True, True, True)), summary, letters)
+    tolerance = Tolerance(settings(), reporters, redaction=Redaction({"my.password": secret}))
+    error = DataError(f"Cannot cast {secret}")
+    error.__cause__ = ValueError(f"because of {secret}")
+    with caplog.at_level(logging.ERROR):
+        tolerance.fail(Failure(Step(Stage.TRANSFORMATION, JsonConverter(), Place("t", 0, 0, row=0)), error))
+    ((_, context),) = queue.letters
+    assert (context.message, "Cannot cast [hidden]" in context.trace) == ("Cannot cast [hidden]", True)
+    assert [line.message for line in summary.lines()] == ["Cannot cast [hidden]"]
+    for text in (context.trace, caplog.text, str(context)):
+        assert secret not in text
+    assert "Cannot cast [hidden]" in caplog.text

@@ -1,0 +1,84 @@
+"""Secrets of a connector taken out of what its code raises, before anybody reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from connect_core.configs.providers import ConfigProviders
+from connect_core.configs.secrets import HIDDEN, is_reference, is_sealed, sensitive_keys
+from connect_core.errors import ConnectError
+
+__all__ = ["Redaction"]
+
+_TELLING = 4
+"""Characters of the shortest secret that is sought: a shorter one is found in any text."""
+
+
+@dataclass(slots=True)
+class Redaction:
+    """Puts references back where their values stand in a text, and ``[hidden]`` for other secrets.
+
+    Made for each task and asked at the first error only: what secrets stand for is
+    looked up then. A secret of less than four characters is left.
+    """
+
+    raw: Mapping[str, str] = field(default_factory=dict)
+    providers: ConfigProviders = field(default_factory=ConfigProviders)
+    owner: str = ""
+    _shown: Mapping[str, str] | None = None
+
+    def __call__(self, text: str) -> str:
+        """Return a text without secrets."""
+        if self._shown is None:
+            self._shown = self._look_up()
+        for secret, shown in self._shown.items():
+            text = text.replace(secret, shown)
+        return text
+
+    def clean(self, error: BaseException) -> BaseException:
+        """Take the secrets out of an error, its notes and what it came from → the error, or one that stands for it.
+
+        Another stands for it where its text is not made of its arguments.
+        """
+        for one in _chain(error):
+            self._clean_one(one)
+        if self._tells(error):
+            return ConnectError(f"{type(error).__name__}: {self(str(error))}")
+        for one in _chain(error):
+            if one.__cause__ is not None and self._tells(one.__cause__):
+                one.__cause__ = None
+            if one.__context__ is not None and self._tells(one.__context__):
+                one.__context__ = None
+        return error
+
+    def _clean_one(self, error: BaseException) -> None:
+        if self._tells(error):
+            error.args = (self(str(error)),)
+        notes = getattr(error, "__notes__", None)
+        if notes:
+            notes[:] = [self(note) for note in notes]
+
+    def _tells(self, error: BaseException) -> bool:
+        text = str(error)
+        return self(text) != text
+
+    def _look_up(self) -> dict[str, str]:
+        found = self.providers.secrets(self.raw, self.owner)
+        shown = {secret: HIDDEN if is_sealed(text) else text for secret, text in found.items()}
+        sensitive = sensitive_keys(self.raw)
+        shown |= {value: HIDDEN for key, value in self.raw.items() if key in sensitive and not is_reference(value)}
+        longest_first = sorted(shown, key=len, reverse=True)
+        return {secret: shown[secret] for secret in longest_first if len(secret) >= _TELLING}
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and all that it came from, each once."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += [one.__cause__, one.__context__]
