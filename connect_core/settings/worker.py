@@ -25,7 +25,6 @@ IN_USE = "internal.topics"
 Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Replaces references such as ``${env:NAME}`` in a mapping."""
 
-_CLIENTS = ("producer", "consumer", "admin")
 _QUERY = "jdbc.query.allowed"
 
 
@@ -95,20 +94,6 @@ class WorkerSettings:
         return replace(
             self, raw={**self.raw, **added}, resolved={**self.resolved, **added}, values={**self.values, **added}
         )
-
-    def kafka_properties(self, client: str = "") -> dict[str, str]:
-        """Return a Kafka client's properties, in Java's spelling.
-
-        ``client``: producer, consumer or admin, whose prefixed keys go over the
-        worker's own connection keys; empty: only those.
-        """
-        if client and client not in _CLIENTS:
-            raise ConfigError(f"No Kafka client is called {client}: use producer, consumer or admin")
-        shared = {key: value for key, value in self.resolved.items() if is_client_key(key) and key not in self.values}
-        own = self.with_prefix(f"{client}.") if client else {}
-        if client == "admin":
-            own = {key: value for key, value in own.items() if not key.startswith("listeners")}
-        return {"bootstrap.servers": self.bootstrap_servers, **shared, **own}
 
     @property
     def offsets_topic(self) -> InternalTopic:
@@ -246,10 +231,6 @@ class WorkerSettings:
             for key, value in self.resolved.items()
             if key.startswith(prefix) and key != prefix
         }
-
-    def to_properties(self) -> dict[str, str]:
-        """Return the raw properties; ``from_properties`` makes equal settings of them."""
-        return dict(self.raw)
 
     def task_properties(self) -> dict[str, str]:
         """Return the raw properties a Spark worker may have: no address of the stack."""

@@ -32,7 +32,7 @@ def test_load_resolves_references(tmp_path: Path) -> None:
     file = write(tmp_path, PROVIDERS | {"database.url": "postgresql://u:${env:APP_PW}@h/d"})
     worker = load_worker(file, {"APP_PW": "s3cret"})
     assert worker.database_url == "postgresql://u:s3cret@h/d"
-    assert worker.to_properties()["database.url"] == "postgresql://u:${env:APP_PW}@h/d"
+    assert worker.raw["database.url"] == "postgresql://u:${env:APP_PW}@h/d"
     assert providers_of(worker, {"APP_X": "1"}).resolve({"a": "${env:APP_X}"}) == {"a": "1"}
 
 
@@ -51,14 +51,14 @@ def test_plans_carry_no_literal_secret(tmp_path: Path, key: dict[str, str]) -> N
     assert "s3cret" not in str(carried)
     assert "spark.remote" not in carried
     rebuilt = task_worker(carried, environment)
-    assert rebuilt.kafka_properties("producer")["sasl.password"] == "s3cret"
-    assert rebuilt.kafka_properties("consumer")["sasl.password"] == "other"
+    assert rebuilt.with_prefix("producer.")["sasl.password"] == "s3cret"
+    assert rebuilt.with_prefix("consumer.")["sasl.password"] == "other"
 
 
 def test_key_file_of_the_worker_file_reaches_tasks(tmp_path: Path, key: dict[str, str]) -> None:
     given = {"producer.sasl.password": "s3cret", "secret.key.file": key["CONNECT_SECRET_KEY_FILE"]}
     carried = task_worker_properties(load_worker(write(tmp_path, given), {}), {})
-    assert task_worker(carried, {}).kafka_properties("producer")["sasl.password"] == "s3cret"
+    assert task_worker(carried, {}).with_prefix("producer.")["sasl.password"] == "s3cret"
 
 
 def test_literal_secret_without_key_is_refused(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_standalone_id_names_the_deployment() -> None:
     worker = standalone().with_standalone_id("5f0c")
     assert worker.deployment == "5f0c"
     assert worker.offsets_topic.name == "connect-offsets-5f0c"
-    assert WorkerSettings.from_properties(worker.to_properties(), {}) == worker
+    assert WorkerSettings.from_properties(worker.raw, {}) == worker
 
 
 def test_offsets_topic_takes_its_settings() -> None:
@@ -144,32 +144,10 @@ def test_unknown_keys_are_named() -> None:
     assert distributed({"bootstrap.server": "x", "limits.rows": "9"}).unknown() == ("bootstrap.server",)
 
 
-def test_kafka_properties_stack_prefix_on_connection() -> None:
-    worker = distributed(
-        {
-            "security.protocol": "SSL",
-            "ssl.truststore.location": "/t",
-            "ssl.client.auth": "required",
-            "producer.security.protocol": "PLAINTEXT",
-            "producer.linger.ms": "5",
-            "consumer.fetch.min.bytes": "1",
-            "admin.retries": "3",
-            "admin.listeners": "http://127.0.0.1:8084",
-        }
-    )
-    servers = {"bootstrap.servers": "one:9092,two:9092", "ssl.truststore.location": "/t"}
-    assert worker.kafka_properties() == {**servers, "security.protocol": "SSL"}
-    assert worker.kafka_properties("producer") == {**servers, "security.protocol": "PLAINTEXT", "linger.ms": "5"}
-    assert worker.kafka_properties("consumer") == {**servers, "security.protocol": "SSL", "fetch.min.bytes": "1"}
-    assert worker.kafka_properties("admin") == {**servers, "security.protocol": "SSL", "retries": "3"}
-    with pytest.raises(ConfigError, match="No Kafka client is called source"):
-        worker.kafka_properties("source")
-
-
 def test_file_roots_are_absolute_and_travel() -> None:
     worker = standalone(file_roots="data, /srv/logs")
     assert worker.limits().file_roots == (Path.cwd() / "data", Path("/srv/logs"))
-    assert worker.to_properties()["file.roots"] == f"{Path.cwd() / 'data'},/srv/logs"
+    assert worker.raw["file.roots"] == f"{Path.cwd() / 'data'},/srv/logs"
 
 
 def test_limits_reach_plugins_by_name() -> None:
@@ -181,7 +159,7 @@ def test_limits_reach_plugins_by_name() -> None:
 
 def test_properties_make_the_round_trip() -> None:
     worker = distributed({"file.roots": "data", "producer.linger.ms": "5"}, {"CONNECT_SPARK_MODE": "submit"})
-    assert WorkerSettings.from_properties(worker.to_properties(), {}) == worker
+    assert WorkerSettings.from_properties(worker.raw, {}) == worker
     assert pickle.loads(pickle.dumps(worker)) == worker
 
 
@@ -198,7 +176,7 @@ def test_task_properties_hold_no_address_of_the_stack() -> None:
     carried = worker.task_properties()
     assert not [key for key in carried if key.startswith(("airflow", "database", "listeners", "rest", "spark"))]
     rebuilt = WorkerSettings.from_properties(carried, {})
-    assert rebuilt.kafka_properties("producer") == worker.kafka_properties("producer")
+    assert rebuilt.with_prefix("producer.") == worker.with_prefix("producer.")
 
 
 def test_references_are_resolved_before_parsing() -> None:
@@ -207,7 +185,7 @@ def test_references_are_resolved_before_parsing() -> None:
 
     worker = WorkerSettings.from_properties(DISTRIBUTED | {"offset.flush.interval.ms": "${env:MS}"}, {}, None, resolve)
     assert worker.values["offset.flush.interval.ms"] == 7
-    assert worker.to_properties()["offset.flush.interval.ms"] == "${env:MS}"
+    assert worker.raw["offset.flush.interval.ms"] == "${env:MS}"
 
 
 def test_spark_properties_leave_out_our_own() -> None:

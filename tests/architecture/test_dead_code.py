@@ -1,0 +1,44 @@
+"""Nothing is defined that nobody calls, but what plugin authors and frameworks call, or what is asked for by name."""
+
+from __future__ import annotations
+
+import pytest
+from vulture import Vulture
+
+from tests.architecture.sources import ROOT
+
+_FOR_AUTHORS = ("connect_core/api/", "connect_core/testing/", "connect_core/store/migrations/")
+_KINDS = ("function", "method", "property", "class", "import")
+# Fields of answers, columns of tables and members of enumerations are read by name elsewhere: those kinds are left out.
+_CALLED_BY = {
+    "ConnectPlugin": "Airflow's plugin manager",
+    "on_kill": "Airflow's operators",
+    "get_link": "Airflow's operator links",
+    "get_col_spec": "SQLAlchemy's types",
+    "process_bind_param": "SQLAlchemy's types",
+    "process_result_value": "SQLAlchemy's types",
+    "load_dialect_impl": "SQLAlchemy's types",
+    "request_task_reconfiguration": "connectors, by their context",
+    "raise_error": "connectors, by their context",
+    "request_commit": "sink tasks, by their context",
+    **dict.fromkeys(
+        ("history_records", "lag_records", "last_interval_records", "last_interval_seconds"), "a scrape, by name"
+    ),
+    "last_success_timestamp_seconds": "a scrape, by name",
+}
+pytestmark = pytest.mark.slow
+
+
+def unused() -> dict[str, str]:
+    """Return each unused definition: name, and where it is."""
+    finder = Vulture(ignore_decorators=["@compiles"])
+    finder.scavenge([str(ROOT / folder) for folder in ("connect_core", "dags", "plugins")])
+    found = (one for one in finder.get_unused_code(min_confidence=60) if one.typ in _KINDS)
+    places = ((one.name, f"{one.filename.relative_to(ROOT)}:{one.first_lineno}") for one in found)
+    return {name: place for name, place in places if not place.startswith(_FOR_AUTHORS)}
+
+
+def test_everything_is_called() -> None:
+    found = unused()
+    assert {name: place for name, place in found.items() if name not in _CALLED_BY} == {}
+    assert _CALLED_BY.keys() - found.keys() == set(), "what is no longer there needs no exception"
