@@ -66,7 +66,7 @@ class JdbcSinkConnector(SinkConnector):
         settings = sink_settings(config)
         database = open_database(settings.connection, self.context.limits)
         own = offsets_table(settings.offsets_table, database.dialect.column_type)
-        return JdbcSinkCommitter(self.context.connector_name, database, own)
+        return JdbcSinkCommitter(self.context.connector_name, self.context.deployment, database, own)
 
     def target(self, config: Mapping[str, str]) -> str:
         """Return the database and the table of offsets, whoever logs in."""

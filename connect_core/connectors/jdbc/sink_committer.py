@@ -13,7 +13,15 @@ from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.connection import JdbcDatabase
 from connect_core.connectors.jdbc.sink_config import OFFSETS_TABLE
-from connect_core.connectors.jdbc.sink_offsets import OffsetsTable, Owner, fence, forget, read_positions, set_positions
+from connect_core.connectors.jdbc.sink_offsets import (
+    OffsetsTable,
+    Owner,
+    claim,
+    fence,
+    forget,
+    read_positions,
+    set_positions,
+)
 from connect_core.connectors.jdbc.sink_tables import create_if_absent
 from connect_core.errors import ConfigError, ConnectError
 
@@ -23,17 +31,18 @@ __all__ = ["JdbcSinkCommitter"]
 class JdbcSinkCommitter:
     """Tasks commit by themselves, rows and positions together; here positions are read, fenced and moved."""
 
-    def __init__(self, connector: str, database: JdbcDatabase, own: OffsetsTable) -> None:
+    def __init__(self, connector: str, deployment: str, database: JdbcDatabase, own: OffsetsTable) -> None:
         self._connector = connector
+        self._deployment = deployment
         self._database = database
         self._own = own
         self._has_tables = False
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int]:
-        """Make older epochs unable to commit → the positions. Raises StaleEpochError."""
+        """Make older epochs unable to commit → the positions. Raises StaleEpochError, ConfigError if another's."""
         self._create_tables()
         with self._database.begin() as connection:
-            return fence(connection, self._own.offsets, Owner(self._connector, epoch, ""))
+            return self._fenced(connection, Owner(self._connector, epoch, ""))
 
     def last_incarnation(self) -> int:
         """Return 0: no interval has a marker of its own."""
@@ -60,7 +69,7 @@ class JdbcSinkCommitter:
         owner = Owner(self._connector, interval.epoch, "")
         self._create_tables()
         with self._database.begin() as connection:
-            fence(connection, self._own.offsets, owner)
+            self._fenced(connection, owner)
             set_positions(connection, self._own.offsets, owner, positions or {})
             return CommitMarker(read_positions(connection, self._own.offsets, self._connector), aborted=True)
 
@@ -75,6 +84,21 @@ class JdbcSinkCommitter:
 
     def close(self) -> None:
         """Hold nothing, free nothing."""
+
+    def _fenced(self, connection: Connection, owner: Owner) -> dict[TopicPartition, int]:
+        """Fence, unless the positions are another deployment's: then nothing of the transaction stands."""
+        positions = fence(connection, self._own.offsets, owner)
+        whose = claim(connection, self._own.offsets, owner, self._deployment) if self._deployment else ""
+        if whose != self._deployment:
+            name = self._own.offsets.fullname
+            raise ConfigError(
+                OFFSETS_TABLE,
+                name,
+                f"it holds the positions of a connector {self._connector} of the deployment {whose} (this one is "
+                f"{self._deployment}); name another table, give the connector another name, or delete it there (or, if "
+                f"that deployment is gone for good, the row of {name} with kafka_topic='deployment:{whose}')",
+            )
+        return positions
 
     def _positions(self) -> dict[TopicPartition, int]:
         with self._database.connect() as connection:

@@ -1,7 +1,9 @@
 """Positions kept in the target: the marker of the sink's exactly-once (plan/README.md#targets).
 
-One row a topic partition, and one row of the connector itself (no topic) that
-carries the epoch for partitions not yet there. A task's transaction moves its
+One row a topic partition, one row of the connector itself (no topic) that
+carries the epoch for partitions not yet there, and one that names the
+deployment (``deployment:…``, which no topic can be called): positions of
+another deployment's connector of the same name are not believed. A task's transaction moves its
 rows first, on two conditions: they stand where the task began, and no newer
 epoch was written. Whether it succeeded is read back, for not every driver
 counts the rows an update found; ``attempt`` names the transaction that moved a
@@ -33,6 +35,7 @@ __all__ = [
     "Moves",
     "OffsetsTable",
     "Owner",
+    "claim",
     "fence",
     "forget",
     "is_at",
@@ -44,6 +47,8 @@ __all__ = [
 
 _NO_TOPIC, _NO_PARTITION = "", -1
 """The connector's own row: no topic can be so called."""
+
+_DEPLOYMENT = "deployment:"
 
 _NONCE_MARK, _NONCE_LETTERS = "/", 16
 
@@ -134,7 +139,24 @@ def read_positions(connection: Connection, table: sa.Table, connector: str) -> d
     """Return the connector's positions."""
     columns = (table.c.kafka_topic, table.c.kafka_partition, table.c.kafka_offset)
     found = connection.execute(sa.select(*columns).where(table.c.connector == connector))
-    return {TopicPartition(topic, part): offset for topic, part, offset in found if topic != _NO_TOPIC}
+    return {TopicPartition(topic, part): offset for topic, part, offset in found if part != _NO_PARTITION}
+
+
+def claim(connection: Connection, table: sa.Table, owner: Owner, deployment: str) -> str:
+    """Say whose positions these are, unless it is said → the deployment whose they are. Fence first, before this.
+
+    The connector's row is held meanwhile: of two deployments that begin at once the second one sees the first.
+    """
+    own_row = _of(table, owner.connector, TopicPartition(_NO_TOPIC, _NO_PARTITION))
+    connection.execute(table.update().where(own_row).values(kafka_offset=0))
+    topics = sa.select(table.c.kafka_topic).where(
+        (table.c.connector == owner.connector) & (table.c.kafka_partition == _NO_PARTITION)
+    )
+    said = [topic for topic in connection.execute(topics).scalars() if topic.startswith(_DEPLOYMENT)]
+    if said:
+        return str(said[0]).removeprefix(_DEPLOYMENT)
+    connection.execute(table.insert(), [_row(owner, TopicPartition(f"{_DEPLOYMENT}{deployment}", _NO_PARTITION), 0)])
+    return deployment
 
 
 def move(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) -> bool:

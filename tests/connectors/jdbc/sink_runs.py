@@ -46,6 +46,7 @@ class SinkRun:
     epoch: int = 0
     positions: dict[TopicPartition, int] = field(default_factory=dict)
     reporter: Reporter | None = None
+    deployment: str = ""
 
     @property
     def config(self) -> dict[str, str]:
@@ -53,7 +54,7 @@ class SinkRun:
 
     def connector(self) -> JdbcSinkConnector:
         connector = JdbcSinkConnector()
-        connector.initialize(DriverSide(self.server.limits, self.name))
+        connector.initialize(DriverSide(self.server.limits, self.name, self.deployment))
         connector.start(self.config)
         return connector
 
