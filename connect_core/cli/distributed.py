@@ -13,10 +13,11 @@ from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.rest import asks_for_login, log_to_console, serve_deployment
 from connect_core.cli.time_outs import slow_time_outs
 from connect_core.dag.wiring import airflow_api
+from connect_core.effects.group_owner import ensure_group_owned
 from connect_core.errors import ConfigError
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.rest import check_listeners
-from connect_core.store import migrate
+from connect_core.store import Database, migrate
 
 __all__ = ["distributed"]
 
@@ -36,6 +37,7 @@ def distributed(
     migrate(settings.database_url)
     _LOG.info("The metadata database is ready")
     create_internal_topics(settings)
+    ensure_group_owned(settings, Database(settings.database_url))
     _LOG.info(
         "Kafka at %s has the topics %s and %s",
         settings.bootstrap_servers,

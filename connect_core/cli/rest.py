@@ -9,6 +9,7 @@ from dataclasses import replace
 from connect_core.cli.deployment import Deployment, open_deployment, settings_of
 from connect_core.cli.options import rest_options
 from connect_core.dag.naming import dag_id_of
+from connect_core.effects.group_owner import ensure_group_owned
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.rest import Gateway, Links, LoopbackAuthorizer, check_listeners, create_app, serve
@@ -31,7 +32,9 @@ def rest() -> None:
     check_listeners(settings.listeners, has_login=asks_for_login(settings))
     migrate(settings.database_url)
     create_internal_topics(settings)
-    serve_deployment(open_deployment(settings, is_service=True))
+    deployment = open_deployment(settings, is_service=True)
+    ensure_group_owned(settings, deployment.database)
+    serve_deployment(deployment)
 
 
 def log_to_console() -> None:

@@ -21,6 +21,7 @@ from connect_core.configs import (
 )
 from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.connectors import ConnectorEffects, DriverContext
+from connect_core.effects.group_owner import own_group
 from connect_core.effects.kafka import KafkaEffects
 from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.store import StoreEffects
@@ -32,7 +33,7 @@ from connect_core.plan.probe import has_data
 from connect_core.plan.run import Run
 from connect_core.settings import WorkerSettings
 from connect_core.settings.worker import IN_USE
-from connect_core.store import Database, connectors, deployment
+from connect_core.store import Database, connectors
 from connect_core.store.intervals import RunIdentity
 
 __all__ = ["ConnectorWorker"]
@@ -192,8 +193,7 @@ class ConnectorWorker:
         self.close()
         self._redaction = Redaction(state.config, self._providers, state.name)
         if not self.settings.is_standalone:
-            with self.database.write() as connection:
-                deployment.claim(connection, self.settings.deployment)
+            own_group(self.settings, self.database)
         config = self.config_of(state)
         self._connector = self._effects_of(state.name, state.config, config)
         self._kafka = KafkaEffects.of(self.settings, config, closed_topics(self.settings, self.database))

@@ -139,6 +139,15 @@ class OffsetsTopic:
                 self._take(view, message, key)
         return view
 
+    def value_of(self, key: bytes) -> bytes | None:
+        """Return what stands under a key, committed and up to the high watermark of this moment. Raises as ``read``."""
+        _, ends = self._high_watermarks()
+        found: bytes | None = None
+        for message in self._messages(dict.fromkeys(ends, 0), ends):
+            if message.key() == key:
+                found = message.value()
+        return found
+
     def _take(self, view: MarkerView, message: Message, key: bytes) -> None:
         try:
             record = decode(key, message.value(), message.headers() or [])

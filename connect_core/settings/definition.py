@@ -67,7 +67,15 @@ def _kafka(config: ConfigDef, mode: WorkerMode) -> None:
         config.define(
             "group.id",
             ConfigType.STRING,
-            doc="Name of the deployment: workers, runs and drivers with the same name share connectors and offsets.",
+            doc="Name of the deployment: workers, runs and drivers with the same name share connectors and offsets. On "
+            "one Kafka it is that of one metadata database; another one is refused.",
+        )
+        config.define(
+            "metadata.replaces",
+            ConfigType.STRING,
+            "",
+            doc="The id of a metadata database that is gone for good, whose group.id this one takes over; the refusal "
+            "names it.",
         )
         return
     config.define(

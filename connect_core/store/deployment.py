@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from connect_core.errors import ConfigError
 from connect_core.interval.values import ConnectorType, IntervalState
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Deployment, Interval
 
-__all__ = ["claim", "identity"]
+__all__ = ["claim", "claimed", "identity", "record_claim"]
 
 
 def identity(connection: Connection) -> str:
@@ -20,19 +20,22 @@ def identity(connection: Connection) -> str:
     if found is not None:
         return found
     made = str(uuid.uuid4())
-    connection.execute(insert(Deployment).values(id=made, created_at=now()))
+    connection.execute(insert(Deployment).values(id=made, created_at=now(), database=str(uuid.uuid4())))
     return made
 
 
-def claim(connection: Connection, group: str) -> None:
-    """Make this database that of a ``group.id``: the transactional ids of its connectors begin with it.
+def claim(connection: Connection, group: str) -> str:
+    """Make this database that of a ``group.id`` → the database's own id. Transactional ids begin with the former.
 
     Raise ConfigError where it was another's and sources have unfinished intervals:
     a task of theirs that is still alive has an id nobody would fence any more.
     """
-    known = connection.scalar(select(Deployment.id).order_by(Deployment.created_at.desc()).limit(1))
+    row = connection.execute(
+        select(Deployment.id, Deployment.database).order_by(Deployment.created_at.desc()).limit(1)
+    ).first()
+    known, database = row or (None, str(uuid.uuid4()))
     if known == group:
-        return
+        return database
     names = [] if known is None else _unfinished_sources(connection)
     if names:
         raise ConfigError(
@@ -43,7 +46,19 @@ def claim(connection: Connection, group: str) -> None:
             "finished, or the connectors stopped, and change it then",
         )
     connection.execute(delete(Deployment))
-    connection.execute(insert(Deployment).values(id=group, created_at=now()))
+    connection.execute(insert(Deployment).values(id=group, created_at=now(), database=database))
+    return database
+
+
+def claimed(connection: Connection, group: str) -> bool:
+    """Return whether the brokers are known to hold this database's claim to the ``group.id``."""
+    found = connection.scalar(select(Deployment.claimed_at).where(Deployment.id == group))
+    return found is not None
+
+
+def record_claim(connection: Connection, group: str) -> None:
+    """Note that they do."""
+    connection.execute(update(Deployment).where(Deployment.id == group).values(claimed_at=now()))
 
 
 def _unfinished_sources(connection: Connection) -> list[str]:

@@ -107,12 +107,16 @@ class Connector(_Table):
 
 
 class Deployment(_Table):
-    """The identity of a standalone deployment, made once."""
+    """What the deployment is called, and the identity of this database, made once."""
 
     __tablename__ = "deployment"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     created_at: Mapped[datetime]
+    database: Mapped[str]
+    """A UUID that this metadata database has whatever its deployment is called."""
+    claimed_at: Mapped[datetime | None]
+    """When the brokers took note that the ``group.id`` is this database's."""
 
 
 class ConnectorConfig(_Table):

@@ -1,0 +1,47 @@
+"""One metadata database a ``group.id``: claimed on the brokers, and refused to any other database."""
+
+from __future__ import annotations
+
+from connect_core.errors import ConfigError
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.group_claim import claim_group
+from connect_core.kafka.markers import OffsetsTopic
+from connect_core.settings import WorkerSettings
+from connect_core.store import Database, deployment
+
+__all__ = ["ensure_group_owned", "own_group"]
+
+
+def own_group(settings: WorkerSettings, database: Database) -> None:
+    """Make the ``group.id`` this database's, as a run of a connector needs it; the brokers are asked the first time.
+
+    Raises ConfigError where it is another's, or was changed too early; RetriableError.
+    """
+    with database.write() as connection:
+        mine = deployment.claim(connection, settings.deployment)
+        is_claimed = deployment.claimed(connection, settings.deployment)
+    if not is_claimed:
+        _claim(settings, database, mine)
+
+
+def ensure_group_owned(settings: WorkerSettings, database: Database) -> None:
+    """Do the same as a service begins: the brokers are asked anew. Raises as ``own_group``."""
+    with database.write() as connection:
+        mine = deployment.claim(connection, settings.deployment)
+    _claim(settings, database, mine)
+
+
+def _claim(settings: WorkerSettings, database: Database, mine: str) -> None:
+    topic = OffsetsTopic(KafkaClients(settings.resolved), settings.offsets_topic.name)
+    group, replaced = settings.deployment, settings.values["metadata.replaces"]
+    standing = claim_group(topic, group, mine, replaced)
+    if standing.database != mine:
+        raise ConfigError(
+            "group.id",
+            group,
+            f"on these brokers it is that of another metadata database, {standing.database}, since {standing.since}: "
+            "connectors of both would fence each other. Give this deployment another group.id; or, if that database "
+            f"is gone for good, set metadata.replaces={standing.database}",
+        )
+    with database.write() as connection:
+        deployment.record_claim(connection, group)

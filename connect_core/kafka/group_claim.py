@@ -1,0 +1,64 @@
+"""Which metadata database a ``group.id`` belongs to, as the brokers know it.
+
+Two databases with one ``group.id`` on the same brokers share the names of all
+transactional ids and consumer groups: their connectors would fence each other
+and read each other's offsets. A record of the offsets topic tells whose it is;
+its key is a list of three, which Connect's reader and ours pass over.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from connect_core.kafka.ids import control_id
+from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
+from connect_core.kafka.markers import OffsetsTopic
+from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
+
+__all__ = ["GroupClaim", "claim_group"]
+
+_KIND = "connect-core.deployment"
+_NOBODY = ""
+"""The connector of the producer: none is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupClaim:
+    """The database a ``group.id`` is of, and since when (ISO 8601, UTC)."""
+
+    database: str
+    since: str
+
+
+def claim_group(topic: OffsetsTopic, group: str, database: str, replaced: str = "") -> GroupClaim:
+    """Claim a ``group.id`` for a database unless another one's claim stands → the claim that stands.
+
+    ``replaced``: the database whose claim is taken over. Two that claim at once are
+    one after the other: who begins fences the earlier producer. Raise RetriableError,
+    NotFoundError without the topic, UnclearOutcomeError.
+    """
+    key = json.dumps([group, None, _KIND], separators=(",", ":")).encode()
+    standing = _read(topic, key)
+    if standing is not None and standing.database != replaced:
+        return standing
+    target = OffsetsTarget(topic.name, _NOBODY, MarkerStamp())
+    with TransactionalWriter(topic.clients, control_id(group, _NOBODY), target) as writer:
+        writer.init()
+        standing = _read(topic, key)
+        if standing is not None and standing.database != replaced:
+            return standing
+        mine = GroupClaim(database, datetime.now(UTC).isoformat(timespec="seconds"))
+        value = json.dumps({"database": mine.database, "since": mine.since}).encode()
+        writer.produce_records(topic.name, [MarkerRecord(key, value, [])])
+        writer.commit(())
+    return mine
+
+
+def _read(topic: OffsetsTopic, key: bytes) -> GroupClaim | None:
+    value = topic.value_of(key)
+    if value is None:
+        return None
+    content = json.loads(value)
+    return GroupClaim(str(content.get("database", "")), str(content.get("since", "")))
