@@ -21,7 +21,7 @@ __all__ = ["DataProbe", "Duties", "Wake", "Watcher"]
 _LOG = logging.getLogger(__name__)
 _SLOW_SECONDS = 5.0
 _HUNG_SECONDS = 60.0
-_SOURCES_AT_ONCE = 8
+_ASKED_AT_ONCE = 8
 _STARTS_AT_ONCE = 16
 _START_SECONDS = 60.0
 _UNKNOWN_HOLD_TICKS = 5
@@ -47,6 +47,9 @@ class DataProbe(Protocol):
 
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
         """Return those with records to read, by one batched ``list_offsets``."""
+
+    def deal(self, connector: str) -> bool:
+        """Deal the tasks of a connector that lacks no more; return whether a run has to do it."""
 
     def source_has_data(self, connector: str) -> bool:
         """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
@@ -81,8 +84,9 @@ class Watcher:
         self._held_until: dict[str, float] = {}
         self._has_new_waits = asyncio.Event()
         self._is_scheduler_silent = False
-        self._sources: dict[str, asyncio.Task[None]] = {}
-        self._slots = asyncio.Semaphore(_SOURCES_AT_ONCE)
+        self._asked: dict[str, asyncio.Task[None]] = {}
+        self._left_to_runs: set[str] = set()
+        self._slots = asyncio.Semaphore(_ASKED_AT_ONCE)
 
     async def wait(self, connector: str, pause_seconds: float = 0.0) -> Wake:
         """Wait until the connector has something to do, or must make room for another run.
@@ -103,6 +107,7 @@ class Watcher:
             if not self._waits[connector]:
                 del self._waits[connector], self._since[connector]
                 self._held_until.pop(connector, None)
+                self._left_to_runs.discard(connector)
 
     async def work(self) -> None:
         """Serve until cancelled. A blocking call that hangs holds up its own kind only."""
@@ -141,10 +146,12 @@ class Watcher:
             if self._held(name) <= time.monotonic():
                 by_check[standing.check].append(name)
         due = [name for name in by_check[Check.POLL] if self._waited(name) >= standings[name].poll_seconds]
-        self._start_some(by_check[Check.NOW])
+        self._start_some([*by_check[Check.NOW], *self._left_to_runs.intersection(by_check[Check.DEAL])])
         self._wake_all(due)
-        for name in set(by_check[Check.LATEST]) - set(self._sources):
-            self._sources[name] = asyncio.create_task(self._ask_source(name))
+        for name in set(by_check[Check.DEAL]) - self._left_to_runs - set(self._asked):
+            self._asked[name] = asyncio.create_task(self._deal(name))
+        for name in set(by_check[Check.LATEST]) - set(self._asked):
+            self._asked[name] = asyncio.create_task(self._ask_source(name))
         if sinks := by_check[Check.SINK]:
             self._wake_all(await in_thread(lambda: self._probe.sinks_with_data(sinks)))
 
@@ -197,24 +204,38 @@ class Watcher:
             self._starting[name] = now
             self._wake(name, Wake.DATA)
 
+    async def _deal(self, name: str) -> None:
+        """Deal one connector's tasks here: a burst of new ones would take a run each, only to find no data."""
+        if await self._ask(name, "deal", lambda: self._probe.deal(name)) and name in self._waits:
+            self._left_to_runs.add(name)
+
     async def _ask_source(self, name: str) -> None:
-        """Ask one source. A hanging one gives its slot away, and in the end gets a run, which reports it."""
-        asked = asyncio.ensure_future(in_thread(lambda: self._probe.source_has_data(name)))
+        """Ask one source."""
+        if await self._ask(name, "latest()", lambda: self._probe.source_has_data(name)):
+            self._wake(name, Wake.DATA)
+
+    async def _ask(self, name: str, what: str, call: Callable[[], bool]) -> bool:
+        """Ask what may call a connector's code → the answer; true where a run is to report that it hangs or fails.
+
+        A hanging one gives its slot away.
+        """
+        asked: asyncio.Future[bool] | None = None
         try:
             async with self._slots:
+                asked = asyncio.ensure_future(in_thread(call))
                 await asyncio.wait({asked}, timeout=_SLOW_SECONDS)
             if not asked.done():
-                _LOG.warning("Connector %s: latest() has not answered for %.0f s", name, _SLOW_SECONDS)
+                _LOG.warning("Connector %s: %s has not answered for %.0f s", name, what, _SLOW_SECONDS)
                 await asyncio.wait({asked}, timeout=_HUNG_SECONDS)
-            if not asked.done() or asked.result():
-                self._wake(name, Wake.DATA)
+            return not asked.done() or asked.result()
         except Exception as error:
-            _LOG.warning("Connector %s: latest() failed: %s", name, error)
+            _LOG.warning("Connector %s: %s failed: %s", name, what, error)
             await asyncio.sleep(_SLOW_SECONDS)
-            self._wake(name, Wake.DATA)
+            return True
         finally:
-            asked.cancel()
-            del self._sources[name]
+            if asked is not None:
+                asked.cancel()
+            del self._asked[name]
 
     def _waited(self, connector: str) -> float:
         return time.monotonic() - self._since.get(connector, time.monotonic())

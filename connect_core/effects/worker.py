@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import traceback
 import uuid
@@ -26,17 +27,21 @@ from connect_core.effects.kafka import KafkaEffects
 from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import ConnectError, LeaseLostError, RetriableError
-from connect_core.interval.effects import LoadConnector
+from connect_core.interval.effects import LoadConnector, ReleaseLease
 from connect_core.interval.values import ConnectorState, IntervalSettings, Plan, TargetState
 from connect_core.kafka.ids import transactional_id
+from connect_core.plan.interval import deal_tasks
 from connect_core.plan.probe import has_data
-from connect_core.plan.run import Run
+from connect_core.plan.run import Run, begin_run
 from connect_core.settings import WorkerSettings
 from connect_core.settings.worker import IN_USE
 from connect_core.store import Database, connectors
 from connect_core.store.intervals import RunIdentity
 
 __all__ = ["ConnectorWorker"]
+
+_DEAL_SECONDS = 20.0
+"""How long nobody else takes a connector whose tasks are dealt; after that whoever takes it makes the deal void."""
 
 
 @dataclass(slots=True)
@@ -140,6 +145,24 @@ class ConnectorWorker:
         except ConnectError as error:
             self.clean(error)
             raise
+
+    def deal(self) -> bool:
+        """Deal the connector's tasks without a run → whether they are dealt, or a run that has it is about to.
+
+        Raises ConnectError: a run would fail by the same, and record it.
+        """
+        handlers = self.handlers()
+        holder = f"watcher-{uuid.uuid4().hex} {socket.gethostname()}"
+        state = perform(begin_run(self.name, holder, _DEAL_SECONDS), handlers)
+        if state is None:
+            return True
+        try:
+            return perform(deal_tasks(self.run_of(state, holder, None)), handlers)
+        except ConnectError as error:
+            self.clean(error)
+            raise
+        finally:
+            handlers[ReleaseLease](ReleaseLease(self.name, holder))
 
     def clean(self, error: ConnectError) -> None:
         """Take the secrets of the connector out of an error, before anybody logs or keeps it."""

@@ -8,7 +8,7 @@ from enum import Enum
 from connect_core.interval.values import IntervalState, TargetState, TaskOutcome
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["Readiness", "readiness"]
+__all__ = ["Readiness", "is_undealt", "readiness"]
 
 
 class Readiness(Enum):
@@ -41,6 +41,16 @@ def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
     if is_fatal and interval.config_version == facts.config_version:
         return Readiness.HELD
     return Readiness.HELD if interval.retry_at is not None and interval.retry_at > now else Readiness.DUE
+
+
+def is_undealt(facts: ConnectorFacts) -> bool:
+    """Return whether a due connector lacks no more than a deal of its tasks: it is new, or configured anew."""
+    if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
+        return False
+    if facts.restarting or facts.failure is not None:
+        return False
+    is_open = facts.interval is not None and not facts.interval.state.is_final
+    return not is_open and (facts.task_count is None or facts.planned_version != facts.config_version)
 
 
 def _is_interrupted(facts: ConnectorFacts) -> bool:

@@ -13,6 +13,8 @@ class Check(Enum):
 
     NOW = "now"
     """It has: an unfinished interval, a restart that is asked for or due, no plan yet."""
+    DEAL = "deal"
+    """By dealing its tasks, which is all it lacks: it has no interval to end, and its data is looked for after that."""
     NEVER = "never"
     """It must not run: failed, paused, stopped, or held by another."""
     SINK = "sink"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from connect_core.interval.effects import LoadConnector, RecordDeal, TaskConfigs
+from connect_core.interval.effects import LoadConnector, LoadUnfinished, RecordDeal, TaskConfigs
 from connect_core.interval.values import ConnectorState, ConnectorType, Plan, TargetState, TaskDeal
 from connect_core.plan.deal import check_tasks_max
 from connect_core.plan.run import Run, Steps
@@ -13,7 +13,7 @@ from connect_core.plan.settle import settle
 from connect_core.plan.sink import plan_sink
 from connect_core.plan.source import plan_source
 
-__all__ = ["Planned", "Verdict", "plan_interval"]
+__all__ = ["Planned", "Verdict", "deal_tasks", "plan_interval"]
 
 
 class Verdict(Enum):
@@ -44,9 +44,30 @@ def plan_interval(run: Run) -> Steps[Planned]:
     run = run.refreshed(state)
     if state.target_state is not TargetState.STARTED:
         return Planned((yield from settle(run)), Verdict.STOP)
-    deal: TaskDeal = yield TaskConfigs(run.connector, run.settings.tasks_max)
-    check_tasks_max(run.connector, deal, run.settings)
-    yield RecordDeal(run.connector, run.holder, deal.configs, state.config_version)
+    deal = yield from _deal(run)
     steps = plan_source if state.type is ConnectorType.SOURCE else plan_sink
     run, plan = yield from steps(run, deal)
     return Planned(run, Verdict.RUN if plan else Verdict.IDLE, plan)
+
+
+def deal_tasks(run: Run) -> Steps[bool]:
+    """Deal the tasks of a connector with nothing unfinished, and plan nothing → whether that was to be done.
+
+    Not where a plan fixes where reading begins: a sink with ``auto.offset.reset=latest`` would skip what arrives
+    between. Raises StaleEpochError when the connector was taken over, and what its own ``task_configs`` raises.
+    """
+    state: ConnectorState = yield LoadConnector(run.connector)
+    run = run.refreshed(state)
+    if state.type is ConnectorType.SINK and run.settings.offset_reset != "earliest":
+        return False
+    if state.target_state is not TargetState.STARTED or (yield LoadUnfinished(run.connector)) is not None:
+        return False
+    yield from _deal(run)
+    return True
+
+
+def _deal(run: Run) -> Steps[TaskDeal]:
+    deal: TaskDeal = yield TaskConfigs(run.connector, run.settings.tasks_max)
+    check_tasks_max(run.connector, deal, run.settings)
+    yield RecordDeal(run.connector, run.holder, deal.configs, run.state.config_version)
+    return deal

@@ -19,7 +19,7 @@ from connect_core.configs import ConfigProviders, ConnectorConfig, Redaction, pr
 from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.herder.readiness import Readiness, readiness
+from connect_core.herder.readiness import Readiness, is_undealt, readiness
 from connect_core.interval.values import ConnectorType, IntervalSettings, PartitionEnds
 from connect_core.interval.waits import Check, Standing
 from connect_core.kafka.admin import KafkaAdmin
@@ -60,7 +60,7 @@ class ConnectorProbe:
         """Return those with records to read, by one batched ``list_offsets``; and those only a run can report on."""
         with self.database.read() as connection:
             facts = statuses.load_facts(connection, connectors)
-            stored = {name: offsets.load(connection, name, ConnectorType.SINK) for name in connectors}
+            stored = offsets.load_all(connection, connectors, ConnectorType.SINK)
         found: list[str] = []
         configs: dict[str, IntervalSettings] = {}
         for one in facts:
@@ -70,7 +70,7 @@ class ConnectorProbe:
                 self._leave_to_its_run(one, error)
                 found.append(one.name)
         ends = self._ends_of_all(configs.values())
-        asked = (name for name, settings in configs.items() if self._is_due(name, settings, ends, stored[name]))
+        asked = (name for name, settings in configs.items() if self._is_due(name, settings, ends, stored.get(name, {})))
         return [*found, *asked]
 
     def _ends_of_all(self, configs: Iterable[IntervalSettings]) -> Ends | None:
@@ -106,6 +106,14 @@ class ConnectorProbe:
             worker = self._workers.setdefault(connector, ConnectorWorker(self.settings, self.database, connector))
         return bool(worker.has_data())
 
+    def deal(self, connector: str) -> bool:
+        """Deal the tasks of a connector that lacks no more → whether a run has to do it. Raises ConnectError."""
+        worker = ConnectorWorker(self.settings, self.database, connector)
+        try:
+            return not worker.deal()
+        finally:
+            worker.close()
+
     def _isolated_standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
         try:
             return self._standing(facts, ready)
@@ -114,6 +122,8 @@ class ConnectorProbe:
             return Standing(Check.NOW)
 
     def _standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
+        if ready is Readiness.DUE and is_undealt(facts):
+            return Standing(Check.DEAL)
         if ready in _CHECKS:
             return Standing(_CHECKS[ready])
         if facts.type is ConnectorType.SINK:

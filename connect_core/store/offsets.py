@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -72,6 +72,21 @@ def load(connection: Connection, connector: str, kind: ConnectorType) -> dict[st
         select(Offset.partition, Offset.offset).where(Offset.connector == connector, Offset.type == kind)
     )
     return {partition: parse(offset) for partition, offset in rows}
+
+
+def load_all(
+    connection: Connection, connectors: Collection[str], kind: ConnectorType
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the offsets of connectors that have some, each as ``load`` does, by one statement."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    rows = connection.execute(
+        select(Offset.connector, Offset.partition, Offset.offset).where(
+            Offset.connector.in_(connectors), Offset.type == kind
+        )
+    )
+    for connector, partition, offset in rows:
+        found.setdefault(connector, {})[partition] = parse(offset)
+    return found
 
 
 def load_states(connection: Connection, connector: str) -> dict[str, dict[str, str]]:

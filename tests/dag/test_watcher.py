@@ -2,8 +2,12 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
+import pytest
+
+from connect_core.dag import watcher as watching
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.watcher import Wake, Watcher
 from connect_core.errors import RetriableError
@@ -29,6 +33,8 @@ class World:
         self.served = threading.Event()
         self.hang = threading.Event()
         self.hang.set()
+        self.dealt: list[str] = []
+        self.dealing = self.most_dealing = 0
 
     def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
         """How each stands."""
@@ -40,6 +46,22 @@ class World:
         """Those with data."""
         self.batches.append(list(connectors))
         return self.data & set(connectors)
+
+    def deal(self, connector: str) -> bool:
+        """Deal the tasks of all but those of which only a run can; hangs or fails when told to."""
+        self.dealing += 1
+        self.most_dealing = max(self.most_dealing, self.dealing)
+        if connector.startswith("hanging"):
+            self.hang.wait(LONG)
+        time.sleep(TICK)
+        self.dealing -= 1
+        self.dealt.append(connector)
+        if connector.startswith("failing"):
+            raise RetriableError("not now")
+        if connector.startswith("run"):
+            return True
+        self.checks[connector] = Standing(Check.SINK)
+        return False
 
     def source_has_data(self, connector: str) -> bool:
         """Whether it has data; hangs when told to."""
@@ -291,3 +313,45 @@ def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() ->
             wait.cancel()
 
     watch(world, body, starts_at_once=4)
+
+
+def test_burst_of_new_connectors_is_dealt_without_a_run_and_a_few_at_a_time() -> None:
+    world = World()
+    names = [f"new-{number:03}" for number in range(60)]
+    world.checks = dict.fromkeys(names, Standing(Check.DEAL))
+
+    async def body(watcher: Watcher) -> None:
+        waits = [asyncio.create_task(watcher.wait(name)) for name in names]
+        while len(world.dealt) < len(names):
+            await asyncio.sleep(TICK)
+        assert await stays(waits[0])
+        assert sorted(world.dealt) == names, "each once"
+        assert 1 < world.most_dealing <= 8
+        world.data = {"new-007"}
+        assert await waits[7] is Wake.DATA
+        for wait in waits:
+            wait.cancel()
+
+    watch(world, body)
+
+
+def test_connector_that_only_a_run_can_deal_gets_one_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "_SLOW_SECONDS", 2 * TICK)
+    monkeypatch.setattr(watching, "_HUNG_SECONDS", 4 * TICK)
+    world = World()
+    world.hang.clear()
+    names = [*(f"hanging-{number}" for number in range(20)), "failing", "run", "well"]
+    world.checks = dict.fromkeys(names, Standing(Check.DEAL))
+
+    async def body(watcher: Watcher) -> None:
+        waits = {name: asyncio.create_task(watcher.wait(name)) for name in names}
+        done, left = await asyncio.wait(waits.values(), timeout=LONG / 2, return_when=asyncio.ALL_COMPLETED)
+        assert [name for name, wait in waits.items() if wait in left] == ["well"]
+        assert {wait.result() for wait in done} == {Wake.DATA}
+        assert world.checks["well"].check is Check.SINK
+        waits["well"].cancel()
+
+    try:
+        watch(world, body)
+    finally:
+        world.hang.set()

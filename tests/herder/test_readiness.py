@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from connect_core.herder.readiness import readiness
+from connect_core.herder.readiness import is_undealt, readiness
 from connect_core.interval.values import IntervalState, TargetState
 from tests.herder.test_status import BROKEN, FAILURE, RETRIABLE, facts, interval
 
@@ -38,3 +38,8 @@ TABLE: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changed", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
 def test_readiness_follows_the_facts(changed: dict[str, Any], expected: str) -> None:
     assert readiness(facts(**changed), NOW).value == expected
+
+
+def test_undealt_is_what_lacks_no_more_than_its_tasks() -> None:
+    undealt = {"no plan yet", "resumed after a stop", "new config"}
+    assert {row[0] for row in TABLE if is_undealt(facts(**row[1]))} == undealt

@@ -21,6 +21,7 @@ from connect_core.spark.probe import ConnectorProbe
 from connect_core.store import Database, connectors
 from connect_core.store.connectors import NewConfig
 from connect_core.store.schedules import scheduled_connectors
+from connect_core.store.statuses import load_facts
 from tests.herder.conftest import sqlite_template, world
 from tests.herder.worlds import SINK, Driver, World, worker
 
@@ -54,7 +55,9 @@ def ends() -> Ends:
 @pytest.fixture
 def probe(world: World, ends: Ends) -> ConnectorProbe:
     providers = make_providers(PROVIDERS, {"TASKS": "2"})
-    return ConnectorProbe(worker(**PROVIDERS), world.database, cast(KafkaAdmin, ends), providers)
+    return ConnectorProbe(
+        worker(**PROVIDERS).with_standalone_id("test"), world.database, cast(KafkaAdmin, ends), providers
+    )
 
 
 def store(database: Database, name: str, **more: str) -> None:
@@ -95,6 +98,51 @@ def test_brokers_that_are_down_are_asked_once(world: World, probe: ConnectorProb
     store(world.database, "a")
     with pytest.raises(RetriableError):
         probe.sinks_with_data(["a"])
+
+
+def create(database: Database, name: str, **more: str) -> None:
+    config = {**SINK, "name": name, **{key.replace("_", "."): value for key, value in more.items()}}
+    with database.write() as connection:
+        connectors.create(connection, name, NewConfig(ConnectorType.SINK, config), TargetState.STARTED)
+
+
+def dealt(database: Database, name: str) -> int | None:
+    with database.read() as connection:
+        return load_facts(connection, [name])[0].task_count
+
+
+def test_tasks_of_a_new_connector_are_dealt_without_a_run(world: World, probe: ConnectorProbe) -> None:
+    create(world.database, "new", tasks_max="3")
+    assert probe.standings(["new"])["new"].check is Check.DEAL
+    assert probe.deal("new") is False
+    assert dealt(world.database, "new") == 3
+    assert probe.standings(["new"])["new"].check is Check.SINK
+    # Whoever comes next may take it: nothing is held, and no epoch was raised.
+    state = Driver(world.database, "new").do(TakeLease("new", "run-1 driver", 60))
+    assert (state.epoch, state.sequence) == (0, 0)
+    # Now a run has it, which deals by itself.
+    with world.database.write() as connection:
+        connectors.replace_config(connection, "new", NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"}))
+    assert probe.standings(["new"])["new"].check is Check.DEAL
+    assert probe.deal("new") is False
+    assert dealt(world.database, "new") == 3
+
+
+def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_deals(world: World, probe: ConnectorProbe) -> None:
+    create(world.database, "latest", consumer_override_auto_offset_reset="latest")
+    assert probe.deal("latest") is True
+    assert dealt(world.database, "latest") is None
+    store(world.database, "unfinished")
+    Driver(world.database, "unfinished").begin()
+    assert probe.standings(["unfinished"])["unfinished"].check is Check.NOW
+
+
+def test_deal_that_fails_is_left_to_a_run_and_holds_nothing(world: World, probe: ConnectorProbe) -> None:
+    create(world.database, "broken", connector_class="Gone")
+    with pytest.raises(ConnectError, match="Gone"):
+        probe.deal("broken")
+    assert dealt(world.database, "broken") is None
+    assert Driver(world.database, "broken").do(TakeLease("broken", "run-1 driver", 60)) is not None
 
 
 @pytest.mark.parametrize(
