@@ -24,6 +24,7 @@ __all__ = [
     "history",
     "keep_states",
     "load",
+    "load_all",
     "load_states",
     "move",
     "sink_offsets",
