@@ -197,10 +197,13 @@ class InsertField(Transformation):
 
 
 def _may_be_null(insertion: _Insertion, schema: Schema | None, column: pa.Array) -> bool:
-    """Whether records would leave the field out where the column is null, in one way for all rows."""
-    if insertion.source == TOPIC_FIELD:
-        return schema is None or insertion.schema.optional
-    return schema is not None or column.null_count == len(column)
+    """Return whether records would leave the field out where the column is null, in one way for all rows.
+
+    A required field without a value is no error here, but to whoever takes the whole: records tell.
+    """
+    if schema is not None:
+        return insertion.schema.optional
+    return insertion.source == TOPIC_FIELD or column.null_count == len(column)
 
 
 class InsertFieldKey(InsertField):
