@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from connect_core.errors import ConfigError
 from connect_core.interval.values import ConnectorType, IntervalState
@@ -30,10 +31,7 @@ def claim(connection: Connection, group: str) -> str:
     Raise ConfigError where it was another's and sources have unfinished intervals:
     a task of theirs that is still alive has an id nobody would fence any more.
     """
-    row = connection.execute(
-        select(Deployment.id, Deployment.database).order_by(Deployment.created_at.desc()).limit(1)
-    ).first()
-    known, database = row or (None, str(uuid.uuid4()))
+    known, database = _standing(connection) or (None, str(uuid.uuid4()))
     if known == group:
         return database
     names = [] if known is None else _unfinished_sources(connection)
@@ -45,9 +43,12 @@ def claim(connection: Connection, group: str) -> str:
             f"tasks may still write under ids of {known}. Go back to group.id={known} until these intervals are "
             "finished, or the connectors stopped, and change it then",
         )
-    connection.execute(delete(Deployment))
-    connection.execute(insert(Deployment).values(id=group, created_at=now(), database=database))
-    return database
+    connection.execute(delete(Deployment).where(Deployment.id != group))
+    # Several processes begin at once: whoever is first makes the row, and all take its id.
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    row = insert(Deployment).values(id=group, created_at=now(), database=database)
+    connection.execute(row.on_conflict_do_nothing())
+    return connection.execute(select(Deployment.database).where(Deployment.id == group)).scalar_one()
 
 
 def claimed(connection: Connection, group: str) -> bool:
@@ -59,6 +60,13 @@ def claimed(connection: Connection, group: str) -> bool:
 def record_claim(connection: Connection, group: str) -> None:
     """Note that they do."""
     connection.execute(update(Deployment).where(Deployment.id == group).values(claimed_at=now()))
+
+
+def _standing(connection: Connection) -> tuple[str, str] | None:
+    """Return the newest deployment's id and that of the database."""
+    newest = select(Deployment.id, Deployment.database).order_by(Deployment.created_at.desc()).limit(1)
+    row = connection.execute(newest).first()
+    return None if row is None else (row.id, row.database)
 
 
 def _unfinished_sources(connection: Connection) -> list[str]:

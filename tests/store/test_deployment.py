@@ -11,7 +11,7 @@ from connect_core.errors import ConfigError
 from connect_core.interval.effects import CommitInterval
 from connect_core.interval.values import ConnectorType, SourceBounds
 from connect_core.store import Database, deployment
-from tests.store.worlds import World
+from tests.store.worlds import World, race
 
 
 def test_identity_is_made_once(database: Database) -> None:
@@ -38,6 +38,14 @@ def test_group_is_changed_while_nothing_is_unfinished(world: World) -> None:
     claim(world, "new")
     with world.database.read() as connection:
         assert deployment.identity(connection) == "new"
+
+
+def test_processes_that_begin_at_once_claim_as_one(world: World) -> None:
+    def claim_again(number: int) -> str:
+        with world.database.write() as connection:
+            return deployment.claim(connection, "group")
+
+    assert len(set(race(6, claim_again))) == 1
 
 
 def claim(world: World, group: str) -> None:
