@@ -146,7 +146,7 @@ class DatabaseTarget:
     def __post_init__(self) -> None:
         self.server, empty = _server(os.getpid())
         self.server.raw.deserialize(empty)
-        self._committer = JdbcSinkCommitter("orders", self.server, _OWN)  # type: ignore[arg-type]
+        self._committer = JdbcSinkCommitter("orders", "one", self.server, _OWN)  # type: ignore[arg-type]
         self._committer._has_tables = True
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int]:
