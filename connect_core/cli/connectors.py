@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from connect_core.cli.deployment import open_deployment, settings_of
-from connect_core.cli.tables import list_table, print_status
+from connect_core.cli.tables import list_table, print_silences, print_status
 from connect_core.configs import ConnectorFile, read_connector_file
 from connect_core.errors import BadRequestError, ConnectError
 from connect_core.herder import connectors, lifecycle
@@ -23,6 +23,7 @@ from connect_core.herder.connectors import NewConnector
 from connect_core.herder.context import Herder
 from connect_core.herder.lifecycle import RestartRequest
 from connect_core.herder.observer import Observer
+from connect_core.herder.overview import list_silences
 from connect_core.herder.status import get_status, list_statuses
 from connect_core.store import check
 
@@ -85,10 +86,12 @@ def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
     """List the connectors with their state, failed and stalled ones first, as GET /connectors?expand=status does."""
     with _herder(worker, "reading") as herder:
         _observe(herder)
-        found = list_statuses(herder)
+        found, silences = list_statuses(herder), list_silences(herder)
     if as_json:
         console.print_json(json.dumps({name: one.to_json() for name, one in found.items()}))
-    elif found:
+        return
+    print_silences(console, silences)
+    if found:
         console.print(list_table(found.values()))
     else:
         console.print("There is no connector yet: `connect create FILE` makes one.")
@@ -110,10 +113,11 @@ def status(
         return
     with _herder(worker, "reading") as herder:
         _observe(herder)
-        found = get_status(herder, name)
+        found, silences = get_status(herder, name), list_silences(herder)
     if as_json:
         console.print_json(json.dumps(found.to_json()))
     else:
+        print_silences(console, silences)
         print_status(console, found)
     if any(part.state.value == "FAILED" for part in (found.connector, *found.tasks)):
         raise typer.Exit(1)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
 from connect_core.herder.status import ConnectorStatus, PartStatus, State
+from connect_core.store.silences import Silence
 
-__all__ = ["list_table", "print_status", "state_text"]
+__all__ = ["list_table", "print_silences", "print_status", "state_text"]
 
 _COLOURS = {
     State.RUNNING: "green",
@@ -53,6 +54,14 @@ def print_status(console: Console, status: ConnectorStatus) -> None:
     for label, part in parts:
         if part.trace:
             console.print(f"\n{escape(label.strip())}:\n{escape(part.trace.rstrip())}", soft_wrap=True)
+
+
+def print_silences(console: Console, silences: Sequence[Silence]) -> None:
+    """Print since when Airflow has not answered, the longest silence of all; nothing while it answers."""
+    for one in silences[:1]:
+        since = one.since.isoformat(sep=" ", timespec="seconds")
+        told = escape(f"{one.observer}: {one.reason}")
+        console.print(f"[bold yellow]Airflow has not answered[/] since {since} ({told})", soft_wrap=True)
 
 
 def _has_failed(status: ConnectorStatus) -> bool:

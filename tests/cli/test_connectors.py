@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 from connect_core.cli.app import application
 from connect_core.errors import ConnectError
 from connect_core.herder.rewriting import rewrite_in_database
-from connect_core.store import Database, migrate
+from connect_core.store import Database, migrate, silences
 from connect_core.store.requests import claim
 from tests.herder.worlds import Driver
 
@@ -112,3 +113,17 @@ def test_name_that_no_path_can_hold_is_deleted(deployment: Path) -> None:
     (deployment / "odd.json").write_text(json.dumps({"name": "a/b", "config": CONFIG}))
     connect("create", "odd.json")
     assert connect("delete", "a/b").stdout == "Deleted a/b\n"
+
+
+def test_status_tells_since_when_airflow_has_not_answered(deployment: Path) -> None:
+    connect("create", write(deployment, "a"))
+    database, since = Database(f"sqlite:///{deployment / 'connect.db'}"), datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
+    with database.write() as connection:
+        silences.note(connection, silences.Silence("watcher", since, "ReadTimeout"))
+    told = "Airflow has not answered since 2026-11-23 09:30:00+00:00 (watcher: ReadTimeout)\n"
+    for arguments in (("status",), ("status", "a"), ("list",)):
+        assert connect(*arguments).stdout.startswith(told)
+    assert set(json.loads(connect("list", "--json").stdout)) == {"a"}
+    with database.write() as connection:
+        silences.forget(connection, "watcher")
+    assert "Airflow" not in connect("status").stdout
