@@ -9,7 +9,7 @@ from airflow.sdk import DAG, BaseOperator
 from airflow.triggers.base import StartTriggerArgs
 
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID
-from connect_core.dag.retention import sweep_histories
+from connect_core.dag.retention import forget_runs, sweep_histories
 from connect_core.dag.trigger import WatcherTrigger
 from connect_core.dag.wiring import open_database
 from connect_core.store.requests import forget_done
@@ -24,7 +24,7 @@ _DOCUMENTATION = """### Housekeeping of connect-core
 
 Its task `watch` waits in the triggerer: it looks for data of all idle connectors, mirrors which DAGs are paused, and
 carries out what was asked for through the REST API. `sweep` removes notes of what was carried out long ago,
-and histories beyond `history.retention.ms` and `history.retention.count`.
+and, beyond `history.retention.ms` and `history.retention.count`, histories and Airflow's own past runs of these DAGs.
 Leave it on: without it idle connectors wake late and the REST API cannot change schedules.
 """
 
@@ -47,11 +47,11 @@ class SweepOperator(BaseOperator):
     """Remove what has served its time."""
 
     def execute(self, context: Context) -> dict[str, int]:
-        """Drop requests that were carried out long ago, and histories beyond their retention → how many."""
+        """Drop requests that were carried out long ago, and histories and runs beyond their retention → how many."""
         database = open_database()
         with database.write() as connection:
             requests = forget_done(connection, datetime.now(UTC) - _KEPT)
-        return {"requests": requests, **sweep_histories()}
+        return {"requests": requests, **sweep_histories(), "runs": forget_runs()}
 
 
 def housekeeping_dag(start_date: datetime) -> DAG:

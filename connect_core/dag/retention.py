@@ -1,11 +1,19 @@
-"""The duty of the housekeeping DAG that keeps histories from growing for ever."""
+"""The duties of the housekeeping DAG that keep histories, ours and Airflow's, from growing for ever."""
 
 from __future__ import annotations
 
-from connect_core.dag.wiring import open_database, worker_settings
+import logging
+
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
+from connect_core.dag.past_runs import PastRuns
+from connect_core.dag.wiring import airflow_api, open_database, worker_settings
+from connect_core.errors import ConnectError
+from connect_core.store import connectors
 from connect_core.store.retention import Retention, sweep
 
-__all__ = ["sweep_histories"]
+__all__ = ["forget_runs", "sweep_histories"]
+
+_LOG = logging.getLogger(__name__)
 
 
 def sweep_histories() -> dict[str, int]:
@@ -13,5 +21,23 @@ def sweep_histories() -> dict[str, int]:
     database = open_database()
     try:
         return sweep(database, Retention.of(worker_settings()))
+    finally:
+        database.close()
+
+
+def forget_runs() -> int:
+    """Drop Airflow's past runs of our DAGs by the same two settings → how many went; trouble is logged."""
+    settings, database = worker_settings(), open_database()
+    try:
+        with database.read() as connection:
+            dag_ids = [HOUSEKEEPING_DAG_ID, *map(dag_id_of, connectors.list_names(connection))]
+        api = airflow_api(settings)
+        try:
+            return PastRuns(api, dag_ids, Retention.of(settings)).forget()
+        finally:
+            api.close()
+    except ConnectError as error:
+        _LOG.warning("Past runs stay in Airflow until the next sweep: %s", error)
+        return 0
     finally:
         database.close()

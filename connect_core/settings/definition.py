@@ -128,14 +128,15 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
         config,
         "history.retention.ms",
         30 * 24 * 60 * 60 * 1000,
-        "How long past intervals, moves of offsets and skipped records are kept.",
+        "How long past intervals, moves of offsets, skipped records and Airflow's runs of connectors are kept.",
     )
     _count(
         config,
         "history.retention.count",
         ConfigType.INT,
         10_000,
-        "How many past intervals and moves of offsets of a connector are kept at most; its last 100 intervals always.",
+        "How many past intervals, moves of offsets and Airflow runs of a connector are kept at most; its last 100 "
+        "intervals and its newest run always.",
     )
     _flag(config, "topic.creation.enable", "Whether source connectors' topics are created by their settings.")
     _flag(config, "topic.tracking.enable", "Whether the topics a connector uses are kept.")

@@ -1,8 +1,8 @@
 """An HTTP server that answers as Airflow's API does where connect-core asks it, and counts what it is asked.
 
-Left out: rights, pages beyond the first (all answers fit one), filters by date, imports, pools, and any run of its own:
-a test says which runs there are. A parse finds what ``stored`` holds at that moment. It can be silent: connections
-are taken and nothing is ever answered, as by a stopped process.
+Left out: rights but that to delete runs, pages but of runs, filters by date but of a run's end, imports, pools, and any
+run of its own: a test says which runs there are. A parse finds what ``stored`` holds at that moment. It can be silent:
+connections are taken and nothing is ever answered, as by a stopped process.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class FakeAirflow:
     dags: set[str] = field(default_factory=lambda: {HOUSEKEEPING_DAG_ID})
     paused: set[str] = field(default_factory=set)
     running: set[str] = field(default_factory=set)
+    undeletable: set[str] = field(default_factory=set)
+    """DAGs whose runs the service may not delete."""
     runs: list[dict[str, Any]] = field(default_factory=list)
     options: dict[str, str] = field(default_factory=dict)
     """Of its configuration, as far as it is exposed."""
@@ -69,10 +71,9 @@ class FakeAirflow:
             case "GET" | "PATCH", ["dags"]:
                 return 200, self._list(method, query, body)
             case "POST", ["dags", "~", "dagRuns", "list"]:
-                found = [
-                    one for one in self.runs if one["dag_id"] in body["dag_ids"] and one["state"] in body["states"]
-                ]
-                return 200, {"dag_runs": found, "total_entries": len(found)}
+                return 200, self._list_runs(body)
+            case "PATCH", ["dags", "~", "dagRuns"]:
+                return self._delete_runs(body["actions"][0]["entities"])
             case "PUT", ["parseDagFile", _]:
                 self._parse()
                 return 201, None
@@ -90,6 +91,35 @@ class FakeAirflow:
         elif query.get("paused"):
             found = [one for one in found if one in self.paused]
         return {"dags": [{"dag_id": one} for one in found], "total_entries": len(found)}
+
+    def _list_runs(self, body: Any) -> Any:
+        last = datetime.fromisoformat(body.get("end_date_lte", "9999-12-31T00:00:00+00:00"))
+        found = [
+            one
+            for one in self.runs
+            if one["dag_id"] in body["dag_ids"]
+            and one["state"] in body.get("states", [one["state"]])
+            and ("end_date_lte" not in body or (one["end_date"] and datetime.fromisoformat(one["end_date"]) <= last))
+        ]
+        if body.get("order_by") == "end_date":
+            found.reverse()
+        page = found[body.get("page_offset", 0) :][: body.get("page_limit", 100)]
+        return {"dag_runs": page, "total_entries": len(found)}
+
+    def _delete_runs(self, entities: list[dict[str, str]]) -> tuple[int, Any]:
+        if any(one["dag_id"] in self.undeletable for one in entities):
+            return 403, {"detail": "Forbidden"}
+        wanted = {(one["dag_id"], one["dag_run_id"]) for one in entities}
+        # As Airflow: what is queued can be deleted, what runs cannot.
+        fixed = {(one["dag_id"], one["dag_run_id"]) for one in self.runs if one["state"] == "running"} & wanted
+        gone = wanted - fixed
+        self.runs = [one for one in self.runs if (one["dag_id"], one["dag_run_id"]) not in gone]
+        errors = [{"error": f"{run} cannot be deleted in running state", "status_code": 409} for _, run in fixed]
+        return 200, {
+            "create": None,
+            "update": None,
+            "delete": {"success": [str(one) for one in gone], "errors": errors},
+        }
 
     def _option(self, key: str) -> tuple[int, Any]:
         if key not in self.options:
