@@ -10,7 +10,9 @@ from urllib.parse import quote
 
 __all__ = ["Calls", "OpenTask", "clear_task", "last_heartbeats", "open_tasks"]
 
-_PAGE = 100
+_PAGE = 500
+_ORDER = "id"
+"""When a task was made, or cleared: it is a UUID of version 7. Airflow 3.3.2 refuses to order by ``run_after``."""
 _OPEN = ("queued", "scheduled", "running", "deferred", "restarting", "up_for_retry", "up_for_reschedule", None)
 _PARTS = ("scheduler", "triggerer", "dag_processor")
 
@@ -35,11 +37,11 @@ class OpenTask:
 
 
 def open_tasks(api: Calls, dag_ids: Collection[str]) -> Iterator[OpenTask]:
-    """Yield the tasks of these DAGs that have not ended, those of the oldest runs first. Raises ConnectError."""
+    """Yield the tasks of these DAGs that have not ended, the oldest first. Raises ConnectError."""
     offset, total = 0, 1 if dag_ids else 0
     while offset < total:
         body = {"dag_ids": sorted(dag_ids), "state": list(_OPEN), "page_limit": _PAGE, "page_offset": offset}
-        page = api.call("POST", "/dags/~/dagRuns/~/taskInstances/list", json={**body, "order_by": "run_after"})
+        page = api.call("POST", "/dags/~/dagRuns/~/taskInstances/list", json={**body, "order_by": _ORDER})
         found = page["task_instances"]
         yield from map(_open_task, found)
         offset, total = offset + len(found), page["total_entries"] if found else 0

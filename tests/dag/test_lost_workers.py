@@ -10,7 +10,10 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
+from connect_core.dag.airflow_tasks import OpenTask, clear_task, open_tasks
+from connect_core.dag.naming import dag_id_of
 from connect_core.dev.services import find_service
+from connect_core.store import reports
 from tests.dag.live import Live, eventually
 from tests.dag.stub import stub_world
 
@@ -47,6 +50,40 @@ def _all_stopped(workers: list[psutil.Process]) -> Iterator[None]:
 def _await_success(live: Live, name: str, run_id: str) -> None:
     # The start of a scheduler alone takes half a minute where others want the processors, too.
     eventually(lambda: live.state(name, run_id) == "success", 150.0)
+
+
+def test_run_that_stays_queued_is_seen_and_scheduled_again(live: Live) -> None:
+    live.create("stays queued", schedule="@none")
+    stub_world.say("stays queued", records=3)
+    dag_id = dag_id_of("stays queued")
+
+    def queued() -> OpenTask | None:
+        return next((one for one in open_tasks(live.api, [dag_id]) if one.state == "queued"), None)
+
+    with _all_stopped(eventually(lambda: _workers(live))):
+        run_id = live.scheduler.trigger("stays queued")
+        first = eventually(queued)
+        assert (first.dag_id, first.run_id, first.task_id) == (dag_id, run_id, "run")
+        clear_task(live.api, first)
+        again = eventually(lambda: one if (one := queued()) and one.since != first.since else None)
+        assert again.since is not None
+        assert first.since is not None
+        assert again.since > first.since
+    _await_success(live, "stays queued", run_id)
+    assert stub_world.facts("stays queued")["moved"] == 3
+
+
+def test_overseer_hears_of_airflow_and_its_parts(live: Live) -> None:
+    live.create("overseen")
+    eventually(lambda: live.waiting("overseen"))
+
+    def told() -> bool:
+        with live.database.read() as connection:
+            found = reports.load(connection)
+        parts = (reports.WATCHER, reports.AIRFLOW, reports.SCHEDULER, reports.DAG_PROCESSOR, reports.TRIGGERER)
+        return all((one := found.get(part)) and one.error is None and one.worked_at for part in parts)
+
+    eventually(told)
 
 
 def test_run_moves_though_every_idle_worker_was_killed(live: Live) -> None:

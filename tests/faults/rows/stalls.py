@@ -126,6 +126,8 @@ def exhaust_parallelism(history: History) -> int:
         file.write_text("line\n")
         Path(f"{file}.mood").write_text("hang")
         config = {**history.source_config(), "name": name, "file": str(file), "connector.class": "MoodySource"}
+        # The watcher starts @continuous ones a few at a time, so that slots are left.
+        config["schedule"] = "@once"
         history._create(name, ConnectorType.SOURCE, {**config, "hook.timeout.ms": "180000"})
         history.world.drive(name)
     try:
