@@ -166,7 +166,11 @@ def _scheduled(waiting: WaitingFacts) -> tuple[Cause, str]:
 
 
 def _deferred(waiting: WaitingFacts) -> tuple[Cause, str]:
-    return Cause.DEFERRED, f"{_work_text(waiting)}: its run is deferred, and the triggerer has not woken it"
+    return (
+        Cause.DEFERRED,
+        f"{_work_text(waiting)}: its run is deferred, and the triggerer has not woken it: "
+        "see its log, and whether triggerer.capacity exceeds the number of connectors",
+    )
 
 
 def _held_back(waiting: WaitingFacts) -> tuple[Cause, str]:
