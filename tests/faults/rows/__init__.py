@@ -2,6 +2,7 @@
 
 from tests.faults.rows import (
     airflow,
+    burst,
     changes,
     cluster,
     databases,
@@ -21,7 +22,7 @@ from tests.faults.rows.row import Row
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
-    *(airflow, changes, cluster, databases, failpoints, network, processes),
+    *(airflow, burst, changes, cluster, databases, failpoints, network, processes),
     *(records, resources, rotation, stalls, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(

@@ -133,7 +133,7 @@ def storm(world: World) -> Findings:
     wrong = [f"I11: {sorted(created - names)[:5]} were acknowledged and are not there"] if created - names else []
     wrong += [] if len(created) >= _STORM // 2 else [f"only {len(created)} of {_STORM} were created"]
     with ThreadPoolExecutor(10) as clients:
-        list(clients.map(lambda name: _rest(history).delete(f"/connectors/{name}"), sorted(names)))
+        list(clients.map(lambda name: rest_client(history).delete(f"/connectors/{name}"), sorted(names)))
     history.heal()
     return history.end(_STORM).with_violations(*wrong)
 
@@ -141,7 +141,7 @@ def storm(world: World) -> Findings:
 def _create(history: History, number: int) -> tuple[str, int]:
     name = f"storm-{history.name}-{number}"
     config = {"connector.class": "FileStreamSource", "file": str(history.file), "topic": f"storm-{number}"}
-    client = _rest(history)
+    client = rest_client(history)
     with suppress(httpx.TransportError):
         body = {"name": name, "config": config, "initial_state": "STOPPED"}
         status = client.post("/connectors", json=body).status_code
@@ -151,7 +151,8 @@ def _create(history: History, number: int) -> tuple[str, int]:
     return name, 0
 
 
-def _rest(history: History) -> httpx.Client:
+def rest_client(history: History) -> httpx.Client:
+    """Return a client of the world's REST API."""
     found = history.world.environment
     password = history.world.herder.worker.airflow_password_file
     login = (found["CONNECT_AIRFLOW_USER"], password.read_text().strip() if password else "")

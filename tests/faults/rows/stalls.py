@@ -145,6 +145,7 @@ _ROWS: tuple[Row, ...] = (
     moving(60, "scheduler killed between handing out and start", kill_scheduler_at_start),
     moving(60, "triggerer away until it is shown", _away("airflow-triggerer", ("triggerer",), _both)),
     moving(60, "DAG processor away until it is shown", _away("airflow-dag-processor", ("dag_processor",), _newcomer)),
+    moving(60, "API server away until it is shown", _away("airflow-api-server", ("airflow",), _both)),
     moving(60, "parallelism exhausted until it is shown", exhaust_parallelism),
 )
 ROWS: tuple[Row, ...] = tuple(replace(row, world=AirflowWorld) for row in _ROWS)
