@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from connect_core.effects.perform import perform
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
+from connect_core.interval.effects import SweepTarget
 from connect_core.interval.failpoints import reach
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
@@ -144,7 +145,9 @@ class Driver:
 
     def _release(self, run: Run) -> None:
         try:
-            self.perform(clear_target(run))
+            # A run that ends before its first plan has loaded no connector, and staged nothing.
+            if SweepTarget in self.worker.handlers():
+                self.perform(clear_target(run))
         except (ConnectError, OSError) as error:
             _LOG.warning("what finished intervals of %s have staged is left for the next run: %s", run.connector, error)
         try:

@@ -21,14 +21,12 @@ class Worker:
 
     unfinished: IntervalRow | None = None
     trouble: Exception | None = None
+    is_loaded: bool = True
     done: list[fx.Effect] = field(default_factory=list)
 
     def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
-        return {
-            fx.LoadUnfinished: lambda effect: self.unfinished,
-            fx.SweepTarget: self._sweep,
-            fx.ReleaseLease: self.done.append,
-        }
+        always = {fx.LoadUnfinished: lambda effect: self.unfinished, fx.ReleaseLease: self.done.append}
+        return {**always, fx.SweepTarget: self._sweep} if self.is_loaded else always
 
     def _sweep(self, effect: fx.SweepTarget) -> None:
         self.done.append(effect)
@@ -56,5 +54,15 @@ def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
 def test_source_has_nothing_staged() -> None:
     world, worker = World(type=ConnectorType.SOURCE), Worker()
     with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        pass
+    assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]
+
+
+def test_run_that_ended_before_it_loaded_the_connector_gives_it_back() -> None:
+    """So does that of a failed connector which nobody asked for."""
+    world = World(type=ConnectorType.SINK)
+    worker = Worker(is_loaded=False)
+    driver = Driver(worker)  # type: ignore[arg-type]
+    with driver.holding(world.run()):
         pass
     assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]
