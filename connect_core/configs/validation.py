@@ -16,6 +16,7 @@ from connect_core.api.guarantee import Delivery
 from connect_core.api.source import SourceConnector
 from connect_core.configs.classes import class_resolver
 from connect_core.configs.connector import worker_defaults
+from connect_core.configs.declared import with_declared_guarantee
 from connect_core.configs.definitions import CONVERTERS, Defaults, common_definition
 from connect_core.configs.enrichment import enriched
 from connect_core.configs.infos import ConfigInfo, ConfigInfos, Json, key_json, merged, prefixed_infos, ranked_infos
@@ -73,6 +74,7 @@ def validate(
     _check(connector, config, values, worker)
     check_topics(config, values, worker, in_use)
     keys, found = _settings(connector, definition, list(values.values()), config)
+    keys = with_declared_guarantee(keys, connector, config)
     _add_to_last(found, {**unresolved, **_references_off(config, worker)}, config)
     groups = [*definition.group_names(), *connector.config().group_names()]
     parts = [

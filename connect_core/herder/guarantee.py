@@ -8,12 +8,7 @@ from functools import lru_cache
 from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.registry import PluginKind, registry
 
-__all__ = ["declared_guarantee", "guarantee_of"]
-
-
-def guarantee_of(config: Mapping[str, str]) -> str:
-    """Return how often records arrive: ``exactly-once``, ``at-least-once``, ``at-most-once`` or ``unknown``."""
-    return declared_guarantee(config).delivery.value
+__all__ = ["declared_guarantee"]
 
 
 def declared_guarantee(config: Mapping[str, str]) -> Guarantee:

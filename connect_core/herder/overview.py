@@ -10,7 +10,7 @@ from datetime import datetime
 from connect_core.api.records import TopicPartition
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
-from connect_core.herder.guarantee import guarantee_of
+from connect_core.herder.guarantee import declared_guarantee
 from connect_core.herder.lag import sum_of, topics_of
 from connect_core.herder.status import ConnectorStatus, PartStatus, State, compute_status, deployment_of
 from connect_core.interval.values import ConnectorType
@@ -46,6 +46,7 @@ class Summary:
     next_run_at: datetime | None
     schedule: str
     guarantee: str
+    guarantee_condition: str
     tags: list[str]
     strip: list[IntervalMark]
     trace_line: str | None
@@ -137,7 +138,7 @@ def _lags(
 
 
 def _summary(facts: ConnectorFacts, status: ConnectorStatus, strip: Sequence[IntervalMark], lag: int | None) -> Summary:
-    stall = status.stall
+    stall, guarantee = status.stall, declared_guarantee(facts.config)
     return Summary(
         name=facts.name,
         type=facts.type.value,
@@ -153,7 +154,8 @@ def _summary(facts: ConnectorFacts, status: ConnectorStatus, strip: Sequence[Int
         last_success_at=facts.committed_at,
         next_run_at=facts.next_run_at,
         schedule=facts.config.get("schedule") or "@continuous",
-        guarantee=guarantee_of(facts.config),
+        guarantee=guarantee.delivery.value,
+        guarantee_condition=guarantee.condition,
         tags=_tags(facts.config),
         strip=list(strip),
         trace_line=_trace_line([status.connector, *status.tasks]),

@@ -18,7 +18,7 @@ from connect_core.api import (
 )
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
-from connect_core.herder.guarantee import declared_guarantee, guarantee_of
+from connect_core.herder.guarantee import declared_guarantee
 
 
 def sink(**methods: Any) -> Any:
@@ -72,6 +72,6 @@ def test_standard_streams_promise_less_than_files() -> None:
 
 def test_stored_connector_is_asked_through_its_class() -> None:
     config = {"connector.class": "FileStreamSink", "topics": "t", "file": "x"}
-    assert guarantee_of(config) == "exactly-once"
+    assert declared_guarantee(config).delivery is Delivery.EXACTLY_ONCE
     assert declared_guarantee(config).atomicity is Atomicity.INTERVAL
-    assert guarantee_of({"connector.class": "NoSuchConnector"}) == "unknown"
+    assert declared_guarantee({"connector.class": "NoSuchConnector"}).delivery is Delivery.UNKNOWN

@@ -30,7 +30,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The gaps that are watched, in order; at most 500, the newest."""
+    """The gaps that are watched, in order."""
 
     gaps: tuple[Gap, ...] = ()
 
@@ -59,7 +59,11 @@ class Gaps:
             if number > low:
                 found.append(Gap(low, number - 1, now))
             last = number
-        return Gaps(tuple(found[-_MOST:]))
+        return Gaps(tuple(found))
+
+    def newest(self) -> tuple[Gaps, tuple[Gap, ...]]:
+        """Return the newest 500, and those that are given up for them without another look."""
+        return Gaps(self.gaps[-_MOST:]), self.gaps[:-_MOST]
 
     def filled(self, numbers: Iterable[int]) -> Gaps:
         """Return the gaps once these numbers have been read."""

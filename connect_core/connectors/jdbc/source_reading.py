@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +28,7 @@ from connect_core.connectors.jdbc.table_reader import RowReader
 
 __all__ = ["Piece", "StreamReading"]
 
+_LOG = logging.getLogger(__name__)
 _MOST_CELLS, _MOST_ROWS, _LEAST_ROWS = 4_000_000, 20_000, 1000
 
 
@@ -60,6 +62,7 @@ class StreamReading:
         self._state = dict(state)
         self._readers: list[RowReader | ArrowReader] = []
         self._gaps: Gaps | None = None
+        self._has_warned = False
         self._looked = 0
         self.key = canonical(name.partition())
 
@@ -157,7 +160,18 @@ class StreamReading:
         # What comes late is read first: by now all gaps were looked at.
         found = gaps.looked_at(self._looked, window).after(self._last_number, numbers, now_millis())
         self._last_number = numbers[-1]
-        return found
+        kept, given_up = found.newest()
+        if given_up and not self._has_warned:
+            self._has_warned = True
+            _LOG.warning(
+                "%s: more ranges of numbers are left out than can be watched. Rows that commit late between %d and %d,"
+                " and in further ranges given up by this reading, will not be found: where deletions leave such gaps "
+                "and rows do commit late, use a timestamp as well",
+                self._name,
+                given_up[0].low,
+                given_up[-1].high,
+            )
+        return kept
 
     def _advanced(self, bound: Mapping[str, Any]) -> dict[str, str]:
         """Return how far down late rows are to be looked for next."""

@@ -81,7 +81,8 @@ class ConnectorSummary(_Entity):
     """A line of the list. ``strip``: the last 20 intervals, the oldest first.
 
     ``lag``: records a sink is behind, null where it is not known. ``trace_line``:
-    the first line of the connector's or its first failed task's trace. Work of one
+    the first line of the connector's or its first failed task's trace. ``guarantee_condition``:
+    what the guarantee takes, empty where it holds without. Work of one
     that ``is_stalled`` has waited without progress since ``stalled_since``; ``stalled_cause``
     is a word for programs, ``stalled_reason`` a sentence for people.
     """
@@ -101,6 +102,7 @@ class ConnectorSummary(_Entity):
     next_run_at: datetime | None
     schedule: str
     guarantee: Guarantee
+    guarantee_condition: str
     tags: list[str]
     strip: list[IntervalMark]
     trace_line: str | None

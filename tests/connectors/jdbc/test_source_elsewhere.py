@@ -10,6 +10,7 @@ from connect_core.api.guarantee import Delivery
 from connect_core.connectors.jdbc import source_bounds, source_latest, source_reading
 from connect_core.connectors.jdbc.source import JdbcSourceConnector
 from connect_core.connectors.jdbc.source_bounds import now_millis
+from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server, of_servers
 from tests.connectors.jdbc.sources import follower
 
@@ -119,6 +120,32 @@ def test_an_idle_connector_looks_once_at_gaps_whose_time_is_over(
         assert connector.latest(source.position.offsets) == source.position.offsets
     finally:
         connector.stop()
+
+
+@ELSEWHERE
+@pytest.mark.parametrize("lane", list(Lane))
+def test_gaps_beyond_those_watched_are_given_up_by_name_the_oldest_first(
+    events: Server, caplog: pytest.LogCaptureFixture, lane: Lane
+) -> None:
+    source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
+    even = ", ".join(f"({number}, 'a', '2024-01-01')" for number in range(2, 1203, 2))
+    events.execute(f"INSERT INTO events VALUES {even}")
+    assert len(source.rows("id")) == 601
+    told = [one.getMessage() for one in caplog.records if "left out than can be watched" in one.getMessage()]
+    assert len(told) == 1
+    assert f"commit late between {-(2**63)} and 199, and in further ranges" in told[0]
+    events.execute("INSERT INTO events VALUES (201, 'a', '2024-01-01'), (203, 'a', '2024-01-01')")
+    assert source.rows("id") == [203]
+
+
+@ELSEWHERE
+def test_gaps_that_can_all_be_watched_give_no_warning(events: Server, caplog: pytest.LogCaptureFixture) -> None:
+    source = follower(events, mode="incrementing", incrementing_column_name="id")
+    events.execute("INSERT INTO events VALUES " + ", ".join(f"({2 * n}, 'a', '2024-01-01')" for n in range(1, 501)))
+    assert len(source.rows("id")) == 500
+    events.execute("INSERT INTO events VALUES (1, 'a', '2024-01-01'), (999, 'a', '2024-01-01')")
+    assert source.rows("id") == [1, 999]
+    assert "left out" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ export function header(name, refresh) {
       state.hidden = false;
       setPill(state, overall(overview.state, Object.keys(overview.tasks), overview.is_stalled));
       acts.update(overview);
-      const current = JSON.stringify([overview.plugin_version, overview.schedule, overview.guarantee, overview.dag_url]);
+      const { plugin_version, schedule, guarantee, guarantee_condition, dag_url } = overview;
+      const current = JSON.stringify([plugin_version, schedule, guarantee, guarantee_condition, dag_url]);
       if (drawn !== current) fill(facts, factsOf(overview));
       drawn = current;
     },
@@ -81,7 +82,7 @@ function factsOf(overview) {
     overview.type,
     h("span", { title: overview.connector_class }, shortClass(overview.connector_class)),
     overview.plugin_version,
-    overview.guarantee,
+    h("span", { title: overview.guarantee_condition }, overview.guarantee),
     overview.schedule,
     overview.dag_url ? airflowLink("Airflow DAG", overview.dag_url) : null,
   ];

@@ -145,7 +145,7 @@ function about(overview) {
   const facts = {
     Topics: overview.topics.join(", ") || "none yet",
     "Dead letter topic": overview.dead_letter_topic ?? "none",
-    Guarantee: overview.guarantee,
+    Guarantee: [overview.guarantee, overview.guarantee_condition].filter(Boolean).join(", "),
     Class: overview.connector_class,
     Worker: overview.worker_id,
     "Configuration": `version ${overview.config_version}, running: ${overview.planned_version ?? "none yet"}`,

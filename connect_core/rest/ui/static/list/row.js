@@ -31,7 +31,7 @@ export function row(entry, selected, select) {
     cell("lag number", "Lag", h("span", { title: lagTitle(entry) }, entry.lag === null ? "–" : short(entry.lag))),
     cell("success", "Last success", times[0].element),
     cell("next", "Next run", entry.next_run_at ? times[1].element : h("span", { class: "faint" }, entry.schedule)),
-    cell("guarantee", "Guarantee", h("span", { class: entry.guarantee }, entry.guarantee)),
+    cell("guarantee", "Guarantee", h("span", { class: entry.guarantee, title: entry.guarantee_condition }, entry.guarantee)),
   );
   return {
     element,
