@@ -120,6 +120,18 @@ def test_reader_may_see_and_nothing_else(call: Client, login: Callable[[str], Ma
     assert call("PUT", "/connect/connectors/a/config", SOURCE, reader).status == 403
 
 
+def test_configuration_is_tried_by_who_may_change_the_connector_it_names(
+    call: Client, login: Callable[[str], Mapping[str, str]]
+) -> None:
+    path = "/connect/connector-plugins/FileStreamSource/config/validate"
+    found = {
+        (user, name): call("PUT", path, {**SOURCE, "name": name}, login(user)).status
+        for user, name in (("ann", "b"), ("ann", "a"), ("ann", ""), ("reader", "a"))
+    }
+    assert found == {("ann", "b"): 200, ("ann", "a"): 403, ("ann", ""): 403, ("reader", "a"): 403}
+    assert call("PUT", path, SOURCE, login("ann")).status == 403
+
+
 def test_cookie_writes_of_other_sites_are_refused(
     call: Client, login: Callable[[str], Mapping[str, str]], world: World
 ) -> None:

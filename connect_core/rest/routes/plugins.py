@@ -6,8 +6,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from connect_core.api.config.parsing import trim
 from connect_core.herder import plugins
-from connect_core.rest.access import Editor, Reader
+from connect_core.rest.access import Reader, ensure_allowed
 from connect_core.rest.answers import answer
 from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import ConfigBody
@@ -48,6 +49,10 @@ def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response
     response_model=ConfigInfos,
     openapi_extra=takes(Config),
 )
-def validate_config(plugin: str, herder: Editor, config: ConfigBody) -> Response:
-    """Return Connect's ``ConfigInfos``; a faultless configuration is also tried on the systems it names."""
+def validate_config(request: Request, plugin: str, config: ConfigBody) -> Response:
+    """Return Connect's ``ConfigInfos``; a faultless configuration is also tried on the systems it names.
+
+    For who may change the connector it names: hidden values are that one's.
+    """
+    herder = ensure_allowed(request, "PUT", trim(config.get("name") or ""))
     return answer(plugins.validate_config(herder, plugin, config).to_json())
