@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.conftest import context, page
-from tests.faces.stack import Faces, running_faces
+from tests.faces.stack import IN_VARIABLE, VARIABLE, Faces, Standalone, running_faces
+from tests.integration.test_rest_transcript import address_of, await_answer
+from tests.integration.test_standalone import standalone, write_worker
 
 __all__ = ["context", "page"]
 
@@ -17,3 +19,22 @@ def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
     """The running stack, empty at first."""
     with running_faces(tmp_path_factory.mktemp("faces")) as running:
         yield running
+
+
+@pytest.fixture(scope="package")
+def standalone_face(faces: Faces, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
+    """``connect standalone`` over the same broker, empty at first, with the providers of the other faces."""
+    folder = tmp_path_factory.mktemp("standalone")
+    worker = write_worker(folder, faces.stack.environment()["CONNECT_BOOTSTRAP_SERVERS"])
+    with worker.open("a") as file:
+        file.write(
+            f"config.providers=env,file,dir\nconfig.providers.env.param.allowlist.pattern={VARIABLE}\n"
+            f"config.providers.file.param.allowed.paths={faces.folder}\n"
+            f"config.providers.dir.param.allowed.paths={faces.folder}\n"
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, IN_VARIABLE)
+        with standalone(folder, worker):
+            base = address_of(worker)
+            await_answer(base)
+            yield Standalone(base, folder)

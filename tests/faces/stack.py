@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +14,12 @@ import httpx
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
 
-__all__ = ["CHECKOUT", "Faces", "running_faces", "token_of"]
+__all__ = ["CHECKOUT", "IN_VARIABLE", "VARIABLE", "Faces", "Standalone", "running_faces", "token_of"]
 
 CHECKOUT = Path(__file__).parents[2]
+VARIABLE = "CANARY_OF_ENV"
+IN_VARIABLE = f"canary-env-{uuid.uuid4().hex}"
+"""A variable of the workers' processes, and the secret in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,14 @@ class Faces:
         assert answer.is_success, answer.text
 
 
+@dataclass(frozen=True, slots=True)
+class Standalone:
+    """The address of ``connect standalone``, and the folder with its log and database."""
+
+    base: str
+    folder: Path
+
+
 def token_of(airflow: str, user: str, password: str) -> str:
     """Log in to Airflow → a token for its API."""
     answer = httpx.post(f"{airflow}/auth/token", json={"username": user, "password": password}, timeout=60)
@@ -64,14 +76,21 @@ def running_faces(folder: Path) -> Iterator[Faces]:
     for name in ("dags", "plugins"):
         (project / name).symlink_to(CHECKOUT / name)
     shutil.copytree(CHECKOUT / "config", project / "config", dirs_exist_ok=True)
+    users = project / "config" / "airflow.env"
+    users.write_text(
+        users.read_text().replace("=admin:admin,viewer:viewer", "=admin:admin,op:op,user:user,viewer:viewer")
+    )
     with (project / "config" / "spark-defaults.conf").open("a") as conf:
         conf.write(
             f"\nspark.eventLog.enabled true\nspark.eventLog.compress false\nspark.eventLog.dir {folder}/events\n"
         )
     settings = {
         "CONNECT_FILE_ROOTS": f"{data},/tmp",
-        "CONNECT_CONFIG_PROVIDERS": "file",
+        "CONNECT_CONFIG_PROVIDERS": "env,file,dir",
+        "CONNECT_CONFIG_PROVIDERS_ENV_PARAM_ALLOWLIST_PATTERN": VARIABLE,
         "CONNECT_CONFIG_PROVIDERS_FILE_PARAM_ALLOWED_PATHS": str(data),
+        "CONNECT_CONFIG_PROVIDERS_DIR_PARAM_ALLOWED_PATHS": str(data),
+        VARIABLE: IN_VARIABLE,
     }
     stack = Stack(folder / "stack", project=project, settings=settings)
     try:

@@ -1,4 +1,4 @@
-"""Who may do what in the API as Airflow's own server mounts it. Leaves the worker empty."""
+"""Who may do what on every route of the three faces. Leaves the workers empty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from connect_core.dev.secrets import secret
-from tests.faces.stack import Faces, token_of
+from tests.faces.stack import Faces, Standalone, token_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.servers]
 
@@ -24,6 +24,54 @@ def test_without_a_login_only_health_answers(faces: Faces) -> None:
         found = {(method, path): client.request(method, faces.mounted + path) for method, path in walked}
     assert len(found) > 40
     assert {key: one.status_code for key, one in found.items() if one.status_code != 401} == {("GET", "/health"): 200}
+
+
+def may(role: str, method: str, path: str) -> bool:
+    """Say what a role of Airflow's simple auth manager may do: loggers are those of Airflow's server."""
+    if method == "GET" or path.endswith("/preview"):
+        return True
+    return role in (("op", "admin") if path.startswith("/admin/") else ("user", "op", "admin"))
+
+
+@pytest.mark.parametrize("role", ["viewer", "user", "op", "admin"])
+def test_each_role_may_do_its_part_on_every_route(faces: Faces, role: str) -> None:
+    """Nobody is named so, and nothing is asked for: who is let in gets 400 or 404, and nothing changes."""
+    token = token_of(faces.airflow, role, secret(faces.stack.home, f"airflow-password-{role}"))
+    wrong = {}
+    with httpx.Client(base_url=faces.mounted, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
+        for method, path in operations(faces):
+            body = {"name": "a", "config": {}} if path == "/connectors" else {"name": "a"}
+            status = client.request(method, path, json=None if method == "GET" else body).status_code
+            if (status not in (401, 403)) is not may(role, method, path):
+                wrong[method, path] = status
+        assert wrong == {}
+        assert client.get("/connectors").json() == []
+
+
+FOREIGN = ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"})
+
+
+@pytest.mark.parametrize("face", ["rest", "standalone"])
+def test_faces_of_this_machine_let_in_who_is_on_it_and_no_web_page(
+    faces: Faces, standalone_face: Standalone, face: str
+) -> None:
+    """Those need no login. A rebound name reads nothing, a page of another origin changes nothing, on every route."""
+    base = faces.rest if face == "rest" else standalone_face.base
+    wrong = {}
+    with httpx.Client(base_url=base, timeout=60) as client:
+        for method, path in operations(faces):
+            body = None if method == "GET" else {"name": "a", "config": {}} if path == "/connectors" else {"name": "a"}
+            own = client.request(method, path, json=body).status_code
+            if own in (401, 403):
+                wrong[method, path] = own
+            for headers in FOREIGN:
+                refusal = 401 if "Host" in headers else 403
+                is_let = path == "/health" if "Host" in headers else method == "GET"
+                status = client.request(method, path, json=body, headers=headers).status_code
+                if (status != refusal) is not is_let:
+                    wrong[method, path, *headers] = status
+        assert wrong == {}
+        assert client.get("/connectors").json() == []
 
 
 def test_viewer_may_look_and_change_nothing(faces: Faces) -> None:
