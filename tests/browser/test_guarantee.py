@@ -1,0 +1,24 @@
+"""The page says what a connector's guarantee takes: in the list, beside the name, and in the overview."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.herder.test_guarantee_channels import CONDITIONS, MARIADB
+from tests.herder.worlds import World
+
+pytestmark = pytest.mark.browser
+
+
+def test_page_says_what_the_guarantee_takes(page: Page, site: str, world: World) -> None:
+    world.create("shop", {**MARIADB, "mode": "incrementing"})
+    page.goto(site)
+    expect(page.locator(".list td.guarantee span")).to_have_attribute("title", _with(CONDITIONS["incrementing"]))
+    page.get_by_role("link", name="shop", exact=True).click()
+    expect(page.locator(".tab-body")).to_contain_text(f"exactly-once, {_with(CONDITIONS['incrementing'])}")
+    expect(page.get_by_text("exactly-once", exact=True)).to_have_attribute("title", _with(CONDITIONS["incrementing"]))
+
+
+def _with(end: str) -> str:
+    return f"if a row commits within 60 s (late.window.ms) of one of a higher number, and {end}"
