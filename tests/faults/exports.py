@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from connect_core.errors import RetriableError
 from connect_core.herder.status import get_status
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState
-from connect_core.store import connectors
+from connect_core.store import Database, connectors
 from connect_core.store.connectors import NewConfig
 from connect_core.store.interval_history import list_intervals
 from tests.faults.history import Findings
@@ -42,8 +42,12 @@ class Export:
     def begin(self, partitions: int = 2, **config: str) -> None:
         """Create topic and connector; nothing drives it yet."""
         self.topic = self.world.topics.create(partitions)
+        self.create(self.world.database, **config)
+
+    def create(self, database: Database, **config: str) -> None:
+        """Create the connector, over the topic that is there."""
         new = NewConfig(ConnectorType.SINK, self._config(**config))
-        with self.world.database.write() as connection:
+        with database.write() as connection:
             connectors.create(connection, self.name, new, TargetState.STARTED)
 
     def reconfigure(self, **config: str) -> None:

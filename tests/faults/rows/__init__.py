@@ -6,8 +6,11 @@ from tests.faults.rows import (
     changes,
     cluster,
     databases,
+    deployments,
     failpoints,
+    moves,
     network,
+    offsets,
     processes,
     records,
     resources,
@@ -22,8 +25,8 @@ from tests.faults.rows.row import Row
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
-    *(airflow, burst, changes, cluster, databases, failpoints, network, processes),
-    *(records, resources, rotation, stalls, targets, topics, upserts),
+    *(airflow, burst, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
+    *(processes, records, resources, rotation, stalls, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(
     sorted((row for group in _GROUPS for row in group.ROWS), key=lambda row: (row.number, row.name))

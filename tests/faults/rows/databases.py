@@ -191,25 +191,31 @@ def rights_and_passwords(world: World) -> Findings:
 
 
 @contextmanager
-def _other_database(world: World, name: str) -> Iterator[str]:
-    """Let the world's metadata be in another database while the block runs."""
+def other_database(world: World, name: str) -> Iterator[str]:
+    """Let the world's metadata be in another, empty database while the block runs, as a deployment of that name."""
     with world.superuser() as session:
         session.execute(f"CREATE DATABASE {name} OWNER connect")
-    before, database = world.environment["CONNECT_DATABASE_URL"], world.database
-    url = urlunsplit(urlsplit(before)._replace(path=f"/{name}"))
-    world.environment["CONNECT_DATABASE_URL"], world.database = url, Database(url)
+    environment, database = dict(world.environment), world.database
+    url = url_of(world, name)
+    world.environment |= {"CONNECT_DATABASE_URL": url, "CONNECT_GROUP_ID": name}
+    world.database = Database(url)
     try:
         yield url
     finally:
         world.end_drivers()
         world.database.close()
-        world.environment["CONNECT_DATABASE_URL"], world.database = before, database
+        world.environment, world.database = environment, database
+
+
+def url_of(world: World, database: str) -> str:
+    """Return the address of another database of the server."""
+    return urlunsplit(urlsplit(world.environment["CONNECT_DATABASE_URL"])._replace(path=f"/{database}"))
 
 
 def killed_migrations(world: World) -> Findings:
     """The schema's migration is killed, again and again; in the end it is whole, and lines move on it."""
     name = f"migrated_{world.random.getrandbits(24):06x}"
-    with _other_database(world, name) as url:
+    with other_database(world, name) as url:
         code = "import sys; from connect_core.store import migrate; print('begins', flush=True); migrate(sys.argv[1])"
         killed = 0
         for turn in range(6):
