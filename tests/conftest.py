@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WHOLE_STACK = (
     "tests/dag/test_airflow.py",
     "tests/faces/",
+    "tests/integration/test_burst.py",
     "tests/integration/test_main_job.py",
     "tests/integration/test_quickstart.py",
 )

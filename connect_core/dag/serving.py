@@ -49,7 +49,8 @@ class Serving:
         triggers = _Act(Kinds(("trigger",), 40), lambda names: scheduler.each(self._stored(names), scheduler.trigger))
         retries = _Act(Kinds(("retry",), 40), lambda names: scheduler.each(self._stored(names), scheduler.retry))
         deploys = _Act(Kinds(("deploy",), 1000), lambda names: scheduler.deploy_all(self._stored(names)))
-        removals = _Act(Kinds(("remove",), 40), lambda names: scheduler.remove_all(names, self._is_stored))
+        # Each claim of removals needs a parse of the DAG file, which takes longer than many a deletion.
+        removals = _Act(Kinds(("remove",), 200), lambda names: scheduler.remove_all(names, self._is_stored))
         known = [kind for act in (flags, triggers, retries, deploys, removals) for kind in act.kinds.names]
         others = _Act(Kinds(tuple(known), 40, are_left_out=True), _refuse)
         return (
