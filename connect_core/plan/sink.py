@@ -208,11 +208,13 @@ def _available_ranges(
 def _begin_partitions(
     run: Run, first: Positions, ends: Mapping[TopicPartition, PartitionEnds], moves_target: bool
 ) -> Steps[None]:
-    """Keep where partitions begin, resolved once: in the target, or in SQL where that is not simply the earliest."""
+    """Keep where partitions begin, resolved once: in the target, or in SQL unless it is simply the earliest."""
     if moves_target:
         yield AbandonTarget(_following(run), first)
         return
-    resolved = {part: position for part, position in first.items() if position != ends[part].earliest}
+    # The end of an empty topic is its earliest offset now, and is not when the first records have arrived.
+    is_fixed = run.settings.offset_reset != "earliest"
+    resolved = {part: position for part, position in first.items() if is_fixed or position != ends[part].earliest}
     if resolved:
         ids = {part.topic: ends[part].topic_id for part in resolved}
         yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)

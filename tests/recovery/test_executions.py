@@ -57,6 +57,14 @@ def test_latest_begins_where_the_topic_ended_at_the_first_plan(tmp_path: Path) -
     assert lines(tmp_path / "out.txt") == ["new-0", "new-1"]
 
 
+def test_latest_of_an_empty_topic_reads_what_arrives_after_the_first_plan(tmp_path: Path) -> None:
+    sink = sink_of(tmp_path, offset_reset="latest")
+    assert sink.work() == ["IDLE"]
+    sink.topics.produce("first")
+    assert sink.work() == ["COMMITTED", "IDLE"]
+    assert lines(tmp_path / "out.txt") == ["first"]
+
+
 def test_where_latest_begins_is_of_that_topic_only(tmp_path: Path) -> None:
     sink = sink_of(tmp_path, "old", offset_reset="latest")
     sink.work()
