@@ -211,7 +211,8 @@ class StoreEffects:
 
     def _store_intent(self, effect: StoreIntent) -> int:
         with self.database.write() as connection:
-            return intents.store(connection, effect.connector, intents.Wish(effect.wanted, effect.actor), effect.floor)
+            wish = intents.Wish(effect.wanted, effect.actor)
+            return intents.store(connection, effect.connector, wish, effect.floor, effect.position)
 
     def _finish_intent(self, effect: FinishIntent) -> None:
         with self.database.write() as connection:

@@ -265,7 +265,8 @@ class CommitInterval(Effect):
 class StoreIntent(Effect):
     """Raise the epoch above ``floor`` where STOPPED and keep the wanted offsets → ``int``.
 
-    A ``None`` offset forgets one, ``wanted=None`` resets all. Raise
+    A ``None`` offset forgets one, ``wanted=None`` resets all. ``position``: the
+    offsets topic they go to, for a connector that followed none yet. Raise
     NotFoundError, IllegalWorkerStateError unless STOPPED. See plan/README.md#abandoning.
     """
 
@@ -273,6 +274,7 @@ class StoreIntent(Effect):
     wanted: Mapping[str, Mapping[str, Any] | None] | None
     actor: str = ""
     floor: int = 0
+    position: TopicPosition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
-from connect_core.errors import ConnectError, StaleEpochError, UnclearOutcomeError
+from connect_core.errors import ConnectError, RetriableError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval.effects import (
     AbandonInterval,
     AbandonTarget,
@@ -28,7 +28,15 @@ from connect_core.interval.effects import (
     WriteOffsets,
 )
 from connect_core.interval.sink_positions import sink_offsets, sink_wishes
-from connect_core.interval.values import ConnectorType, IntervalRow, OffsetProjection, OffsetStates, SourceOffsets
+from connect_core.interval.values import (
+    ConnectorType,
+    IntervalRow,
+    OffsetProjection,
+    OffsetStates,
+    SourceOffsets,
+    TopicPosition,
+)
+from connect_core.plan.ahead import follow_target
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.offsets_topic import is_elsewhere, read_former, replacing
 from connect_core.plan.recovery import fence_home, home_of
@@ -67,17 +75,7 @@ def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
 
 
 def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
-    # From its start, always: the topic may have been recreated since the position SQL remembers.
-    before: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
-    former: OffsetProjection | None = yield from read_former(run, before)
-    newest = max(before.epoch, 0 if former is None else former.epoch)
-    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, newest)
-    # Read again: only now can no plan deal more tasks.
-    run = run.refreshed((yield LoadConnector(run.connector)))
-    if former is not None and former.position is not None:
-        yield WriteEpoch(run.connector, epoch, former.position.topic)
-    yield WriteEpoch(run.connector, epoch)
-    yield FenceProducers(run.connector, run.state.tasks_ever)
+    run, epoch = yield from _fence_topics(run, wish)
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
     standing, states = yield from _standing(run, topic)
     known = {key for key, offset in {**topic.offsets, **standing}.items() if offset is not None}
@@ -86,9 +84,32 @@ def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
     if changes:
         kept = {key: state for key, state in states.items() if key not in wanted}
         yield from _surely(WriteOffsets(run.connector, epoch, changes, kept))
-    place = None if topic.position is None else topic.position.at_start()
-    finish = FinishIntent(run.connector, epoch, {**standing, **wanted}, place)
-    yield from _follow(finish, has_moved=bool(changes))
+    finish = FinishIntent(run.connector, epoch, {**standing, **wanted}, _start_of(topic))
+    # In a topic that SQL does not follow yet nothing holds before it does.
+    yield from _follow(finish, has_moved=bool(changes) and not is_elsewhere(run, topic))
+
+
+def _fence_topics(run: Run, wish: OffsetWish) -> Steps[tuple[Run, int]]:
+    """Store the intent and raise the epoch, then fence tasks and operators → the run as it is then, the epoch."""
+    # From its start, always: the topic may have been recreated since the position SQL remembers.
+    before: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
+    former: OffsetProjection | None = yield from read_former(run, before)
+    newest = max(before.epoch, 0 if former is None else former.epoch)
+    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, newest, _start_of(before))
+    # Read again: only now can no plan deal more tasks, and the offsets topic may be another by now.
+    version = run.state.config_version
+    run = run.refreshed((yield LoadConnector(run.connector)))
+    if run.state.config_version != version:
+        former = yield from read_former(run, (yield ReadOffsetsTopic(run.connector, None)))
+    if former is not None and former.position is not None:
+        yield WriteEpoch(run.connector, epoch, former.position.topic)
+    yield WriteEpoch(run.connector, epoch)
+    yield FenceProducers(run.connector, run.state.tasks_ever)
+    return run, epoch
+
+
+def _start_of(topic: OffsetProjection) -> TopicPosition | None:
+    return None if topic.position is None else topic.position.at_start()
 
 
 def _standing(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, OffsetStates]]:
@@ -115,32 +136,39 @@ def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
         run = yield from _end(run, unfinished, kept, wish)
     run = run.refreshed((yield LoadConnector(run.connector)))
     stored: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
-    standing = stored if kept is None else {**dict.fromkeys(stored), **kept}
+    ahead: Mapping[TopicPartition, int] = {}
+    if kept is None:
+        run, reached = yield from follow_target(run, stored)
+        ahead = {part: position for part, position in reached.items() if stored.get(part) != position}
+    standing = {**stored, **ahead} if kept is None else {**dict.fromkeys(stored), **kept}
     changes = dict.fromkeys(standing) if wish.wanted is None else sink_wishes(wish.wanted)
     if kept is not None and changes:
         following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
         yield from _surely(AbandonTarget(following, changes))
-    moved = sink_offsets(changes if kept is None else {**standing, **changes})
+    moved = sink_offsets({**ahead, **changes} if kept is None else {**standing, **changes})
     yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
     yield from _tell_group(run.settings.consumer_group, changes, is_reset=wish.wanted is None)
     return kept is not None
 
 
 def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, wish: OffsetWish) -> Steps[Run]:
-    """End what is unfinished where it was begun; where all is reset, no other target's word is needed."""
+    """End what is unfinished where it was begun; where all is reset, a target that does not answer is not needed."""
+    home = yield from home_of(run, row)
+    if home is None:
+        yield from end_sink_interval(run, row, kept, _REASON)
+        return run
+    has_answered = False
     try:
-        home = yield from home_of(run, row)
-        if home is None:
-            yield from end_sink_interval(run, row, kept, _REASON)
-            return run
         run, there = yield from fence_home(
             run, home, lambda floor: StoreIntent(run.connector, wish.wanted, wish.actor, floor)
         )
+        has_answered = True
         yield from end_sink_interval(run, row, there, _REASON, home)
     except StaleEpochError:
         raise
     except ConnectError as error:
-        if wish.wanted is not None or row.config_version == run.state.config_version:
+        is_passing = has_answered and isinstance(error, RetriableError)
+        if wish.wanted is not None or is_passing:
             raise
         yield AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target holds is not known: {error}")
     return run

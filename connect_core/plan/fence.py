@@ -35,28 +35,33 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     the topic's, which outlives a lost database. Where the offsets topic is another than SQL follows, the epoch
     goes to both, and the offsets to the new one. Raises StaleEpochError, DataLossError.
     """
-    epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
-    run = yield from reloaded(run)
-    ever = max(run.state.tasks_ever, tasks)
-    yield FenceProducers(run.connector, ever, has_control=True)
-    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    former = yield from read_former(run, topic)
-    is_ahead = former is None and topic.epoch >= epoch
-    newest = max(topic.epoch, 0 if former is None else former.epoch)
-    if newest >= epoch:
-        epoch = yield RaiseEpoch(run.connector, run.holder, newest, run.is_settling)
+    is_ahead, floor = False, 0
+    while True:
+        epoch: int = yield RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
+        # Each time: a wish may have been carried out before it, in another topic than SQL followed until then.
+        run = yield from reloaded(run)
+        ever = max(run.state.tasks_ever, tasks)
+        yield FenceProducers(run.connector, ever, has_control=True)
+        topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+        former = yield from read_former(run, topic)
+        floor = max(topic.epoch, 0 if former is None else former.epoch)
+        if floor < epoch:
+            break
+        is_ahead = former is None
     if former is not None and former.position is not None:
         yield WriteEpoch(run.connector, epoch, former.position.topic)
     yield WriteEpoch(run.connector, epoch)
     yield FenceProducers(run.connector, ever)
     run = replace(run, epoch=epoch, deal=name)
     if is_elsewhere(run, topic):
-        return (yield from _change_topic(run, topic, is_ahead=is_ahead))
+        return (yield from _change_topic(run, is_ahead=is_ahead))
     return run
 
 
-def _change_topic(run: Run, topic: OffsetProjection, is_ahead: bool) -> Steps[Run]:
-    """Let the offsets go over to ``topic``, or follow it where the database is of an earlier time than it."""
+def _change_topic(run: Run, is_ahead: bool) -> Steps[Run]:
+    """Let the offsets go over to the topic that is configured, or follow it where the database is older than it."""
+    # Read again: what an operator wrote there before the epoch stood in it holds no more.
+    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
     if is_ahead:
         yield RepairOffsets(run.connector, run.mine, topic)
     else:

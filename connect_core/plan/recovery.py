@@ -92,19 +92,23 @@ def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions
     """End an interval by its own target's word; nothing of it can commit there afterwards.
 
     Of a deleted connector it is abandoned where another target than the present
-    does not answer. Raises ConnectError, which names the remedy.
+    does not answer, or cannot do it. Raises ConnectError, which names the remedy.
     """
     if home is None:
         yield from end_sink_interval(run, row, kept, reason)
         return run
+    has_answered = False
     try:
         run, there = yield from fence_home(run, home)
+        has_answered = True
         yield from end_sink_interval(run, row, there, reason, home)
         yield SweepTarget(run.connector, (), home)
     except StaleEpochError:
         raise
     except ConnectError as error:
-        if row.key.incarnation != run.state.incarnation:
+        # What passes is tried again where the target is there: it may hold a commit that is not published yet.
+        is_passing = has_answered and isinstance(error, RetriableError)
+        if row.key.incarnation != run.state.incarnation and not is_passing:
             yield AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target fails: {error}")
             return run
         raise _unreachable(row, error) from error

@@ -15,7 +15,7 @@ from connect_core.interval.values import ConnectorState, ConnectorType, Interval
 from connect_core.store import configs, dag_states, restarts, topics
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Interval, Offset
-from connect_core.store.rows import connector_state
+from connect_core.store.rows import connector_state, from_start
 from connect_core.store.standing import standing_failure
 
 __all__ = [
@@ -116,7 +116,9 @@ def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -
         connection.execute(sql_delete(Offset).where(Offset.connector == name))
         _end_unfinished(connection, name)
         # A successor reads the whole offsets topic: what stands there holds, also of a run that came in between.
-        gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}, "offsets_position": None}
+        # And an offsets topic that was used before this one still has offsets that do not hold.
+        place = from_start(row.offsets_position)
+        gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}, "offsets_position": place}
     connection.execute(update(Connector).where(Connector.name == name).values(**gone))
     topics.reset(connection, name)
     restarts.forget(connection, name)

@@ -14,7 +14,7 @@ from connect_core.interval.values import ConnectorType, TargetState, TopicPositi
 from connect_core.store import connectors, intervals, offsets
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Intent
-from connect_core.store.rows import position_json
+from connect_core.store.rows import from_start, position_json
 
 __all__ = ["Wish", "finish", "finish_unasked", "pending", "store"]
 
@@ -30,10 +30,14 @@ class Wish:
     actor: str = ""
 
 
-def store(connection: Connection, connector: str, wish: Wish, floor: int = 0) -> int:
+def store(
+    connection: Connection, connector: str, wish: Wish, floor: int = 0, position: TopicPosition | None = None
+) -> int:
     """Raise the epoch above ``floor``, keep the wish and return the epoch.
 
-    Raises NotFoundError, and IllegalWorkerStateError where the connector is not STOPPED.
+    ``position``: the offsets topic the wish goes to. A connector that followed none yet follows it from now on:
+    whoever reconfigures it meanwhile has to know where offsets may stand. Raises NotFoundError, and
+    IllegalWorkerStateError where the connector is not STOPPED.
     """
     row = connectors.lock(connection, connector)
     if row.target_state is not TargetState.STOPPED:
@@ -42,10 +46,12 @@ def store(connection: Connection, connector: str, wish: Wish, floor: int = 0) ->
             f"specified connector by issuing a 'PUT' request to the '/connectors/{connector}/stop' endpoint"
         )
     epoch: int = max(row.epoch, floor) + 1
-    values = {"epoch": epoch}
+    values: dict[str, Any] = {"epoch": epoch}
     if wish.wanted is None:
         # A reset counts as work done: only a first plan adopts what a consumer group says, and that may be there still.
         values["sequence"] = max(row.sequence, 1)
+    if position is not None and row.offsets_position is None:
+        values["offsets_position"] = position_json(position)
     connection.execute(update(Connector).where(Connector.name == connector).values(**values))
     connection.execute(delete(Intent).where(Intent.connector == connector))
     wanted = None if wish.wanted is None else dict(wish.wanted)
@@ -77,7 +83,7 @@ def finish(
     # Else it was finished before, and the answer was lost.
     if intent is not None:
         intervals.end_unfinished(connection, owner, _REASON, moved)
-        _follow(connection, owner, intent, moved, position)
+        _follow(connection, owner, intent, moved, position_json(position))
 
 
 def finish_unasked(connection: Connection, connector: str, epoch: int, moved: offsets.Changes) -> None:
@@ -92,7 +98,7 @@ def finish_unasked(connection: Connection, connector: str, epoch: int, moved: of
         return
     if intent.wanted is None or owner.type is ConnectorType.SOURCE:
         intervals.end_unfinished(connection, owner, _REASON, moved)
-    _follow(connection, owner, intent, moved, None)
+    _follow(connection, owner, intent, moved, from_start(owner.offsets_position))
 
 
 def _take(connection: Connection, connector: str, epoch: int) -> Any:
@@ -101,7 +107,7 @@ def _take(connection: Connection, connector: str, epoch: int) -> Any:
 
 
 def _follow(
-    connection: Connection, owner: Any, intent: Any, moved: offsets.Changes, position: TopicPosition | None
+    connection: Connection, owner: Any, intent: Any, moved: offsets.Changes, position: dict[str, Any] | None
 ) -> None:
     cause = "reset" if intent.wanted is None else "alter"
     reason = offsets.Move(owner.name, owner.type, cause, owner.epoch, owner.sequence, intent.actor)
@@ -109,7 +115,7 @@ def _follow(
     offsets.move(connection, reason, moved)
     # The next plan reads the whole offsets topic these offsets stand in: also where it lost records.
     values = {
-        "offsets_position": position_json(position),
+        "offsets_position": position,
         "topic_ids": _untouched(owner, known, moved if intent.wanted is None else intent.wanted),
     }
     connection.execute(update(Connector).where(Connector.name == owner.name).values(**values))
@@ -119,5 +125,7 @@ def _untouched(owner: Any, known: Mapping[str, Any], moved: offsets.Changes) -> 
     """Return the known ids of topics not wholly moved: a moved one is taken as it is now, recreated or not."""
     if owner.type is ConnectorType.SOURCE:
         return {}
+    if not moved:
+        return dict(owner.topic_ids)
     kept = {part.topic for part in sink_positions({key: one for key, one in known.items() if key not in moved})}
     return {topic: identity for topic, identity in owner.topic_ids.items() if topic in kept}

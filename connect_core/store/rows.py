@@ -14,6 +14,7 @@ __all__ = [
     "connector_state",
     "counts_from",
     "counts_json",
+    "from_start",
     "interval_row",
     "position_from",
     "position_json",
@@ -87,6 +88,11 @@ def position_json(position: TopicPosition | None) -> dict[str, Any] | None:
         return None
     ends = {str(partition): offset for partition, offset in position.ends.items()}
     return {"topic": position.topic, "id": position.topic_id, "ends": ends}
+
+
+def from_start(position: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return, as JSON, the start of the offsets topic of a place: the topic stays known, all of it is read again."""
+    return None if position is None else {**position, "ends": {}}
 
 
 def position_from(value: Mapping[str, Any] | None) -> TopicPosition | None:

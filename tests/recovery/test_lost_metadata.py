@@ -137,6 +137,40 @@ def test_restored_metadata_pass_by_what_began_elsewhere(tmp_path: Path) -> None:
     assert [state for _, state, _ in sink.history()] == ["COMMITTED", "COMMITTED", "ABANDONED", "COMMITTED"]
 
 
+@pytest.mark.parametrize("wanted", [None, {'{"kafka_partition":0,"kafka_topic":"t"}': {"kafka_offset": 1}}])
+def test_what_is_asked_for_anew_after_a_restore_is_written_anew(tmp_path: Path, wanted: object) -> None:
+    """The intervals since the backup have the keys and the starts of those that are planned next."""
+    sink = file_sink(tmp_path, topics_of())
+    sink.create()
+    one_by_one(sink, "a")
+    backup = sink.backed_up()
+    one_by_one(sink, "b")
+    sink.restore(backup)
+    sink.aim(TargetState.STOPPED)
+    handlers = sink.handlers()
+    perform(abandon(sink.driven(handlers[fx.LoadConnector](fx.LoadConnector(NAME))), OffsetWish(wanted)), handlers)  # type: ignore[arg-type]
+    sink.aim(TargetState.STARTED)
+    sink.work()
+    assert lines(tmp_path / "out.txt") == ["a", "b", *(["a", "b"] if wanted is None else ["b"])]
+
+
+def test_a_connector_deleted_after_a_restore_leaves_the_target_s_offsets(tmp_path: Path) -> None:
+    sink = file_sink(tmp_path, topics_of())
+    sink.create()
+    one_by_one(sink, "a")
+    backup = sink.backed_up()
+    one_by_one(sink, "b", "c")
+    sink.restore(backup)
+    sink.aim(TargetState.STOPPED)
+    handlers = sink.handlers()
+    perform(abandon(sink.driven(handlers[fx.LoadConnector](fx.LoadConnector(NAME))), OffsetWish({})), handlers)
+    assert sink.positions() == {"t-0": 3}
+    sink.delete()
+    sink.create()
+    one_by_one(sink, "d")
+    assert lines(tmp_path / "out.txt") == ["a", "b", "c", "d"]
+
+
 def test_a_foreign_manifest_that_comes_just_before_the_commit_is_not_believed(tmp_path: Path) -> None:
     sink = file_sink(tmp_path, topics_of("a", "b"))
     sink.create()

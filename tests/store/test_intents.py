@@ -17,8 +17,8 @@ from connect_core.interval.effects import (
     StoreIntent,
     TakeLease,
 )
-from connect_core.interval.values import TargetState
-from connect_core.store import intents, offsets
+from connect_core.interval.values import ConnectorType, TargetState, TopicPosition
+from connect_core.store import connectors, intents, offsets
 from tests.store.worlds import World, race
 
 PARTITION = '{"kafka_partition":0,"kafka_topic":"t"}'
@@ -116,3 +116,26 @@ def test_intent_and_start_race(world: World) -> None:
 
     _, intent = race(2, act)
     assert isinstance(intent, int | IllegalWorkerStateError)
+
+
+def test_the_offsets_topic_of_a_wish_is_known_before_it_is_written_to(world: World) -> None:
+    world.create(kind=ConnectorType.SOURCE)
+    world.target(TargetState.STOPPED)
+    first, other = TopicPosition("offsets", "id-1"), TopicPosition("others", "id-2")
+    world.do(StoreIntent("c", {}, position=first))
+    world.do(StoreIntent("c", {}, position=other))
+    assert world.do(LoadConnector("c")).offsets_position == first
+
+
+@pytest.mark.parametrize("forget", [True, False])
+def test_a_successor_knows_the_offsets_topic_and_reads_all_of_it(world: World, forget: bool) -> None:
+    world.create(kind=ConnectorType.SOURCE)
+    world.target(TargetState.STOPPED)
+    epoch = world.do(StoreIntent("c", {}))
+    world.do(FinishIntent("c", epoch, {}, TopicPosition("offsets", "id-1", {0: 7})))
+    with world.database.write() as connection:
+        if not forget:
+            intents.finish_unasked(connection, "c", intents.store(connection, "c", intents.Wish({})), {})
+        connectors.delete(connection, "c", forget_offsets=forget)
+    world.create(kind=ConnectorType.SOURCE)
+    assert world.do(LoadConnector("c")).offsets_position == TopicPosition("offsets", "id-1")
