@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -29,6 +30,7 @@ class Entry:
     record: Marker | EpochRecord | None
     state: str
     time: int
+    topic: str = ""
 
 
 @dataclass(slots=True)
@@ -37,24 +39,36 @@ class Transaction:
 
     entries: list[Entry] = field(default_factory=list)
     data: list[bytes] = field(default_factory=list)
-    places: set[int] = field(default_factory=set)
+    places: set[tuple[str, int]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Log:
+    """An offsets topic; one that is created again is another, by its id."""
+
+    identity: int = field(default_factory=lambda: next(_ids))
+    partitions: list[list[Entry]] = field(default_factory=lambda: [[] for _ in range(PARTITIONS)])
+
+    def stable(self, place: int) -> int:
+        """Return the last stable offset of a partition."""
+        entries = self.partitions[place]
+        return next((at for at, entry in enumerate(entries) if entry.state == "open"), len(entries))
 
 
 @dataclass(slots=True)
 class Broker:
-    """One cluster: transactional ids, the offsets topic, and who is told when data becomes visible."""
+    """One cluster: transactional ids, the offsets topics, and who is told when data becomes visible."""
 
     deliver: Callable[[bytes], None]
     epochs: dict[str, int] = field(default_factory=dict)
     open: dict[str, Transaction] = field(default_factory=dict)
-    log: list[list[Entry]] = field(default_factory=lambda: [[] for _ in range(PARTITIONS)])
+    logs: defaultdict[str, Log] = field(default_factory=lambda: defaultdict(Log))
+    """Name → offsets topic, created where it is first asked for."""
     late: list[tuple[str, int]] = field(default_factory=list)
     """EndTxn requests still on their way: transactional id and producer epoch."""
     fault: str | None = None
     """What happens to the next EndTxn."""
-    topic: int = field(default_factory=lambda: next(_ids))
-    """Id of the offsets topic: a recreated one is another."""
-    on_marker: Callable[[Marker | EpochRecord], None] = lambda record: None
+    on_marker: Callable[[Marker | EpochRecord, str], None] = lambda record, topic: None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -80,10 +94,10 @@ class Broker:
             transaction.data.append(value)
             return
         place = zlib.crc32(key) % PARTITIONS
-        entry = Entry(key, decode(key, value, headers or []), "open", self._time())
-        self.log[place].append(entry)
+        entry = Entry(key, decode(key, value, headers or []), "open", self._time(), topic)
+        self.logs[topic].partitions[place].append(entry)
         transaction.entries.append(entry)
-        transaction.places.add(place)
+        transaction.places.add((topic, place))
 
     def end(self, identity: str, epoch: int) -> None:
         """Commit what the producer has open, whichever transaction that is by now."""
@@ -96,7 +110,7 @@ class Broker:
             self.deliver(value)
         for entry in done.entries:
             if entry.record is not None:
-                self.on_marker(entry.record)
+                self.on_marker(entry.record, entry.topic)
 
     def abort(self, identity: str) -> None:
         done = self.open.pop(identity, None)
@@ -115,10 +129,6 @@ class Broker:
         if self.epochs.get(identity) == epoch:
             self.end(identity, epoch)
 
-    def stable(self, place: int) -> int:
-        log = self.log[place]
-        return next((at for at, entry in enumerate(log) if entry.state == "open"), len(log))
-
     def compact(self) -> None:
         """Drop what a later committed record of the same key replaces."""
         for entry in self._replaced():
@@ -130,9 +140,9 @@ class Broker:
         return next(self._replaced(), None) is not None
 
     def _replaced(self) -> Iterator[Entry]:
-        for log in self.log:
+        for entries in self._partitions():
             seen: set[bytes] = set()
-            for entry in reversed(log):
+            for entry in reversed(entries):
                 if entry.key is None or entry.state == "open":
                     continue
                 if entry.state == "aborted" or entry.key in seen:
@@ -140,10 +150,17 @@ class Broker:
                 else:
                     seen.add(entry.key)
 
+    @property
+    def is_used(self) -> bool:
+        """Whether anything stands in an offsets topic."""
+        return any(self._partitions())
+
+    def _partitions(self) -> Iterator[list[Entry]]:
+        return chain.from_iterable(log.partitions for log in self.logs.values())
+
     def recreate(self) -> None:
-        """Lose the offsets topic and make it anew: what was written to it is gone from open transactions, too."""
-        self.log = [[] for _ in range(PARTITIONS)]
-        self.topic = next(_ids)
+        """Lose the offsets topics and make them anew: what was written is gone from open transactions, too."""
+        self.logs.clear()
         for transaction in self.open.values():
             transaction.entries.clear()
             transaction.places.clear()
@@ -151,11 +168,11 @@ class Broker:
     def _close(self, done: Transaction, state: str) -> None:
         for entry in done.entries:
             entry.state = state
-        for place in done.places:
-            self.log[place].append(Entry(None, None, "control", self._time()))
+        for topic, place in done.places:
+            self.logs[topic].partitions[place].append(Entry(None, None, "control", self._time()))
 
     def _time(self) -> int:
-        return sum(map(len, self.log))
+        return sum(map(len, self._partitions()))
 
 
 class Producer:
@@ -212,13 +229,15 @@ class Topic(OffsetsTopic):
     __slots__ = ()
 
     def _high_watermarks(self) -> tuple[str, dict[int, int]]:
-        return str(self._broker.topic), {place: len(log) for place, log in enumerate(self._broker.log)}
+        log = self.log
+        return str(log.identity), {place: len(entries) for place, entries in enumerate(log.partitions)}
 
     def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[Any]:
-        for place, log in enumerate(self._broker.log):
-            if self._broker.stable(place) < ends[place]:
-                raise RetriableError(f"{OFFSETS}-{place} is held back by an open transaction")
-            for entry in log[starts[place] : ends[place]]:
+        log = self.log
+        for place, entries in enumerate(log.partitions):
+            if log.stable(place) < ends[place]:
+                raise RetriableError(f"{self.name}-{place} is held back by an open transaction")
+            for entry in entries[starts[place] : ends[place]]:
                 if entry.key is not None and entry.state == "committed":
                     yield Message(place, entry)
 
@@ -230,9 +249,9 @@ class Topic(OffsetsTopic):
                 view.spellings.setdefault(record.canonical_partition, set()).add(key)
 
     @property
-    def _broker(self) -> Broker:
+    def log(self) -> Log:
         broker: Any = self.clients
-        return broker  # type: ignore[no-any-return]
+        return broker.logs[self.name]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,10 @@ STEPS = 1_000_000
 """How many steps are run unless told otherwise."""
 
 _LEAST, _LEAST_REVIVED = 15, 150
-_LATEST = ("database",)
-"""Kinds whose every fourth history begins at the end of its topic."""
+_MOVED = ("source", "files")
+"""Kinds of which every third history is configured to other offsets topics or paths, back and forth."""
+_LINES = 12
+"""In each so-many-th history of files the target is FileStreamSink's own code."""
 _COMPARED = 24
 """In each so-many-th history every act on the metadata database is performed by the production SQL, too."""
 
@@ -102,8 +104,13 @@ def run_share(share: int, shares: int, first_seed: int, steps: int, kinds: Seque
 
 def traits_of(seed: int, kind: str) -> Traits:
     """Return what is special of the history of a seed."""
-    reset = "latest" if kind in _LATEST and seed % 4 == 1 else "earliest"
-    return {"store": "quick" if seed % _COMPARED else "compared", "reset": reset}
+    return {
+        "store": "quick" if seed % _COMPARED else "compared",
+        "target": "lines" if kind == "files" and seed % _LINES == 5 else "model",
+        "reset": "latest" if kind != "source" and seed % 4 == 1 else "earliest",
+        "has_moves": kind in _MOVED and seed % 3 == 2,
+        "is_held_back": kind != "source" and seed % 4 == 3,
+    }
 
 
 def _run(tally: Tally, seed: int, kind: str) -> None:

@@ -13,6 +13,7 @@ __all__ = [
     "BACKUP",
     "DISASTERS",
     "FAULTS",
+    "FOREIGN",
     "MESSAGES",
     "METADATA_LOST",
     "METADATA_RESTORED",
@@ -53,7 +54,10 @@ BACKUP, TARGET_RESTORED, METADATA_RESTORED, METADATA_LOST = (
 )
 """A backup is made of the target and of the metadata; one of them is put back; the metadata begins anew."""
 
-DISASTERS = (OFFSETS_LOST, BACKUP, TARGET_RESTORED, METADATA_RESTORED, METADATA_LOST)
+FOREIGN = "foreign manifests"
+"""Another deployment has written to the same place, under the keys to come."""
+
+DISASTERS = (OFFSETS_LOST, BACKUP, TARGET_RESTORED, METADATA_RESTORED, METADATA_LOST, FOREIGN)
 """In plots only: between them and the next plan nothing else may go wrong."""
 
 PLOTTED = (*FAULTS, *DISASTERS)

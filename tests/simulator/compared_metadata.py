@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,10 +34,15 @@ class ComparedMetadata(Metadata):
         self._real.aim(target)
         self._compare("aim")
 
-    def configure(self) -> None:
-        super().configure()
-        self._real.configure()
+    def configure(self, config: Mapping[str, str] | None = None) -> None:
+        super().configure(config)
+        self._real.configure(self.state.config)
         self._compare("configure")
+
+    def end_unasked(self) -> None:
+        super().end_unasked()
+        self._real.end_unasked()
+        self._compare("end_unasked")
 
     def delete(self, forget: bool) -> None:
         super().delete(forget)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval import effects as fx
 from connect_core.interval.sink_positions import sink_wishes
@@ -28,17 +29,26 @@ from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
-from tests.simulator.chances import BACKUP, METADATA_LOST, METADATA_RESTORED, OFFSETS_LOST, TARGET_RESTORED
+from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, OFFSETS_LOST, TARGET_RESTORED
 from tests.simulator.compared_metadata import ComparedMetadata
 from tests.simulator.database import DatabaseTarget
+from tests.simulator.lines import LinesTarget
 from tests.simulator.metadata import NAME, Metadata
 from tests.simulator.targets import Acting, FileTarget, answered
 from tests.simulator.truth import Truth, Violation, parsed
 
-__all__ = ["FILES", "KINDS", "PARTS", "STORES", "History", "record"]
+__all__ = ["FILES", "KINDS", "OFFSETS_TOPIC", "PARTS", "PATH", "STORES", "TARGETS", "History", "record"]
 
 STORES: Mapping[str, type[Metadata]] = {"quick": Metadata, "compared": ComparedMetadata}
 """Metadata databases: a quick one in memory; the same beside the production SQL, compared at every act."""
+TARGETS: Mapping[str, Callable[..., Any]] = {
+    "model": lambda deliver: FileTarget(deliver),
+    "lines": lambda deliver: LinesTarget(deliver, NAME),
+}
+"""Targets of the kind ``files``: a model with torn files and final names; the production code of FileStreamSink."""
+PATH = "path"
+"""The configuration's key of what the target is; each other path is a target of its own."""
+OFFSETS_TOPIC = "offsets.storage.topic"
 KINDS = ("source", "database", "files", "plain")
 FILES = ('{"file":"a"}', '{"file":"b"}')
 PARTS = (TopicPartition("t", 0), TopicPartition("t", 1))
@@ -55,6 +65,10 @@ class History:
     """Which metadata database: one of ``STORES``."""
     reset: str = "earliest"
     """``auto.offset.reset``."""
+    target: str = "model"
+    """Which target has files: one of ``TARGETS``."""
+    has_moves: bool = False
+    """Whether the configuration names another target now and then."""
     is_held_back: bool = False
     """Whether drivers leave alone what is HELD, until a person has acted."""
     is_begun: bool = False
@@ -64,8 +78,10 @@ class History:
     broker: Broker = field(init=False)
     truth: Truth = field(init=False)
     database: DatabaseTarget = field(init=False)
-    files: FileTarget = field(init=False)
-    topic: Topic = field(init=False)
+    homes: dict[str, Any] = field(default_factory=dict)
+    """Path → the files there."""
+    config: Mapping[str, str] = field(default_factory=dict)
+    """The configuration that whoever acts now has read."""
     available: dict[Any, int] = field(default_factory=dict)
     stable: dict[TopicPartition, int] = field(default_factory=dict)
     earliest: dict[TopicPartition, int] = field(default_factory=dict)
@@ -74,6 +90,8 @@ class History:
     table: Mapping[type[fx.Effect], Callable[[Any], Any]] = field(init=False)
     attempts: int = 0
     has_bound: bool = True
+    elsewhere: dict[tuple[str | None, int], dict[str, int | None]] = field(default_factory=dict)
+    """Offsets topic and epoch → what an operator moved there, where SQL follows another topic."""
     wishes: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
     _backup: Any = None
@@ -85,9 +103,8 @@ class History:
         self.sql = STORES[self.store](kind, lambda holder: self.is_live(holder))
         self.truth = Truth(self.sql.losses, repeats=self.kind == "plain")
         self.broker = Broker(self._deliver_record, on_marker=self._on_marker)
-        self.topic = Topic(self.broker, OFFSETS)  # type: ignore[arg-type]
         self.database = DatabaseTarget(self.deliver, self._moved_rows)
-        self.files = FileTarget(self.deliver)
+        self.home()
         self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
         self.sql.on_forget, self.sql.on_abandon = self._on_forget, self._check_abandon
         self.sql.on_losses = self._check_losses
@@ -133,19 +150,28 @@ class History:
             fx.ForgetGroup: lambda effect: self.group.clear(),
             fx.TaskConfigs: self._task_configs,
             fx.LatestSourceOffsets: lambda effect: self.upper(),
-            fx.CompareTarget: lambda effect: True,
+            fx.CompareTarget: lambda effect: effect.config.get(PATH) == self.config.get(PATH),
             fx.FenceTarget: self._fence_target,
-            fx.ReadTargetIncarnation: lambda effect: self.files.last_incarnation() if self.kind == "files" else 0,
-            fx.ReadTargetMarker: lambda effect: self.committer and self.committer.read_marker(effect.key),
-            fx.CommitTarget: lambda effect: self.committer.commit(effect.key, effect.staged),
-            fx.PublishTarget: lambda effect: self.committer.publish(effect.key, effect.marker),
+            fx.ReadTargetIncarnation: lambda effect: self.home().last_incarnation() if self.kind == "files" else 0,
+            fx.ReadTargetMarker: self._read_marker,
+            fx.CommitTarget: lambda effect: self.committer().commit(effect.key, effect.staged),
+            fx.PublishTarget: lambda effect: self.committer(effect.config).publish(effect.key, effect.marker),
             fx.AbandonTarget: self._abandon_target,
+            fx.SweepTarget: lambda effect: self.committer(effect.config).sweep(effect.keep),
         }  # fmt: skip
 
-    @property
-    def committer(self) -> Any:
-        """The committer of this kind of sink."""
-        return {"database": self.database, "files": self.files}.get(self.kind)
+    def committer(self, config: Mapping[str, str] | None = None) -> Any:
+        """Return the committer of this kind of sink, by a configuration or the one that was read last."""
+        if self.kind == "files":
+            return self.home(config)
+        return self.database if self.kind == "database" else None
+
+    def home(self, config: Mapping[str, str] | None = None) -> Any:
+        """Return the files a configuration names."""
+        path = (self.config if config is None else config).get(PATH, "")
+        if path not in self.homes:
+            self.homes[path] = TARGETS[self.target](self.deliver)
+        return self.homes[path]
 
     def upper(self) -> dict[str, dict[str, int]] | None:
         """Return where the source ends now; ``None`` where it does not tell."""
@@ -171,10 +197,16 @@ class History:
     def _deliver_record(self, value: bytes) -> None:
         self.truth.deliver(*parsed(value))
 
-    def _on_marker(self, record: Any) -> None:
-        if isinstance(record, Marker) and record.stamp.task == CONTROL_TASK:
-            wanted = None if record.offset is None else record.offset["at"]
-            self.truth.move({record.canonical_partition: wanted}, record.stamp.epoch)
+    def _on_marker(self, record: Any, topic: str) -> None:
+        if not (isinstance(record, Marker) and record.stamp.task == CONTROL_TASK):
+            return
+        moved = {record.canonical_partition: None if record.offset is None else record.offset["at"]}
+        followed = self.sql.state.offsets_position
+        if followed is None or followed.topic == topic:
+            self.truth.move(moved, record.stamp.epoch)
+        else:
+            # It holds once SQL follows that topic.
+            self.elsewhere.setdefault((topic, record.stamp.epoch), {}).update(moved)
 
     def _moved_rows(self, epoch: int, positions: Mapping[TopicPartition, int | None]) -> None:
         if epoch in self.wishes:
@@ -186,9 +218,14 @@ class History:
                 raise Violation(f"I14 the target passes over {part} to {position}, and nothing says why")
             self.truth.position[part] = position
 
-    def _on_finish(self, effect: fx.FinishIntent) -> None:
+    def _on_finish(self, effect: fx.FinishIntent, is_reset: bool) -> None:
+        topic = None if effect.position is None else effect.position.topic
+        if moved_there := self.elsewhere.get((topic, effect.epoch)):
+            self.truth.move(moved_there, effect.epoch)
         if self.kind in ("files", "plain"):
-            self.truth.move(dict(sink_wishes(effect.offsets)), effect.epoch)
+            # After a restored backup SQL does not know all that a reset is about.
+            moved = dict.fromkeys(PARTS) if is_reset else dict(sink_wishes(effect.offsets))
+            self.truth.move(moved, effect.epoch)
         elif self.has_lost_offsets:
             # What the wish does not name goes on where SQL has it: nothing newer is known any more.
             self.truth.move({file: self.sql.offsets.get(file, {}).get("at") for file in FILES}, effect.epoch)
@@ -212,8 +249,8 @@ class History:
                     raise Violation(f"I6 SQL has {key} at {offset}, Kafka at {self.truth.position.get(key)}")
 
     def _is_aborted(self, row: IntervalRow) -> bool:
-        marker = self.files.read_marker(row.key)
-        return marker is None or marker.aborted
+        marker = self.home(self.sql.configs.get(row.config_version)).read_marker(row.key)
+        return marker is None or marker.aborted or marker.is_foreign
 
     def _check_abandon(self, row: IntervalRow) -> None:
         """I6: of what SQL calls abandoned nothing is in the target."""
@@ -253,16 +290,20 @@ class History:
         def write(producer: control.ControlProducer) -> None:
             producer.write(effect.epoch, MarkerStamp(epoch=effect.epoch))
 
-        return self._control(effect.epoch, write)
+        return self._control(self.offsets_topic(effect.topic), effect.epoch, write)
 
     def _write_offsets(self, effect: fx.WriteOffsets) -> Acting:
         def write(producer: control.ControlProducer) -> None:
             producer.write(None, MarkerStamp(epoch=effect.epoch), control.OffsetChanges(effect.offsets, effect.states))
 
-        return self._control(effect.epoch + 1, write)
+        return self._control(self.offsets_topic(), effect.epoch + 1, write)
 
-    def _control(self, above: int, write: Callable[[control.ControlProducer], None]) -> Acting:
-        with control.ControlProducer(self.topic, "deployment", NAME) as producer:
+    def offsets_topic(self, name: str | None = None) -> Topic:
+        """Return the offsets topic of a name, by default that of the configuration that was read last."""
+        return Topic(self.broker, name or self.config.get(OFFSETS_TOPIC, OFFSETS))  # type: ignore[arg-type]
+
+    def _control(self, topic: Topic, above: int, write: Callable[[control.ControlProducer], None]) -> Acting:
+        with control.ControlProducer(topic, "deployment", NAME) as producer:
             producer.init()
             answered((yield "K0"))
             producer.check(above)
@@ -282,31 +323,38 @@ class History:
 
     def _read_topic(self, effect: fx.ReadOffsetsTopic) -> Acting:
         """Wait for the last stable offset, as the reader does; in the end give up."""
+        topic = self.offsets_topic(effect.topic)
         for _ in range(3):
             try:
-                view: OffsetProjection = self.topic.read(NAME, effect.position).projection()
+                view: OffsetProjection = topic.read(NAME, effect.position).projection()
             except RetriableError:
                 answered((yield "K0"))
                 continue
             return view
         self.broker.expire()
-        return self.topic.read(NAME, effect.position).projection()
+        return topic.read(NAME, effect.position).projection()
 
     # -- the connector
 
     def _task_configs(self, effect: fx.TaskConfigs) -> TaskDeal:
-        return TaskDeal(tuple({"task": str(task)} for task in range(effect.max_tasks)), self.committer is not None)
+        return TaskDeal(tuple({"task": str(task)} for task in range(effect.max_tasks)), self.committer() is not None)
 
     def _fence_target(self, effect: fx.FenceTarget) -> Any:
-        if self.committer is None:
+        committer = self.committer(effect.config)
+        if committer is None:
             return None
-        kept = self.committer.fence(effect.epoch)
+        kept = committer.fence(effect.epoch)
         if self.kind == "database":
             self.truth.fence(effect.epoch)
         return kept
 
     def _abandon_target(self, effect: fx.AbandonTarget) -> Any:
-        return None if self.committer is None else self.committer.abandon(effect.key, effect.positions)
+        committer = self.committer(effect.config)
+        return None if committer is None else committer.abandon(effect.key, effect.positions)
+
+    def _read_marker(self, effect: fx.ReadTargetMarker) -> Any:
+        committer = self.committer(effect.config)
+        return None if committer is None else committer.read_marker(effect.key)
 
     # -- what happens around
 
@@ -319,10 +367,13 @@ class History:
         found = ("foreign", "retain", "recreate")
         if self.kind == "source":
             found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
-            found = (*found, OFFSETS_LOST) if any(self.broker.log) else found
-        found = (*found, BACKUP, METADATA_LOST)
+            found = (*found, OFFSETS_LOST) if self.broker.is_used else found
+        found = (*found, BACKUP, *((FOREIGN,) if self.kind == "files" else ()))
+        if self.sql.intent is None:
+            found = (*found, METADATA_LOST)
         if self._backup is not None:
-            found = (*found, METADATA_RESTORED, *((TARGET_RESTORED,) if self.kind == "database" else ()))
+            found = (*found, *((TARGET_RESTORED,) if self.kind == "database" else ()))
+            found = (*found, *((METADATA_RESTORED,) if self._is_restorable() else ()))
         return (*found, "arrive late") if delayed or self.broker.late else found
 
     def is_pending(self, point: str) -> bool:
@@ -342,7 +393,8 @@ class History:
             BACKUP: self.back_up,
             TARGET_RESTORED: self.restore_target,
             METADATA_RESTORED: lambda: self.sql.restore(self._backup[2]),
-            METADATA_LOST: lambda: self.sql.restore(None),
+            METADATA_LOST: self.lose_metadata,
+            FOREIGN: self.make_foreign,
         }
         acts[what]()
 
@@ -368,11 +420,32 @@ class History:
 
     def back_up(self) -> None:
         """Make backups of the target and of the metadata, each as it is now."""
-        self._backup = self.database.content(), self.truth.shown(), self.sql.content()
+        self._backup = self.database.content(), self.truth.shown(), self.sql.content(), len(self.truth.moves)
+
+    def _is_restorable(self) -> bool:
+        """Whether a backup of the metadata loses no wish: without positions in the target it stands there alone."""
+        is_same = len(self.truth.moves) == self._backup[3]
+        return self.sql.intent is None and (is_same or self.kind in ("source", "database"))
+
+    def lose_metadata(self) -> None:
+        """Let the metadata begin anew. Where the target keeps no positions, so does what is to be read."""
+        self.sql.restore(None)
+        if self.kind in ("files", "plain"):
+            self.truth.begin_anew()
+            for part, position in self.group.items():
+                self.truth.first[part].add(position)
+
+    def make_foreign(self) -> None:
+        """Let another deployment have made the next manifests here, of the same records."""
+        state, ends = self.sql.state, self.ends()
+        starts = {part: self.truth.position.get(part, min(self.truth.first[part])) for part in PARTS}
+        ranges = [PartitionRange(*part, starts[part], ends[part].stable, ends[part].topic_id) for part in PARTS]
+        for sequence in (state.sequence + 1, state.sequence + 2):
+            self.home(state.config).make_foreign(IntervalKey(NAME, state.incarnation, sequence, 1), ranges)
 
     def restore_target(self) -> None:
         """Put the target's backup in its place: what was shown since is gone, and has to be shown again."""
-        content, shown, _ = self._backup
+        content, shown, *_ = self._backup
         self.database.restore(content)
         self.truth.rewind(shown)
 

@@ -20,13 +20,14 @@ from connect_core.interval.values import (
     TargetState,
     TaskOutcome,
     TaskResult,
+    TopicPosition,
 )
 
 NAME = "orders"
 Offsets = dict[str, Mapping[str, Any]]
 
 _ROWS = ("state", "holder", "deleted", "rows", "results", "offsets", "states", "intent", "restarts", "planned_version")
-_ROWS += ("has_tasks",)
+_ROWS += ("has_tasks", "configs")
 
 
 @dataclass(slots=True)
@@ -47,23 +48,26 @@ class Metadata:
     restarts: set[int] = field(default_factory=set)
     planned_version: int | None = None
     """The configuration by which tasks were last dealt."""
+    configs: dict[int, Mapping[str, str]] = field(default_factory=dict)
+    """Version → configuration."""
     has_tasks: bool = False
     """Whether tasks were dealt since the connector was created or stopped."""
     on_commit: Callable[[IntervalRow], None] = lambda row: None
     on_abandon: Callable[[IntervalRow], None] = lambda row: None
     on_losses: Callable[[], None] = lambda: None
-    on_finish: Callable[[fx.FinishIntent], None] = lambda effect: None
+    on_finish: Callable[[fx.FinishIntent, bool], None] = lambda effect, is_reset: None
     on_forget: Callable[[int], None] = lambda epoch: None
 
     def __post_init__(self) -> None:
         self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {})
+        self.configs[1] = self.state.config
 
     def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
         return {
             fx.TakeLease: self._take,
             fx.ReleaseLease: self._release,
             fx.LoadConnector: self._load,
-            fx.LoadConfig: lambda effect: dict(self.state.config),
+            fx.LoadConfig: lambda effect: self.configs.get(effect.version),
             fx.RaiseEpoch: self._raise,
             fx.RaiseIncarnation: self._raise_incarnation,
             fx.RecordDeal: self._deal,
@@ -129,10 +133,13 @@ class Metadata:
             if row.state is IntervalState.FAILED:
                 self._change(row.key, state=IntervalState.PLANNED)
 
-    def configure(self) -> None:
-        if self.deleted:
-            return
-        self.state = replace(self.state, config_version=self.state.config_version + 1)
+    def configure(self, config: Mapping[str, str] | None = None) -> None:
+        if not self.deleted:
+            self._accept(self.state.config if config is None else config)
+
+    def _accept(self, config: Mapping[str, str]) -> None:
+        self.state = replace(self.state, config=config, config_version=self.state.config_version + 1)
+        self.configs[self.state.config_version] = config
 
     def delete(self, forget: bool) -> None:
         self.deleted, self.has_tasks = True, False
@@ -141,7 +148,7 @@ class Metadata:
             self._end_unfinished(())
             self.offsets.clear()
             self.states.clear()
-            self.state = replace(self.state, epoch=self.state.epoch + 1, topic_ids={}, offsets_position=None)
+            self.state = replace(self.state, epoch=self.state.epoch + 1, topic_ids={}, offsets_position=self._start())
             self.on_forget(self.state.epoch)
 
     def create(self) -> None:
@@ -155,8 +162,16 @@ class Metadata:
             target_state=TargetState.STARTED,
             epoch=self.state.epoch + 1,
             incarnation=self.state.incarnation + 1,
-            config_version=self.state.config_version + 1,
         )
+        self._accept(self.state.config)
+
+    def end_unasked(self) -> None:
+        """End a stopped connector that is to be deleted without asking its target: a sink's interval stays."""
+        self._store_intent(fx.StoreIntent(NAME, {}, ""))
+        if self.type is ConnectorType.SOURCE:
+            self._end_unfinished(())
+        self.state = replace(self.state, offsets_position=self._start(), topic_ids=self._ids_but({}))
+        self.intent = None
 
     def ask_restart(self, task: int) -> None:
         if not self.deleted:
@@ -352,6 +367,7 @@ class Metadata:
         self.state = replace(self.state, epoch=max(self.state.epoch, effect.floor) + 1)
         if effect.wanted is None:
             self.state = replace(self.state, sequence=max(self.state.sequence, 1))
+        self.state = replace(self.state, offsets_position=self.state.offsets_position or effect.position)
         self.intent = effect
         return self.state.epoch
 
@@ -359,18 +375,28 @@ class Metadata:
         self._own(effect.epoch)
         if self.intent is None:
             return
-        touched = effect.offsets if self.intent.wanted is None else self.intent.wanted
-        known = set() if self.type is ConnectorType.SOURCE else set(self.offsets) - set(touched)
-        topics = {part.topic for part in sink_positions({key: self.offsets[key] for key in known})}
-        ids = {topic: identity for topic, identity in self.state.topic_ids.items() if topic in topics}
+        ids = self._ids_but(effect.offsets if self.intent.wanted is None else self.intent.wanted)
         self._end_unfinished(effect.offsets)
         for key, offset in effect.offsets.items():
             if self.offsets.get(key) != offset:
                 self.states.pop(key, None)
         self._move(effect.offsets)
+        self.on_finish(effect, self.intent.wanted is None)
         self.intent = None
         self.state = replace(self.state, offsets_position=effect.position, topic_ids=ids)
-        self.on_finish(effect)
+
+    def _start(self) -> TopicPosition | None:
+        """Return the start of the offsets topic that is followed."""
+        known = self.state.offsets_position
+        return None if known is None else known.at_start()
+
+    def _ids_but(self, touched: Mapping[str, Any]) -> dict[str, str]:
+        """Return the known ids of topics of which some partition is not touched."""
+        if not touched and self.type is ConnectorType.SINK:
+            return dict(self.state.topic_ids)
+        known = set() if self.type is ConnectorType.SOURCE else set(self.offsets) - set(touched)
+        topics = {part.topic for part in sink_positions({key: self.offsets[key] for key in known})}
+        return {topic: identity for topic, identity in self.state.topic_ids.items() if topic in topics}
 
 
 def _bare(result: TaskResult) -> TaskResult:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType, ModuleType
 
 from connect_core.commit import interval as committing
 from connect_core.plan import abandon, bounds, ending, fence, interval, recovery, restart, settle, sink, source
 from tests.simulator.chances import Plot
+from tests.simulator.scenario import Traits
 from tests.simulator.wrong import Patch
 
 __all__ = ["MISSING", "UNSEEN", "Check", "without"]
@@ -25,6 +26,7 @@ class Check:
     text: str
     instead: str
     plot: Plot = ()
+    traits: Traits = field(default_factory=dict)
 
 
 def without(module: ModuleType, text: str, instead: str) -> tuple[Patch, ...]:
@@ -104,6 +106,10 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "a topic's progress is respected by settle": Check(
             "source", settle, "if row.source is None or offsets == row.source.start:", "if True:"
         ),
+        # plan: first positions
+        "the first positions of an empty topic are kept": Check(
+            "files", sink, "if is_fixed or position", "if position", traits={"reset": "latest"}
+        ),
         # commit
         "tasks that failed or were lost are not committed": Check(
             "files", committing, "if trouble is not None:", "if False:"
@@ -114,7 +120,9 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "an unclear task is not committed": Check(
             "source", committing, "if lost or outcomes & {TaskOutcome.STALE, TaskOutcome.UNCLEAR}:", "if False:"
         ),
-        "an abort mark is respected by commit": Check("files", committing, "if marker.aborted:", "if False:"),
+        "an abort mark is respected by commit": Check(
+            "files", committing, "if marker.aborted:", "if False:", traits={"reset": "latest"}
+        ),
         # abandon
         "an overtaken wish is refused": Check(
             "files", abandon, "        if not has_moved:\n            raise", "        pass"
@@ -150,7 +158,7 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "tasks dealt until the intent are fenced": (
             abandon,
-            "    run = run.refreshed((yield LoadConnector(run.connector)))\n    if former is not None",
+            "    run = run.refreshed((yield LoadConnector(run.connector)))\n    if run.state.config_version != version",
             "met once in about 1,000 histories",
         ),
         "a newer epoch in the topic stops a plan": (
@@ -160,18 +168,18 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "an epoch starts above the topic's": (
             fence,
-            "if newest >= epoch:",
-            "a topic's epoch is above SQL's only where the database was lost: tests/plan/test_source.py",
+            "        if floor < epoch:\n",
+            "after a lost database each driver would fail until its epoch is above: time alone is lost",
         ),
         "an epoch starts above the target's": (
             fence,
-            "if not newer.epoch:",
-            "a target's epoch is above SQL's only where the database was lost: tests/plan/test_sink.py",
+            "        if not newer.epoch:\n",
+            "after a lost database each driver would fail until its epoch is above: time alone is lost",
         ),
         "a wish starts above the target's epoch": (
             abandon,
             "if not newer.epoch:",
-            "a target's epoch is above SQL's only where the database was lost",
+            "only where the database was lost and an operator comes before any plan",
         ),
         "a marker ends an interval": (
             sink,

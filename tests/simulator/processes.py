@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from connect_core.api.sink import PartitionRange, Staged
 from connect_core.commit.interval import Committed, commit_interval
-from connect_core.errors import ConnectError, DataLossError, RetriableError, StaleEpochError, UnclearOutcomeError
+from connect_core.connectors.control_folder import execution_of
+from connect_core.errors import (
+    ConnectError,
+    DataLossError,
+    NotFoundError,
+    RetriableError,
+    StaleEpochError,
+    UnclearOutcomeError,
+)
 from connect_core.interval import effects as fx
 from connect_core.interval.failpoints import POINT_OF
 from connect_core.interval.sink_positions import sink_offsets
@@ -31,8 +40,8 @@ from connect_core.plan.abandon import OffsetWish, abandon
 from connect_core.plan.interval import plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, end_run
 from connect_core.run.tolerance import class_name
-from tests.simulator.broker import DATA
-from tests.simulator.history import FILES, PARTS, History, record
+from tests.simulator.broker import DATA, OFFSETS
+from tests.simulator.history import FILES, OFFSETS_TOPIC, PARTS, PATH, History, record
 from tests.simulator.metadata import NAME
 from tests.simulator.targets import answered
 from tests.simulator.truth import Violation
@@ -62,7 +71,7 @@ class Process:
     """One process: alive, paused and later revived as a zombie, or dead."""
 
     __slots__ = (
-        *("aim", "dealt", "epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
+        *("aim", "config", "dealt", "epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
         *("paused_at", "plan", "point", "result", "wait", "written"),
     )
 
@@ -74,6 +83,8 @@ class Process:
         self.result: Any = None
         self.epoch = self.written = 0
         self.has_moved = False
+        self.config: Mapping[str, str] = {}
+        """The configuration it read last, which its connector and committer follow."""
         self.aim: TargetState | None = None
         """What a plan saw the connector was to be, when it began."""
         self.dealt = 0
@@ -97,6 +108,7 @@ def performing(history: History, process: Process, steps: Steps[Any], delayed: l
 
 def _act(history: History, process: Process, effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> Running:
     handler = history.table[type(effect)]
+    history.config = process.config
     if isinstance(effect, _COMFORTS):
         return _comfort(handler, effect, fault, delayed)
     if fault == "lost request" or (fault is not None and isinstance(effect, _READS)):
@@ -130,8 +142,9 @@ def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
                 history.wishes.add(answer)
         case fx.WriteOffsets():
             process.has_moved = True
-        case fx.LoadConnector() if process.aim is None:
-            process.aim = answer.target_state
+        case fx.LoadConnector():
+            process.config = answer.config
+            process.aim = process.aim or answer.target_state
         case fx.RecordDeal():
             process.dealt = effect.config_version
         case fx.InsertInterval():
@@ -234,7 +247,8 @@ def source_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
     """Transactions of records and then offsets, by the production writer and start check."""
     assert plan.source is not None
     stamp = MarkerStamp(plan.key.epoch, plan.key.incarnation, plan.key.sequence, plan.task, plan.attempt_id)
-    target = OffsetsTarget("connect-offsets", NAME, stamp, plan.source.start)
+    topic = history.offsets_topic(plan.connector_config.get(OFFSETS_TOPIC, OFFSETS))
+    target = OffsetsTarget(topic.name, NAME, stamp, plan.source.start)
     broker: Any = history.broker
     files = [file for at, file in enumerate(FILES) if at % world.dealt(plan) == plan.task]
     with TransactionalWriter(broker, plan.transactional_id, target) as writer:
@@ -243,7 +257,7 @@ def source_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
         for _ in range(4):
             answered((yield "K3"))
             try:
-                view = history.topic.read(NAME, plan.source.position)
+                view = topic.read(NAME, plan.source.position)
                 break
             except RetriableError:
                 continue
@@ -327,17 +341,10 @@ def _write_rows(history: History, plan: TaskPlan) -> Running:
 
 
 def _stage(history: History, plan: TaskPlan) -> Running:
-    staged = []
-    history.attempts += 1
+    staged, execution = [], execution_of(plan.attempt_id)
     for part in plan.ranges:
-        path = f"{plan.attempt_id}-{history.attempts}/{part.partition}"
-        key = plan.key
-        history.files.staged[path] = key.incarnation, key.sequence, "torn"
-        answered((yield "K4"))
-        history.files.staged[path] = key.incarnation, key.sequence, "whole"
-        staged.append(
-            Staged(part.topic, part.partition, part.start, part.end, {"path": path, "topic_id": part.topic_id})
-        )
+        detail = yield from history.home(plan.connector_config).stage(plan.key, part, execution)
+        staged.append(Staged(part.topic, part.partition, part.start, part.end, detail))
     return tuple(staged)
 
 
@@ -352,7 +359,7 @@ def operator(world: Any, act: str) -> Running:
     """Do through the herder what a person may ask for."""
     history: History = world.history
     process: Process = world.current
-    if act not in ("pause", "restart", "tasks", "configure"):
+    if act not in ("pause", "restart", "tasks", "configure", "move"):
         yield from _rewriting(world, history, process, act)
         return None
     for _ in range(3 if act == "tasks" else 1):
@@ -372,8 +379,16 @@ def _ask(history: History, act: str) -> None:
         history.sql.ask_restart(0)
     elif act == "configure":
         history.sql.configure()
+    elif act == "move":
+        history.sql.configure(_moved(history.kind, history.sql.state.config))
     else:
         history.tasks_max = 3 - history.tasks_max
+
+
+def _moved(kind: str, config: Mapping[str, str]) -> dict[str, str]:
+    """Return a configuration with another target, or offsets topic, of two; the other way round the next time."""
+    key, other = (OFFSETS_TOPIC, "other-offsets") if kind == "source" else (PATH, "elsewhere")
+    return {name: value for name, value in config.items() if name != key} if key in config else {**config, key: other}
 
 
 def _rewriting(world: Any, history: History, process: Process, act: str) -> Running:
@@ -391,8 +406,12 @@ def _rewriting(world: Any, history: History, process: Process, act: str) -> Runn
         _acknowledge(history, process, wanted)
     except ConnectError as error:
         world.note(f"{process.name}: {type(error).__name__}: {error}")
-        history.sql.aim(TargetState.STARTED)
-        return
+        if act != "delete" or isinstance(error, StaleEpochError | NotFoundError):
+            history.sql.aim(TargetState.STARTED)
+            return
+        # Its systems are broken: it is ended in SQL alone.
+        with suppress(ConnectError):
+            history.sql.end_unasked()
     if act.startswith("delete") and history.sql.state.target_state is TargetState.STOPPED and not history.sql.deleted:
         history.sql.delete(forget=act == "delete all")
         if (yield "K10") is not None:
@@ -427,10 +446,9 @@ def sweeper(world: Any, _: str) -> Running:
         if (yield "K8") is not None:
             continue
         row = history.sql.unfinished()
-        open_ = set() if row is None else {(row.key.incarnation, row.key.sequence)}
         if (yield "K8") is not None:
             continue
-        history.files.sweep(lambda incarnation, sequence: (incarnation, sequence) in open_)  # noqa: B023
+        history.home().sweep([] if row is None else [row.key])
     return None
 
 
@@ -465,5 +483,6 @@ def check_end(history: History) -> None:
         raise Violation(f"I10 interval {row.key.sequence} is left unfinished")
     if history.broker.open:
         raise Violation(f"I10 a transaction is left open: {list(history.broker.open)}")
-    history.files.check_end()
+    for home in history.homes.values():
+        home.check_end()
     history.truth.verify()

@@ -14,6 +14,7 @@ from tests.simulator.schedule import Schedule
 __all__ = ["OPERATIONS", "Traits", "plotted", "scenario", "seeded", "taped"]
 
 OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter all", "reset", "delete", "delete all")
+_MOVES = ("move", "move", "move")
 Choice = TypeVar("Choice")
 
 
@@ -33,7 +34,7 @@ def scenario(kind: str, decisions: Decisions, traits: Traits = MappingProxyType(
     schedule.add("one", driver)
     schedule.add("arrive", arriving)
     for number in range(choose((3, 4, 5))):
-        schedule.add(f"op-{number}", operator, choose(OPERATIONS))
+        schedule.add(f"op-{number}", operator, choose((*OPERATIONS, *_MOVES) if history.has_moves else OPERATIONS))
         schedule.add(f"next-{number}", driver)
         schedule.add(f"arrive-{number}", arriving)
     if kind == "files":

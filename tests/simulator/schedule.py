@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.interval.values import TargetState, TaskPlan
-from tests.simulator.chances import AROUND, DISASTERS, MESSAGES, PLOTTED, Decisions
+from tests.simulator.chances import AROUND, DISASTERS, MESSAGES, METADATA_LOST, METADATA_RESTORED, PLOTTED, Decisions
 from tests.simulator.history import History
 from tests.simulator.processes import Process, check_end, driver, has_drained, operator, task_attempt
 
@@ -156,7 +156,9 @@ class Schedule:
             if fault in self.history.disturbances(self.delayed):
                 self._see(process, fault)
                 self.history.disturb(fault, self.delayed)
-            return True
+                if fault in (METADATA_LOST, METADATA_RESTORED):
+                    self._disconnect()
+            return not process.is_done
         acts = {
             "crash": self._crash,
             "zombie": self._pause,
@@ -166,6 +168,11 @@ class Schedule:
         }
         acts[fault](process)
         return not process.is_done and not process.is_paused
+
+    def _disconnect(self) -> None:
+        """Let all die that were at work with the metadata database: it was away."""
+        for process in self.processes:
+            process.is_done = process.is_done or (process.is_begun and not process.is_paused)
 
     def _crash(self, process: Process) -> None:
         # Not closed: what dies cleans up nothing, least of all its open transaction.

@@ -17,7 +17,7 @@ from connect_core.errors import AlreadyExistsError, NotFoundError
 from connect_core.herder.readiness import Readiness, readiness
 from connect_core.interval import effects as fx
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalRow, IntervalState, TargetState
-from connect_core.store import Database, connectors, intervals, offsets, restarts
+from connect_core.store import Database, connectors, intents, intervals, offsets, restarts
 from connect_core.store import database as databases
 from connect_core.store.models import METADATA, Connector, Interval
 from connect_core.store.rows import connector_state
@@ -68,6 +68,7 @@ class StoreMetadata:
         self.database = _shared(os.getpid())
         self.database.restore(self.database.empty)
         self._known: Any = None
+        self._config: Mapping[str, str] = {"name": NAME}
         self.create()
 
     def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
@@ -139,6 +140,7 @@ class StoreMetadata:
         self._known = None
         self.database.restore(self.database.empty if content is None else content)
         if content is None:
+            self._config = {"name": NAME}
             self.create()
 
     def unfinished(self) -> IntervalRow | None:
@@ -151,9 +153,10 @@ class StoreMetadata:
         with suppress(NotFoundError), self._changing() as connection:
             connectors.set_target_state(connection, NAME, target)
 
-    def configure(self) -> None:
+    def configure(self, config: Mapping[str, str]) -> None:
+        self._config = config
         with suppress(NotFoundError), self._changing() as connection:
-            connectors.replace_config(connection, NAME, self._config())
+            connectors.replace_config(connection, NAME, self._new_config())
 
     def delete(self, forget: bool) -> None:
         with self._changing() as connection:
@@ -161,15 +164,21 @@ class StoreMetadata:
 
     def create(self) -> None:
         with suppress(AlreadyExistsError), self._changing() as connection:
-            connectors.create(connection, NAME, self._config(), TargetState.STARTED)
+            connectors.create(connection, NAME, self._new_config(), TargetState.STARTED)
 
     def ask_restart(self, task: int) -> None:
         with suppress(NotFoundError), self._changing() as connection:
             connectors.lock(connection, NAME)
             restarts.ask(connection, NAME, [task])
 
-    def _config(self) -> connectors.NewConfig:
-        return connectors.NewConfig(self.type, {"name": NAME})
+    def end_unasked(self) -> None:
+        with self._changing() as connection:
+            epoch = intents.store(connection, NAME, intents.Wish({}))
+        with self._changing() as connection:
+            intents.finish_unasked(connection, NAME, epoch, {})
+
+    def _new_config(self) -> connectors.NewConfig:
+        return connectors.NewConfig(self.type, dict(self._config))
 
     def _changing(self) -> Any:
         self._known = None

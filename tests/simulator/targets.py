@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +63,14 @@ class FileTarget:
                 self.deliver(place, file["start"], file["end"], 0, file["topic_id"])
         return self.manifests[name]
 
+    def stage(self, key: IntervalKey, part: PartitionRange, execution: str) -> Acting:
+        """Stage a file of a range → what the manifest will say of it."""
+        path = f"{execution}/{part.partition}"
+        self.staged[path] = key.incarnation, key.sequence, "torn"
+        answered((yield "K4"))
+        self.staged[path] = key.incarnation, key.sequence, "whole"
+        return {"path": path, "topic_id": part.topic_id}
+
     def commit(self, key: IntervalKey, staged: tuple[Staged, ...]) -> Acting:
         """Look at the epoch, then make the manifest: between the two a driver may sleep."""
         if self.epoch > key.epoch:
@@ -83,7 +91,7 @@ class FileTarget:
         place = key.incarnation, key.sequence
         if marker.aborted or place in self.published:
             return
-        for file in (marker.detail or {})["files"]:
+        for file in (marker.detail or {}).get("files", ()):
             name = TopicPartition(file["topic"], file["partition"]), file["start"], file["end"]
             path = file["path"]
             if path in self.staged:
@@ -99,12 +107,20 @@ class FileTarget:
     def abandon(self, key: IntervalKey, positions: Any) -> CommitMarker:
         return self.create(key, CommitMarker({}, aborted=True))
 
-    def sweep(self, is_open: Callable[[int, int], bool]) -> None:
-        """Remove what finished intervals have staged."""
+    def make_foreign(self, key: IntervalKey, ranges: Collection[PartitionRange]) -> None:
+        """Let another deployment have made this manifest."""
+        positions = {one.topic_partition: one.end for one in ranges}
+        self.manifests.setdefault(
+            (key.incarnation, key.sequence), CommitMarker(positions, ranges=tuple(ranges), is_foreign=True)
+        )
+
+    def sweep(self, keep: Collection[IntervalKey]) -> None:
+        """Remove what finished intervals other than ``keep`` have staged."""
+        kept = {(key.incarnation, key.sequence) for key in keep}
         for path, (incarnation, sequence, _) in list(self.staged.items()):
             marker = self.manifests.get((incarnation, sequence))
             done = marker is not None and (marker.aborted or (incarnation, sequence) in self.published)
-            if done and not is_open(incarnation, sequence):
+            if done and (incarnation, sequence) not in kept:
                 del self.staged[path]
 
     def check_end(self) -> None:

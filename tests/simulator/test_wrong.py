@@ -57,7 +57,7 @@ def test_the_right_protocol_breaks_nothing_on_the_way_to_a_mistake(name: str) ->
 @pytest.mark.parametrize("name", MISSING)
 def test_check_left_out_is_caught(name: str) -> None:
     check = MISSING[name]
-    check_caught(name, check.kind, without(check.module, check.text, check.instead), check.plot)
+    check_caught(name, check.kind, without(check.module, check.text, check.instead), check.plot, check.traits)
 
 
 @pytest.mark.parametrize("name", UNSEEN)

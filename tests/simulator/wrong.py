@@ -15,16 +15,17 @@ from connect_core.api.records import TopicPartition
 from connect_core.commit import interval as committing
 from connect_core.connectors.jdbc import sink_committer, sink_offsets
 from connect_core.connectors.jdbc.sink_writer import TargetWriter
-from connect_core.errors import UnclearOutcomeError
+from connect_core.errors import ConnectError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import OffsetProjection, TaskOutcome
 from connect_core.kafka import control
 from connect_core.kafka import writer as writing
 from connect_core.plan import abandon as abandoning
-from connect_core.plan import bounds, recovery, sink, source
+from connect_core.plan import bounds, fence, offsets_topic, proof, recovery, sink, source
 from connect_core.plan import interval as planning
+from connect_core.plan import settle as settling
 from tests.simulator import broker, processes
-from tests.simulator.chances import BACKUP, TARGET_RESTORED, Plot
+from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, TARGET_RESTORED, Plot
 from tests.simulator.scenario import Traits, plotted, seeded
 from tests.simulator.truth import Violation
 
@@ -243,7 +244,7 @@ def _sql_only(run: Any, wish: Any) -> Any:
 
 def _to_last_stable(topic: Any) -> tuple[str, dict[int, int]]:
     """Read markers up to the last stable offset."""
-    return str(topic._broker.topic), {place: topic._broker.stable(place) for place in range(broker.PARTITIONS)}
+    return str(topic.log.identity), {place: topic.log.stable(place) for place in range(broker.PARTITIONS)}
 
 
 def _unchecked(*arguments: Any) -> None:
@@ -296,6 +297,84 @@ def _never_given_up(run: Any, row: Any, kept: Any) -> Any:
     """Carry an interval on, wherever the target stands."""
     return False
     yield
+
+
+# -- what outlives the connector, its configuration, or the metadata
+
+
+def _same_life(run: Any) -> Any:
+    """Use the keys of the database, whatever the target holds under them."""
+    return run
+    yield
+
+
+def _believed(*arguments: Any) -> bool:
+    """Take every marker under a key for that of the interval."""
+    return True
+
+
+def _not_followed(run: Any, stored: Any) -> Any:
+    """Move offsets by hand without a look at what the target has committed beyond the database."""
+    return run, stored
+    yield
+
+
+def _buried_with_its_connector(run: Any, row: Any, kept: Any) -> Any:
+    """Abandon what a deleted connector left unfinished, unasked."""
+    if row.key.incarnation != run.state.incarnation:
+        yield fx.AbandonInterval(row.key, run.mine, "deleted")
+        return run, True
+    return (yield from _recovered(run, row, kept))
+
+
+_recovered = recovery.recovered
+
+
+def _at_present_home(run: Any, row: Any) -> Any:
+    """Ask the present target of every interval, wherever it was begun."""
+    return None
+    yield
+
+
+def _given_up_at_once(run: Any, row: Any, home: Any, kept: Any, reason: str) -> Any:
+    """Abandon an interval of another target where that fails, even only once."""
+    try:
+        return (yield from _end_at_home(run, row, home, kept, reason))
+    except StaleEpochError:
+        raise
+    except ConnectError:
+        yield fx.AbandonInterval(row.key, run.mine, reason)
+        return run
+
+
+_end_at_home = recovery.end_at_home
+
+
+def _not_kept(*arguments: Any) -> Any:
+    """Keep no first positions."""
+    return
+    yield
+
+
+def _left_behind(run: Any, found: Any) -> Any:
+    """Follow another offsets topic from where it stands, and carry no offsets over."""
+    yield fx.RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
+
+
+def _no_former(run: Any, found: Any) -> Any:
+    """Forget the offsets topic before: neither read nor fence it."""
+    return None
+    yield
+
+
+def _as_they_came(run: Any, result: Any) -> Any:
+    """Count a task's loss of records as its failure, whatever ``interval.data.loss`` says."""
+    return result
+
+
+def _attempt_alone(attempt: str) -> str:
+    """Stage under the attempt's name, however often Spark executes it."""
+    return attempt
 
 
 def _wrong(kind: str, *patches: Patch, plot: Plot = (), **traits: Any) -> Wrong:
@@ -354,6 +433,33 @@ WRONG: Mapping[str, Wrong] = {
         "database",
         (sink, "_gave_up", _never_given_up),
         plot=(("K0", BACKUP), ("K3", "crash"), ("K0", TARGET_RESTORED)),
+    ),
+    "keys of an earlier life used again": _wrong(
+        "files", (sink, "begin_above", _same_life), plot=(("K0", METADATA_LOST),)
+    ),
+    "marker of another deployment believed": _wrong(
+        "files", *((module, "is_of", _believed) for module in (committing, recovery, proof)), plot=(("K0", FOREIGN),)
+    ),
+    "restored metadata not followed up before a reset": _wrong(
+        "files", (abandoning, "follow_target", _not_followed), plot=(("K0", BACKUP), ("K0", METADATA_RESTORED))
+    ),
+    "deleted connector's interval abandoned unasked": _wrong("files", (sink, "recovered", _buried_with_its_connector)),
+    "first positions of latest not kept": _wrong("files", (sink, "_begin_partitions", _not_kept), reset="latest"),
+    "loss of records HELD although it may be passed over": _wrong(
+        "files", (committing, "_passable", _as_they_came), is_held_back=True
+    ),
+    "offsets left behind in the former topic": _wrong("source", (fence, "carry_over", _left_behind), has_moves=True),
+    "former offsets topic not fenced": _wrong(
+        "source",
+        *((module, "read_former", _no_former) for module in (abandoning, fence, offsets_topic)),
+        has_moves=True,
+    ),
+    "staging shared by executions of an attempt": _wrong("files", (processes, "execution_of", _attempt_alone)),
+    "another path's interval asked for in the present one": _wrong(
+        "files", *((module, "home_of", _at_present_home) for module in (abandoning, recovery, settling)), has_moves=True
+    ),
+    "another path's interval given up at once": _wrong(
+        "files", *((module, "end_at_home", _given_up_at_once) for module in (recovery, settling)), has_moves=True
     ),
 }
 """Name → the mistake."""
