@@ -6,12 +6,17 @@ import fcntl
 import os
 import signal
 import time
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from connect_core.dag.past_runs import PastRuns
 from connect_core.dag.scheduler import RequestingScheduler
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import connectors
+from connect_core.store.retention import Retention
 from tests.dag.live import Live, eventually
 from tests.dag.stub import stub_world
 
@@ -261,6 +266,34 @@ def test_asset_events_tell_what_was_moved(live: Live) -> None:
 
 
 def test_housekeeping_sweeps(live: Live) -> None:
-    answer = live.api.call("GET", "/dags/connect_housekeeping/dagRuns/~/taskInstances")
-    states = {task["task_id"]: task["state"] for task in answer["task_instances"]}
-    assert states == {"watch": "deferred", "sweep": "success"}
+    live.create("swept beside")
+
+    def tasks() -> list[dict[str, Any]] | None:
+        found = live.api.call("GET", "/dags/connect_housekeeping/dagRuns/~/taskInstances")["task_instances"]
+        states = {task["task_id"]: task["state"] for task in found}
+        return found if states == {"watch": "deferred", "sweep": "success"} else None
+
+    run_id = quote(eventually(tasks)[0]["dag_run_id"], safe="")
+    path = f"/dags/connect_housekeeping/dagRuns/{run_id}/taskInstances/sweep/xcomEntries/return_value"
+    assert "'runs': 0" in str(live.api.call("GET", path)["value"])
+
+
+def test_past_runs_are_dropped_but_the_last_ones_and_what_has_not_ended(live: Live) -> None:
+    stub_world.say("past", records=1)
+    dag_id = live.create("past")
+    for number in range(5):
+        eventually(lambda number=number: len(live.ended("past")) > number)
+        stub_world.say("past", records=1)
+    stub_world.say("past", check="never")
+    waits = eventually(lambda: live.waiting("past"))
+
+    def left() -> list[tuple[str, str]]:
+        return [(run.run_id, run.state) for run in live.api.latest_runs(dag_id, 100)]
+
+    before = left()
+    ended = [run for run in before if run[1] == "success"]
+    dropped = PastRuns(live.api, [dag_id], Retention(timedelta(days=1), 2)).forget()
+    assert (dropped, left()) == (len(ended) - 2, before[: len(before) - dropped])
+    assert PastRuns(live.api, [dag_id], Retention(timedelta(0), 2)).forget() == 2
+    assert left() == [(waits["dag_run_id"], "running")]
+    assert live.state("past", waits["dag_run_id"]) == "deferred"
