@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,20 +20,22 @@ from psycopg import sql
 
 from connect_core.dev.postgres import database_url
 from connect_core.dev.secrets import secret
-from tests.faces.stack import Faces
+from tests.faces.stack import IN_VARIABLE, VARIABLE, Faces, Standalone
 from tests.integration.deployment import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600)]
 
-SECRETS = tuple(f"canary-{word}-{uuid.uuid4().hex}" for word in ("literal", "file"))
-USERS = ("shop", "reader")
+SECRETS = (*(f"canary-{word}-{uuid.uuid4().hex}" for word in ("literal", "file", "dir")), IN_VARIABLE)
+USERS = ("shop", "reader_of_file", "reader_of_dir", "reader_of_env")
 TEMPLATE, RENDERED = "{{7919*7907}}", "62615533"
 """What nobody but a template engine makes of the text."""
 NAME = f"{TEMPLATE}<script>alert(1)<b>"
 BROKEN = f"broken {NAME}"
+OTHERS = ("broken dir", "broken env")
+DIVISION = {"query": "SELECT id, 1 / (id - 1) AS part FROM items"}
 TABS = ("overview", "intervals", "tasks", "offsets", "config", "errors")
-NOT_SEARCHED = {"secrets", "settings.env"}
-"""Folders whose purpose is to keep secrets, and the test's own settings."""
+NOT_SEARCHED = {"secrets", "settings.env", "env"}
+"""What is there to keep secrets, for the owner only: a folder, the test's own settings, the processes' variables."""
 
 
 @dataclass(slots=True)
@@ -79,7 +82,7 @@ def shop(faces: Faces) -> str:
     with psycopg.connect(f"postgresql://shop:{SECRETS[0]}@{where}/shop") as owner:
         owner.execute("CREATE TABLE items (id int PRIMARY KEY, name text)")
         owner.execute("INSERT INTO items VALUES (1, 'one'), (2, 'two')")
-        owner.execute("GRANT SELECT ON items TO reader")
+        owner.execute(f"GRANT SELECT ON items TO {', '.join(USERS[1:])}")
     return f"jdbc:postgresql://{where}/shop"
 
 
@@ -111,16 +114,15 @@ def status(faces: Faces, name: str) -> dict[str, dict[str, str]]:
 def test_secrets_are_nowhere_and_templates_stay_text(
     faces: Faces, shop: str, context: BrowserContext, page: Page
 ) -> None:
-    (faces.folder / "shop.properties").write_text(f"password={SECRETS[1]}\n")
-    reference = f"${{file:{faces.folder}/shop.properties:password}}"
     with watched_commands() as commands:
         create(faces, NAME, source(shop, "shop", SECRETS[0]))
-        create(
-            faces, BROKEN, {**source(shop, "reader", reference), "query": "SELECT id, 1 / (id - 1) AS part FROM items"}
-        )
+        for name, user, reference in zip((BROKEN, *OTHERS), USERS[1:], references(faces), strict=True):
+            create(faces, name, {**source(shop, user, reference), **DIVISION})
         eventually(lambda: committed(faces, NAME), lambda records: records == 2, 180)
-        eventually(lambda: status(faces, BROKEN), lambda found: "FAILED" in json.dumps(found), 180)
-        answers = list(walked(faces))
+        for name in (BROKEN, *OTHERS):
+            found = eventually(lambda name=name: json.dumps(status(faces, name)), lambda one: "FAILED" in one, 180)
+            assert "division by zero" in found, "the password did not reach the database"
+        answers = [*walked(faces), *tried(faces, shop)]
         texts = list(shown(faces, context, page))
     assert len(answers) > 40
     assert_clean("a command line", b"\n".join(commands.seen))
@@ -133,6 +135,78 @@ def test_secrets_are_nowhere_and_templates_stay_text(
     for file in files(faces):
         assert_clean(str(file), file.read_bytes())
     assert any(file.parent.name == "events" or "events" in file.parts for file in files(faces))
+
+
+def references(faces: Faces) -> list[str]:
+    """Return the references to the secrets of a file, a folder and a variable, which are there from now on."""
+    (faces.folder / "shop.properties").write_text(f"password={SECRETS[1]}\n")
+    (faces.folder / "password").write_text(SECRETS[2])
+    return [
+        f"${{file:{faces.folder}/shop.properties:password}}",
+        f"${{dir:{faces.folder}:password}}",
+        f"${{env:{VARIABLE}}}",
+    ]
+
+
+def wrong(url: str, value: str) -> Iterator[dict[str, str]]:
+    """Yield configurations that are refused for what the secret stands in."""
+    given = source(url, "nobody", value)
+    for key in ("mode", "tasks.max", "connection.url", "errors.tolerance", "poll.interval.ms", "late.window.ms"):
+        yield {**given, key: value}
+    yield {**given, "connection.url": f"{url}?password={value}", "producer.override.client.id": value}
+
+
+def tried(faces: Faces, url: str) -> Iterator[tuple[str, str]]:
+    """Yield what validation and creation answer on both faces to configurations that are wrong because of a secret."""
+    for base, headers in ((faces.rest, {}), (faces.mounted, faces.header)):
+        for value in references(faces):
+            for config in wrong(url, value):
+                body = {"name": "refused", **config}
+                path = f"{base}/connector-plugins/JdbcSource/config/validate"
+                yield path, httpx.put(path, json=body, headers=headers, timeout=60).text
+                made = httpx.post(
+                    f"{base}/connectors", json={"name": "refused", "config": config}, headers=headers, timeout=60
+                )
+                yield f"{base}/connectors", made.text
+                httpx.delete(f"{base}/connectors/refused", headers=headers, timeout=60)
+
+
+def test_standalone_shows_no_secret(faces: Faces, standalone_face: Standalone, shop: str) -> None:
+    """In its answers, log and database; each password is used, then something fails."""
+    with httpx.Client(base_url=standalone_face.base, timeout=60) as client:
+        found = [text for made in zip(USERS, (SECRETS[0], *references(faces)), strict=True)
+                 for text in tried_there(client, shop, *made)]  # fmt: skip
+        for user in USERS:
+            look = partial(client.get, f"/connectors/{user}/status")
+            assert "division by zero" in eventually(lambda look=look: look().text, lambda one: "FAILED" in one, 180)
+        found += walked_there(client)
+    assert len(found) > 100
+    for text in found:
+        assert_clean("an answer", text.encode())
+    for file in standalone_face.folder.rglob("*"):
+        if file.is_file():
+            assert_clean(str(file), file.read_bytes())
+
+
+def tried_there(client: httpx.Client, url: str, user: str, value: str) -> Iterator[str]:
+    """Create a connector that will fail, and others that are refused → all answers."""
+    good = {**source(url, user, value), **DIVISION}
+    refused = [source(url, "nobody", value), *(wrong(url, value) if "$" in value else ())]
+    for name, config in ((user, good), *(("refused", config) for config in refused)):
+        yield client.put("/connector-plugins/JdbcSource/config/validate", json={"name": name, **config}).text
+        made = client.post("/connectors", json={"name": name, "config": config})
+        assert (made.status_code == 201) is (name == user), made.text
+        yield made.text
+
+
+def walked_there(client: httpx.Client) -> Iterator[str]:
+    """Yield what every GET answers for each connector."""
+    described = client.get("/openapi.json").json()["paths"]
+    paths = [path for path, methods in described.items() if "get" in methods]
+    for name in USERS:
+        given = {"connector": name, "task": "0", "plugin": "JdbcSource", "logger": "root"}
+        for path in (*paths, "/openapi.json", "/docs", "/metrics"):
+            yield client.get(path.format(**given, sequence="1", version="1")).text
 
 
 def assert_clean(place: str, found: bytes) -> None:
@@ -151,8 +225,10 @@ def walked(faces: Faces) -> Iterator[tuple[str, str]]:
     """Yield what every GET of the API answers, on both faces, for both connectors."""
     described = httpx.get(f"{faces.mounted}/openapi.json", headers=faces.header, timeout=60).json()["paths"]
     for base, headers in ((faces.rest, {}), (faces.mounted, faces.header)):
-        for name in (NAME, BROKEN):
+        for name in (NAME, BROKEN, *OTHERS):
             given = {"connector": quote(name, safe=""), "task": "0", "plugin": "JdbcSource", "logger": "root"}
+            for path in ("/openapi.json", "/docs", "/metrics"):
+                yield path, httpx.get(base + path, headers=headers, timeout=60).text
             for path, methods in described.items():
                 if "get" in methods:
                     address = base + path.format(**given, sequence="1", version="1") + "?expand=info&expand=status"
