@@ -151,7 +151,10 @@ def _causes_in_airflow(
 
 
 def _queued(waiting: WaitingFacts) -> tuple[Cause, str]:
-    text = f"its run is queued since {_time(waiting.run_since)}: the executor was given its task and has not started it"
+    text = (
+        f"its run is queued since {_time(waiting.run_since)}: the executor was given its task and has not started it; "
+        "others have all of core.parallelism, or it lost the task"
+    )
     if waiting.cleared:
         text += f", and again {waiting.cleared} times; restart the scheduler, or the executor's workers"
     return Cause.QUEUED, text
