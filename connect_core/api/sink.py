@@ -105,7 +105,7 @@ class SinkCommitter(Protocol):
     """Keeps the marker in the target itself (plan/README.md#targets); every call is idempotent.
 
     Runs on the driver only. Order: ``fence`` at the first plan of a run;
-    ``last_incarnation`` before a connector's first interval; ``read_marker`` before
+    ``last_interval`` before a connector's first interval; ``read_marker`` before
     an interval is run or recovered; ``commit`` after all tasks have staged;
     ``publish`` after a marker exists, by whoever finds it.
 
@@ -121,8 +121,11 @@ class SinkCommitter(Protocol):
         interval hold. Raise StaleEpochError if a newer epoch stands there.
         """
 
-    def last_incarnation(self) -> int:
-        """Return the highest incarnation this connector has markers of, 0 if none: one begun anew begins above it."""
+    def last_interval(self) -> tuple[int, int] | None:
+        """Return incarnation and sequence of the newest interval this connector has a marker of, ``None`` without any.
+
+        A connector that is begun anew begins above that incarnation.
+        """
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return the marker under this interval's key, or ``None`` if there is none; whoever made it."""

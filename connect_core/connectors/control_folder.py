@@ -73,10 +73,15 @@ class ControlFolder:
         manifest = read_json(self._place(interval, "json"))
         return None if manifest is None else self._marker(manifest)
 
-    def last_incarnation(self) -> int:
-        """Return the highest incarnation that has a manifest, 0 if there is none."""
+    def last_interval(self) -> tuple[int, int] | None:
+        """Return incarnation and sequence of the newest interval that has a manifest, or ``None`` if there is none."""
         places = self.path.iterdir() if self.path.is_dir() else ()
-        return max((int(place.name) for place in places if place.name.isdigit()), default=0)
+        for incarnation in sorted((int(place.name) for place in places if place.name.isdigit()), reverse=True):
+            manifests = (self.path / str(incarnation)).glob("*.json")
+            sequence = max((int(place.stem) for place in manifests if place.stem.isdigit()), default=None)
+            if sequence is not None:
+                return incarnation, sequence
+        return None
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged], content: Mapping[str, Any]) -> CommitMarker:
         """Make the commit manifest unless there is a manifest → the marker that stands."""

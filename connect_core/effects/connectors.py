@@ -19,7 +19,7 @@ from connect_core.interval.effects import (
     FenceTarget,
     LatestSourceOffsets,
     PublishTarget,
-    ReadTargetIncarnation,
+    ReadLastInterval,
     ReadTargetMarker,
     ReleaseTarget,
     SweepTarget,
@@ -84,7 +84,7 @@ class ConnectorEffects:
             LatestSourceOffsets: self._latest,
             CompareTarget: self._compare,
             FenceTarget: self._fence,
-            ReadTargetIncarnation: self._last_incarnation,
+            ReadLastInterval: self._last_interval,
             ReadTargetMarker: self._read_marker,
             CommitTarget: self._commit,
             PublishTarget: self._publish,
@@ -159,9 +159,9 @@ class ConnectorEffects:
         committer = self._of(effect.config).committer()
         return None if committer is None else committer.fence(effect.epoch)
 
-    def _last_incarnation(self, effect: ReadTargetIncarnation) -> int:
+    def _last_interval(self, effect: ReadLastInterval) -> tuple[int, int] | None:
         committer = self.committer()
-        return 0 if committer is None else committer.last_incarnation()
+        return None if committer is None else committer.last_interval()
 
     def _read_marker(self, effect: ReadTargetMarker) -> CommitMarker | None:
         committer = self._of(effect.config).committer()

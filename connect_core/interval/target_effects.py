@@ -17,7 +17,7 @@ __all__ = [
     "FenceTarget",
     "LatestSourceOffsets",
     "PublishTarget",
-    "ReadTargetIncarnation",
+    "ReadLastInterval",
     "ReadTargetMarker",
     "ReleaseTarget",
     "SweepTarget",
@@ -64,8 +64,8 @@ class FenceTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTargetIncarnation(Effect):
-    """Call ``SinkCommitter.last_incarnation`` → ``int``; 0 for a connector without a committer."""
+class ReadLastInterval(Effect):
+    """Call ``SinkCommitter.last_interval`` → ``tuple[int, int] | None``; ``None`` for a connector without committer."""
 
     connector: str
 

@@ -1,4 +1,4 @@
-"""A target that is ahead of the metadata database: a backup was restored, the target kept what was committed since."""
+"""A target that is ahead of the metadata database: that was lost, or a backup of it was restored."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey
-from connect_core.interval.effects import PublishTarget, ReadTargetIncarnation, ReadTargetMarker
+from connect_core.interval.effects import PublishTarget, ReadLastInterval, ReadTargetMarker
 from connect_core.plan.fence import begin_above
 from connect_core.plan.run import Run, Steps
 
-__all__ = ["follow_target"]
+__all__ = ["follow_group", "follow_target"]
 
 Positions = Mapping[TopicPartition, int]
 
@@ -21,7 +21,7 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
     A plan takes such a marker for its own interval. Where offsets are moved by hand, or the connector begins another
     life, none of them may stand for what is asked for anew, and their records must not be written again.
     """
-    held: int = yield ReadTargetIncarnation(run.connector)
+    last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
     positions, sequence = dict(stored), run.state.sequence + 1
     while True:
         key = IntervalKey(run.connector, run.state.incarnation, sequence, run.mine)
@@ -32,9 +32,26 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
             yield PublishTarget(key, marker)
             positions.update(marker.positions)
         sequence += 1
-    if held > run.state.incarnation or sequence > run.state.sequence + 1:
+    if sequence > run.state.sequence + 1 or (last is not None and last[0] > run.state.incarnation):
         run = yield from begin_above(run)
     return run, positions
+
+
+def follow_group(run: Run, adopted: Positions, topic_ids: Mapping[str, str]) -> Steps[Positions]:
+    """Return the positions a first plan adopts from a consumer group, or those the target's last marker leads to.
+
+    Of a metadata database that was lost the group has not heard of that interval if it was lost just then: the
+    marker joins on to what the group says. ``topic_ids``: the topics as they are now, which a group does not tell.
+    """
+    last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
+    if not adopted or last is None:
+        return adopted
+    key = IntervalKey(run.connector, *last, run.mine)
+    marker: CommitMarker | None = yield ReadTargetMarker(key)
+    if marker is None or not _joins(marker, adopted, topic_ids):
+        return adopted
+    yield PublishTarget(key, marker)
+    return {**adopted, **marker.positions}
 
 
 def _joins(marker: CommitMarker, positions: Positions, topic_ids: Mapping[str, str]) -> bool:

@@ -14,8 +14,8 @@ from connect_core.interval.effects import (
     LoadConnector,
     RaiseEpoch,
     RaiseIncarnation,
+    ReadLastInterval,
     ReadOffsetsTopic,
-    ReadTargetIncarnation,
     RepairOffsets,
     WriteEpoch,
 )
@@ -104,10 +104,10 @@ def begin_above(run: Run) -> Steps[Run]:
 
     The metadata database was lost, begun anew or restored: keys it would use again are another life's.
     """
-    held: int = yield ReadTargetIncarnation(run.connector)
-    if held < run.state.incarnation:
+    last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
+    if last is None or last[0] < run.state.incarnation:
         return run
-    incarnation: int = yield RaiseIncarnation(run.connector, run.mine, held)
+    incarnation: int = yield RaiseIncarnation(run.connector, run.mine, last[0])
     return replace(run, state=replace(run.state, incarnation=incarnation))
 
 

@@ -32,6 +32,7 @@ from connect_core.interval.values import (
     TaskPlan,
     TaskResult,
 )
+from connect_core.plan.ahead import follow_group
 from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
 from connect_core.plan.deal import deal_name, deal_ranges
 from connect_core.plan.ending import end_sink_interval
@@ -194,6 +195,7 @@ def _available_ranges(
         adopted: Positions = {}
         if run.state.sequence == 0:
             adopted = yield ReadGroupOffsets(settings.consumer_group, fresh)
+            adopted = yield from follow_group(run, adopted, {part.topic: ends[part].topic_id for part in ends})
         # A partition added to a topic already read begins at its earliest offset: its records are all new.
         # So does one that a restored target forgot: whatever ``auto.offset.reset`` says, it was begun.
         known = {part.topic for part in positions} | forgotten

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
@@ -15,7 +17,7 @@ from connect_core.errors import ConfigError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import TargetState
 from connect_core.plan.abandon import OffsetWish, abandon
-from tests.recovery.sinks import NAME, Sink, Topics, lines, new_database, topics_of
+from tests.recovery.sinks import NAME, Killed, Sink, Topics, lines, new_database, topics_of
 
 pytestmark = pytest.mark.slow
 
@@ -63,6 +65,32 @@ def test_nor_where_the_topic_and_its_offsets_are_the_same(tmp_path: Path) -> Non
     second.create()
     assert second.work() == ["COMMITTED", "IDLE"]
     assert lines(tmp_path / "out.txt") == ["a", "b"]
+
+
+@pytest.mark.parametrize("make", [file_sink, folder_sink])
+def test_a_commit_that_neither_the_lost_database_nor_the_group_knows_is_not_repeated(tmp_path: Path, make: Any) -> None:
+    first = make(tmp_path, topics_of())
+    first.create()
+    one_by_one(first, "a", "b")
+    first.topics.produce("c")
+    first.before = _die_before(fx.PublishTarget)
+    with pytest.raises(Killed):
+        first.work()
+    first.topics.produce("d")
+    second = make(tmp_path, first.topics)
+    second.create()
+    assert second.work() == ["COMMITTED", "IDLE"]
+    written = lines(tmp_path / "out.txt") if make is file_sink else rows(tmp_path)
+    assert written == ["a", "b", "c", "d"]
+    assert second.positions() == {"t-0": 4}
+
+
+def _die_before(act: type[fx.Effect]) -> Callable[[fx.Effect], None]:
+    def before(effect: fx.Effect) -> None:
+        if isinstance(effect, act):
+            raise Killed
+
+    return before
 
 
 def test_parquet_of_a_database_begun_anew_is_whole(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ class History:
             fx.LatestSourceOffsets: lambda effect: self.upper(),
             fx.CompareTarget: lambda effect: effect.config.get(PATH) == self.config.get(PATH),
             fx.FenceTarget: self._fence_target,
-            fx.ReadTargetIncarnation: lambda effect: self.home().last_incarnation() if self.kind == "files" else 0,
+            fx.ReadLastInterval: lambda effect: self.home().last_interval() if self.kind == "files" else None,
             fx.ReadTargetMarker: self._read_marker,
             fx.CommitTarget: lambda effect: self.committer().commit(effect.key, effect.staged),
             fx.PublishTarget: lambda effect: self.committer(effect.config).publish(effect.key, effect.marker),
@@ -428,12 +428,25 @@ class History:
         return self.sql.intent is None and (is_same or self.kind in ("source", "database"))
 
     def lose_metadata(self) -> None:
-        """Let the metadata begin anew. Where the target keeps no positions, so does what is to be read."""
+        """Let the metadata begin anew. Where the target keeps no positions, reading goes on where the group stands."""
         self.sql.restore(None)
-        if self.kind in ("files", "plain"):
-            self.truth.begin_anew()
-            for part, position in self.group.items():
-                self.truth.first[part].add(position)
+        known = self._known_to_group()
+        for part in PARTS if self.kind in ("files", "plain") else ():
+            if known.get(part) != self.truth.position.get(part):
+                self.truth.begin_anew(part)
+                self.truth.first[part].update({known[part]} if part in known else ())
+
+    def _known_to_group(self) -> dict[TopicPartition, int]:
+        """Return what the group says, and the target's last marker where it joins on to that."""
+        last = self.home().last_interval() if self.kind == "files" and self.group else None
+        marker = None if last is None else self.home().read_marker(IntervalKey(NAME, *last, 0))
+        if marker is None or marker.aborted or marker.is_foreign:
+            return dict(self.group)
+        joins = all(
+            self.group.get(part.topic_partition, part.start) == part.start and part.topic_id == f"id-{self.topic_id}"
+            for part in marker.ranges or ()
+        )
+        return {**self.group, **marker.positions} if joins else dict(self.group)
 
     def make_foreign(self) -> None:
         """Let another deployment have made the next manifests here, of the same records."""

@@ -49,8 +49,8 @@ class LinesTarget:
     def read_marker(self, key: IntervalKey) -> CommitMarker | None:
         return self._appender.read_marker(key)
 
-    def last_incarnation(self) -> int:
-        return self._appender.last_incarnation()
+    def last_interval(self) -> tuple[int, int] | None:
+        return self._appender.last_interval()
 
     def stage(self, key: IntervalKey, part: PartitionRange, execution: str) -> Acting:
         """Stage the lines of a range → what the manifest will say of it."""

@@ -54,7 +54,7 @@ Running = Generator[Any, Fault, Any]
 
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds,
-          fx.LoadConfig, fx.CompareTarget, fx.ReadTargetIncarnation)  # fmt: skip
+          fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval)  # fmt: skip
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
     *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),

@@ -50,8 +50,8 @@ class FileTarget:
     def read_marker(self, key: IntervalKey) -> CommitMarker | None:
         return self.manifests.get((key.incarnation, key.sequence))
 
-    def last_incarnation(self) -> int:
-        return max((incarnation for incarnation, _ in self.manifests), default=0)
+    def last_interval(self) -> tuple[int, int] | None:
+        return max(self.manifests, default=None)
 
     def create(self, key: IntervalKey, marker: CommitMarker) -> CommitMarker:
         """Create the manifest unless there is one."""

@@ -18,6 +18,7 @@ from tests.simulator.truth import Violation
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
 _BEGUN_ANEW: Plot = (("K0", METADATA_LOST),)
+_BEFORE_SQL_FOLLOWS: Plot = (("K7", METADATA_LOST),)
 _RESTORED: Plot = (("K0", BACKUP), ("K0", METADATA_RESTORED))
 _FOREIGN: Plot = (("K0", FOREIGN),)
 _SEEDS = 40
@@ -48,7 +49,11 @@ def test_metadata_that_are_lost_make_no_connector_lose_or_repeat_records(kind: s
     check(kind, plot, {})
 
 
-@pytest.mark.parametrize("plot", [_BEGUN_ANEW, _RESTORED, _FOREIGN], ids=["begun anew", "restored", "foreign"])
+@pytest.mark.parametrize(
+    "plot",
+    [_BEGUN_ANEW, _BEFORE_SQL_FOLLOWS, _RESTORED, _FOREIGN],
+    ids=["begun anew", "lost in a commit", "restored", "foreign"],
+)
 @pytest.mark.parametrize("target", ["model", "lines"])
 def test_files_of_another_life_or_deployment_are_never_taken_for_this_one_s(target: str, plot: Plot) -> None:
     check("files", plot, {"target": target})

@@ -134,10 +134,11 @@ class Truth:
         self.position, self.identity, self.heard = dict(position), dict(identity), dict(heard)
         del self.events[count:]
 
-    def begin_anew(self) -> None:
-        """Note that nobody knows any more what was shown: all is to be shown, perhaps again."""
-        for known in (self.position, self.identity, self.heard, self.events):
-            known.clear()
+    def begin_anew(self, place: Place) -> None:
+        """Note that nobody knows any more what was shown of a partition: it is to be shown, perhaps again."""
+        for known in (self.position, self.identity, self.heard):
+            known.pop(place, None)
+        self.events[:] = [event for event in self.events if event[0] != place]
 
     def fence(self, epoch: int) -> None:
         """Note that nothing older than ``epoch`` may become visible any more."""

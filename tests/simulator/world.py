@@ -99,7 +99,7 @@ class World:
             fx.LatestSourceOffsets: lambda e: self.upper,
             fx.CompareTarget: lambda e: e.config == self.state.config,
             fx.FenceTarget: self._fence_target,
-            fx.ReadTargetIncarnation: lambda e: max((incarnation for incarnation, _ in self.markers), default=0),
+            fx.ReadLastInterval: lambda e: max(self.markers, default=None),
             fx.ReadTargetMarker: lambda e: self.markers.get(_short(e.key)),
             fx.CommitTarget: self._commit_target,
             fx.PublishTarget: lambda e: self.published.append(_short(e.key)),

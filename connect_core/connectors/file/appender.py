@@ -61,9 +61,9 @@ class FileAppender:
         self._control.raise_epoch(epoch)
         self._epoch = epoch
 
-    def last_incarnation(self) -> int:
-        """Return the highest incarnation the control folder has manifests of."""
-        return self._control.last_incarnation()
+    def last_interval(self) -> tuple[int, int] | None:
+        """Return the newest interval the control folder has a manifest of."""
+        return self._control.last_interval()
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return the marker of an interval, or ``None``."""

@@ -53,9 +53,9 @@ class FileSystemCommitter:
         self._epoch = epoch
         return None
 
-    def last_incarnation(self) -> int:
-        """Return the highest incarnation the control folder has manifests of."""
-        return self._control.last_incarnation()
+    def last_interval(self) -> tuple[int, int] | None:
+        """Return the newest interval the control folder has a manifest of."""
+        return self._control.last_interval()
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return the marker of an interval, or ``None``."""

@@ -44,9 +44,8 @@ class JdbcSinkCommitter:
         with self._database.begin() as connection:
             return self._fenced(connection, Owner(self._connector, epoch, ""))
 
-    def last_incarnation(self) -> int:
-        """Return 0: no interval has a marker of its own."""
-        return 0
+    def last_interval(self) -> None:
+        """Return nothing: no interval has a marker of its own."""
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return nothing: positions are the marker, and an interval is carried on from them."""

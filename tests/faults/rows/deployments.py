@@ -68,15 +68,15 @@ def restored(kind: type[Export], world: World) -> Findings:
 
 
 def lost(kind: type[Export], world: World) -> Findings:
-    """The metadata are lost when a driver has died: a new database is let in by name, and goes on.
+    """The metadata are lost when a driver has died in its commit: a new database is let in by name, and goes on.
 
-    Files go on from the consumer group's position, which follows their commit: there it dies before that.
+    Files go on from the consumer group's position, and from the last manifest where the group has not heard of it.
     """
     chance = f"{world.random.getrandbits(24):06x}"
     export = kind(world, f"row-51-{chance}")
     with other_database(world, f"meta_{chance}") as url:
         _begin(world, export, url)
-        _die(world, export, _POINTS if kind is _TableApart else _POINTS[:1])
+        _die(world, export)
         with world.superuser() as session:
             session.execute(f"CREATE DATABASE anew_{chance} OWNER connect")
         migrate(_turn_to(world, f"anew_{chance}"))
