@@ -29,7 +29,8 @@ def with_declared_guarantee(
     try:
         declared = str(connector.guarantee(given))
     except Exception as error:
-        # A plugin's own code, over a configuration that may be wrong: its errors are told elsewhere.
-        _LOG.debug("No guarantee can be told: %s", error)
+        # A plugin's own code, over a configuration that may be wrong: its errors are told elsewhere, where secrets of
+        # the resolved values are hidden.
+        _LOG.debug("No guarantee can be told: %s", type(error).__name__)
         return dict(keys)
     return {**keys, _SUPPORT: replace(key, doc=f"{key.doc} As configured here: {declared}.")}
