@@ -85,6 +85,8 @@ def lost(kind: type[Export], world: World) -> Findings:
         world.environment["CONNECT_METADATA_REPLACES"] = told[1]
         world.drive(export.name)
         export.write(2 * _BATCH, 2 * _BATCH)
+        # Until a driver has claimed the group.id, each that is started needs the leave.
+        export.await_files(4 * _BATCH)
         world.environment["CONNECT_METADATA_REPLACES"] = ""
         return export.found(set(range(4 * _BATCH)), 2)
 
