@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, RetriableError
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.group_claim import claim_group
 from connect_core.kafka.markers import OffsetsTopic
@@ -15,17 +15,21 @@ __all__ = ["ensure_group_owned", "own_group"]
 def own_group(settings: WorkerSettings, database: Database) -> None:
     """Make the ``group.id`` this database's, as a run of a connector needs it; the brokers are asked the first time.
 
-    Raises ConfigError where it is another's, or was changed too early; RetriableError.
+    Raises RetriableError, also where it is another's, or was changed too early: it is the worker's setting, and no
+    connector is to be restarted by hand once that is right.
     """
-    with database.write() as connection:
-        mine = deployment.claim(connection, settings.deployment)
-        is_claimed = deployment.claimed(connection, settings.deployment)
-    if not is_claimed:
-        _claim(settings, database, mine)
+    try:
+        with database.write() as connection:
+            mine = deployment.claim(connection, settings.deployment)
+            is_claimed = deployment.claimed(connection, settings.deployment)
+        if not is_claimed:
+            _claim(settings, database, mine)
+    except ConfigError as error:
+        raise RetriableError(str(error)) from error
 
 
 def ensure_group_owned(settings: WorkerSettings, database: Database) -> None:
-    """Do the same as a service begins: the brokers are asked anew. Raises as ``own_group``."""
+    """Do the same as a service begins: the brokers are asked anew. Raises ConfigError, RetriableError."""
     with database.write() as connection:
         mine = deployment.claim(connection, settings.deployment)
     _claim(settings, database, mine)

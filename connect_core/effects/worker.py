@@ -208,7 +208,7 @@ class ConnectorWorker:
     def _follow(self, state: ConnectorState) -> None:
         """Make the connector's object anew when its configuration has changed.
 
-        Raises ConfigError, also where ``group.id`` was changed too early.
+        Raises ConfigError; RetriableError where ``group.id`` is another database's, or was changed too early.
         """
         version = (state.incarnation, state.config_version)
         if version == self._started:

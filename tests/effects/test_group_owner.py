@@ -11,7 +11,7 @@ import pytest
 
 from connect_core.effects.group_owner import ensure_group_owned, own_group
 from connect_core.effects.worker import ConnectorWorker
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, RetriableError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.settings import WorkerMode, WorkerSettings
@@ -69,7 +69,8 @@ def refusal(deployments: Deployments, database: Database, **more: str) -> str:
 def test_a_second_database_is_refused_and_the_first_goes_on(deployments: Deployments) -> None:
     first, second = deployments.database("first"), deployments.database("second")
     ensure_group_owned(deployments.settings(), first)
-    with pytest.raises(ConfigError, match="another metadata database"):
+    # A run is tried again: nobody restarts a connector once the worker's setting is right.
+    with pytest.raises(RetriableError, match="another metadata database"):
         own_group(deployments.settings(), second)
     refusal(deployments, second)
     ensure_group_owned(deployments.settings(), first)
@@ -83,7 +84,7 @@ def test_runs_of_the_refused_deployment_plan_nothing(deployments: Deployments) -
         config = {**SINK, "name": "sink"}
         connectors.create(connection, "sink", NewConfig(ConnectorType.SINK, config), TargetState.STARTED)
     worker = ConnectorWorker(deployments.settings(), second, "sink")
-    with pytest.raises(ConfigError, match=r"metadata\.replaces="):
+    with pytest.raises(RetriableError, match=r"metadata\.replaces="):
         worker.handlers()[fx.LoadConnector](fx.LoadConnector("sink"))
     worker.close()
 
