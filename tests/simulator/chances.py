@@ -66,7 +66,7 @@ PLOTTED = (*FAULTS, *DISASTERS)
 _SELDOM = ("expire", "arrive late")
 """What can seldom happen."""
 
-_PENDING = {"K0": 0.03, "K3": 0.9, "K4": 0.9, "K9": 0.3, "K10": 0.12}
+_PENDING = {"K0": 0.03, "K2": 0.9, "K3": 0.9, "K4": 0.9, "K9": 0.3, "K10": 0.12}
 """How often it does where it can: at other points every second time."""
 
 _OVERTAKEN = FAULTS.index("overtaken") + 1

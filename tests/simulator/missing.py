@@ -120,8 +120,13 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "an unclear task is not committed": Check(
             "source", committing, "if lost or outcomes & {TaskOutcome.STALE, TaskOutcome.UNCLEAR}:", "if False:"
         ),
+        # A driver dies before its job; an abort mark is on its way while the interval runs again, in the same epoch.
         "an abort mark is respected by commit": Check(
-            "files", committing, "if marker.aborted:", "if False:", traits={"reset": "latest"}
+            "files",
+            committing,
+            "if marker.aborted:",
+            "if False:",
+            plot=(("K2", "crash"), ("K6", "delay"), ("K5", "arrive late")),
         ),
         # abandon
         "an overtaken wish is refused": Check(
