@@ -113,9 +113,10 @@ class Cast(Transformation):
             return self.side.changed(record, updated, _plain(cast_value(schema, value, self._whole)))
         struct = require_struct(value, PURPOSE)
         values = copy_values(struct, self._replace_nulls)
-        for name, target in self._casts.items():
-            field = struct.schema.field(name)
-            if field is not None:
+        # In the order of the fields: of several that cannot be cast, Connect names the first.
+        for field in struct.schema.fields:
+            target = self._casts.get(field.name)
+            if target is not None:
                 values[field.index] = _plain(cast_value(field.schema, values[field.index], target))
         return self.side.changed(record, updated, Struct.of_values(updated, values))
 

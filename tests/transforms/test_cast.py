@@ -89,3 +89,10 @@ def test_key_is_cast_and_value_kept():
 def test_bad_spec_is_refused(spec):
     with pytest.raises(ConfigError):
         configured(CastValue, spec=spec)
+
+
+def test_of_several_fields_that_cannot_be_cast_the_first_is_named():
+    schema = SchemaBuilder.struct().field("second", STRING_SCHEMA).field("first", STRING_SCHEMA).build()
+    record = sink(Struct(schema).put("second", "two").put("first", "one"), schema)
+    with pytest.raises(DataError, match=r"Value \(two\)"):
+        applied(configured(CastValue, spec="first:int8,second:int8"), record)
