@@ -9,7 +9,7 @@ from pathlib import Path
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, NonEmptyString, ValidString
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder
-from connect_core.errors import ConfigError
+from connect_core.errors import ConfigError, RetriableError
 
 __all__ = ["CODEC", "CONFIG", "INCLUDE_KEY", "INCLUDE_METADATA", "PATH", "checked_folder"]
 
@@ -70,13 +70,17 @@ CONFIG = (
 )
 
 
-def checked_folder(config: Mapping[str, str], limits: WorkerLimits) -> Path:
-    """Return the folder to write to. Raises ConfigError for one that may not be written."""
+def checked_folder(config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> Path:
+    """Return the folder to write to. Raises ConfigError for one that may not be written.
+
+    At work that is a RetriableError: a disk that is read-only for a while must not need a person afterwards.
+    """
     value = AbstractConfig(CONFIG, config).get_string(PATH) or ""
     folder = allowed_folder(PATH, value, limits)
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     if not existing.is_dir():
         raise ConfigError(PATH, value, f"{existing} is no folder; name another")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise ConfigError(PATH, value, f"{existing} cannot be written; give it to the worker's user")
+        error = ConfigError(PATH, value, f"{existing} cannot be written; give it to the worker's user")
+        raise RetriableError(str(error)) if is_at_work else error
     return folder

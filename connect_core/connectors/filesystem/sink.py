@@ -27,9 +27,10 @@ class FileSystemSinkConnector(SinkConnector):
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError for a folder that may not be written."""
+        """Take the configuration. Raises ConfigError, and RetriableError for a folder that cannot be written now."""
         self._config = dict(config)
-        _LOG.info("Starting file system sink connector writing to %s", checked_folder(config, self.context.limits))
+        folder = checked_folder(config, self.context.limits, is_at_work=True)
+        _LOG.info("Starting file system sink connector writing to %s", folder)
 
     def stop(self) -> None:
         """Hold nothing, free nothing."""
@@ -56,7 +57,7 @@ class FileSystemSinkConnector(SinkConnector):
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
         """Return what makes manifests and puts files in place."""
-        layout = Layout(checked_folder(config, self.context.limits))
+        layout = Layout(checked_folder(config, self.context.limits, is_at_work=True))
         codec = AbstractConfig(CONFIG, config).get_string(CODEC) or ""
         return FileSystemCommitter(self.context.connector_name, layout, codec, self.context.deployment)
 

@@ -50,7 +50,7 @@ class FileSystemSinkTask(SinkTask):
         parsed = AbstractConfig(CONFIG, config)
         self._codec = parsed.get_string(CODEC) or ""
         self._extras = Extras(bool(parsed.get_boolean(INCLUDE_KEY)), bool(parsed.get_boolean(INCLUDE_METADATA)))
-        layout = Layout(checked_folder(config, self.context.limits))
+        layout = Layout(checked_folder(config, self.context.limits, is_at_work=True))
         self._control = layout.control(self.context.interval.key.connector)
         self._execution = execution_of(self.context.interval.attempt_id)
         self._stored = {
