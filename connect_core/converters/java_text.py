@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.data import Schema
-from connect_core.api.data.column_text import column_text
 from connect_core.api.data.schema import LOGICAL_CLASSES
+from connect_core.java.column_text import column_text
 
 __all__ = ["java_text"]
 

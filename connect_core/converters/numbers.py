@@ -26,12 +26,12 @@ from connect_core.api.data import (
     Schema,
     SchemaAndValue,
     SchemaType,
-    wrap,
 )
 from connect_core.converters.columns import columns_of
 from connect_core.converters.kind import define_kind, with_kind
 from connect_core.converters.packing import pack_numbers, unpack_numbers
 from connect_core.errors import ClassCastError, DataError, SerializationError
+from connect_core.java.numbers import wrap
 
 __all__ = [
     "BooleanConverter",

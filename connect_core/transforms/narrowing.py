@@ -21,17 +21,12 @@ from connect_core.api.data import (
     Struct,
     Time,
     Timestamp,
-    parse_double,
-    parse_float,
-    parse_integer,
-    round_to_float32,
     to_text,
-    wrap,
 )
-from connect_core.api.data.narrowing import to_double, to_int, to_long
-from connect_core.api.data.numbers import nearest_float32
 from connect_core.api.data.values import convert_to_string
 from connect_core.errors import ClassCastError, ConfigError, DataError, NumberFormatError
+from connect_core.java.narrowing import to_double, to_int, to_long
+from connect_core.java.numbers import nearest_float32, parse_double, parse_float, parse_integer, round_to_float32, wrap
 
 __all__ = ["cast_value", "check_output"]
 

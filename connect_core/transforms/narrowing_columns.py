@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.data import SchemaType
-from connect_core.api.data.column_text import column_text
+from connect_core.java.column_text import column_text
 
 __all__ = ["cast_column"]
 

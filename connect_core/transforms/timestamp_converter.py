@@ -10,10 +10,10 @@ import pyarrow as pa
 from connect_core.api.batch import Batch, Columns
 from connect_core.api.config import ConfigDef, ConfigType, Importance, ValidString
 from connect_core.api.data import Schema, SchemaBuilder, Struct
-from connect_core.api.data.date_format import SimpleDateFormat
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, ConnectError, IllegalArgumentError, NullValueError
+from connect_core.java.dates.format import SimpleDateFormat
 from connect_core.transforms.columns import copy_fields, is_map, same_rows
 from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
 from connect_core.transforms.requirements import require_map, require_struct_or_null

@@ -18,8 +18,8 @@ from connect_core.api.data import (
     Time,
     Timestamp,
 )
-from connect_core.api.data.date_format import SimpleDateFormat
 from connect_core.errors import ConnectError, DataError, NullValueError
+from connect_core.java.dates.format import SimpleDateFormat
 
 __all__ = ["FORMS", "PRECISIONS", "Conversion", "form_of_schema", "schema_of_form"]
 

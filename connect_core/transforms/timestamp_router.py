@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from connect_core.api.batch import Batch
 from connect_core.api.config import ConfigDef, ConfigType, Importance
 from connect_core.api.data import Instant
-from connect_core.api.data.date_format import SimpleDateFormat
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError, DataError, NullValueError
-from connect_core.transforms.date_columns import format_column
+from connect_core.java.dates.columns import format_column
+from connect_core.java.dates.format import SimpleDateFormat
 from connect_core.transforms.topics import encoded
 
 __all__ = ["TimestampRouter"]

@@ -55,7 +55,7 @@ def test_framework_stays_at_home(framework: str) -> None:
 
 
 def test_plugins_use_the_api_alone() -> None:
-    allowed = ("connect_core.api", "connect_core.errors")
+    allowed = ("connect_core.api", "connect_core.java", "connect_core.errors")
     strangers = {
         source.name: sorted(other)
         for source in sources()

@@ -141,7 +141,7 @@ def test_other_kinds_work_by_the_api(plugins: Registry) -> None:
 
 
 def test_api_needs_nothing_of_the_engine() -> None:
-    allowed = ("connect_core.api", "connect_core.errors")
+    allowed = ("connect_core.api", "connect_core.java", "connect_core.errors")
     engine = {
         name
         for source in sources()

@@ -19,8 +19,8 @@ from connect_core.api.data import (
     Timestamp,
     to_arrow_array,
 )
-from connect_core.api.data.instant import Instant
 from connect_core.api.records import SinkRecord
+from connect_core.java.instant import Instant
 
 __all__ = ["ORDER_SCHEMA", "batch_of", "log_lines", "orders", "records_of", "structs"]
 

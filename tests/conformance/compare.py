@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from connect_core.api.data import round_to_float32
 from connect_core.errors import JAVA_NAMES, ConnectError
+from connect_core.java.numbers import round_to_float32
 from tests.conformance.stages import FailedStep
 
 __all__ = ["difference", "error_difference", "java_names"]

@@ -20,10 +20,10 @@ from connect_core.api.data import (
     Schema,
     SchemaType,
     Struct,
-    decimal_text,
 )
 from connect_core.api.data.schema import DraftSchema
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord
+from connect_core.java.text import decimal_text
 from tests.conformance.classes import java_name
 
 __all__ = ["encode_record", "encode_schema", "encode_value"]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from connect_core.api.batch import Batch
-from connect_core.api.data import same_value
 from connect_core.api.records import ConnectRecord
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError
+from connect_core.java.equality import same_value
 
 __all__ = ["by_batch", "by_record", "differences"]
 

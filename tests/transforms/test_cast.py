@@ -5,9 +5,9 @@ import math
 import pytest
 
 from connect_core.api.data import INT32_SCHEMA, STRING_SCHEMA, Float32, Int8, Int16, Int32, SchemaBuilder, Struct
-from connect_core.api.data.instant import Instant
 from connect_core.api.data.logical import Timestamp
 from connect_core.errors import ConfigError, DataError
+from connect_core.java.instant import Instant
 from connect_core.transforms.cast import CastKey, CastValue
 from tests.transforms.single import applied, configured, in_columns, sink
 

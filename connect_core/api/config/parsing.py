@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.api.config.types import ConfigType, Password
-from connect_core.api.data.instant import Instant
-from connect_core.api.data.numbers import (
+from connect_core.errors import ClassCastError, ConfigError, NotFoundError, NumberFormatError
+from connect_core.java.instant import Instant
+from connect_core.java.numbers import (
     BigInteger,
     Float32,
     Float64,
@@ -21,8 +22,7 @@ from connect_core.api.data.numbers import (
     parse_integer,
     wrap,
 )
-from connect_core.api.data.text import to_text
-from connect_core.errors import ClassCastError, ConfigError, NotFoundError, NumberFormatError
+from connect_core.java.text import to_text
 
 __all__ = ["ClassResolver", "class_name", "convert_to_string", "invalid", "loaded_class", "parse_type", "trim"]
 

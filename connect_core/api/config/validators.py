@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from connect_core.api.config.hash_order import in_hash_order
 from connect_core.api.config.parsing import invalid
-from connect_core.api.data.text import to_text
 from connect_core.errors import ClassCastError, ConfigError, IllegalArgumentError, NullValueError
+from connect_core.java.text import to_text
 
 __all__ = [
     "CaseInsensitiveValidString",

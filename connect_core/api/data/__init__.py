@@ -2,26 +2,8 @@
 
 from connect_core.api.data.arrow import from_arrow_field, to_arrow_array, to_arrow_field, to_arrow_type, to_python
 from connect_core.api.data.builder import SchemaBuilder
-from connect_core.api.data.date_format import SimpleDateFormat
-from connect_core.api.data.decimals import of_unscaled, parse_decimal, unscaled_and_scale
-from connect_core.api.data.equality import hash_value, same_value
 from connect_core.api.data.inference import infer_schema
-from connect_core.api.data.instant import Instant
 from connect_core.api.data.logical import Date, Decimal, Time, Timestamp
-from connect_core.api.data.numbers import (
-    BigInteger,
-    Float32,
-    Float64,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    parse_double,
-    parse_float,
-    parse_integer,
-    round_to_float32,
-    wrap,
-)
 from connect_core.api.data.parsing import parse_string
 from connect_core.api.data.primitives import (
     BOOLEAN_SCHEMA,
@@ -47,8 +29,18 @@ from connect_core.api.data.projector import project
 from connect_core.api.data.schema import Field, Schema, SchemaType
 from connect_core.api.data.schema_and_value import SchemaAndValue
 from connect_core.api.data.struct import Struct
-from connect_core.api.data.text import decimal_text, float32_text, float64_text, to_text
 from connect_core.api.data.validation import validate_value
+from connect_core.java.instant import Instant
+from connect_core.java.numbers import (
+    BigInteger,
+    Float32,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+)
+from connect_core.java.text import to_text
 
 __all__ = [
     "BOOLEAN_SCHEMA",
@@ -84,31 +76,17 @@ __all__ = [
     "SchemaAndValue",
     "SchemaBuilder",
     "SchemaType",
-    "SimpleDateFormat",
     "Struct",
     "Time",
     "Timestamp",
-    "decimal_text",
-    "float32_text",
-    "float64_text",
     "from_arrow_field",
-    "hash_value",
     "infer_schema",
-    "of_unscaled",
-    "parse_decimal",
-    "parse_double",
-    "parse_float",
-    "parse_integer",
     "parse_string",
     "project",
-    "round_to_float32",
-    "same_value",
     "to_arrow_array",
     "to_arrow_field",
     "to_arrow_type",
     "to_python",
     "to_text",
-    "unscaled_and_scale",
     "validate_value",
-    "wrap",
 ]

@@ -6,12 +6,12 @@ import decimal
 from collections.abc import Callable
 from typing import Any
 
-from connect_core.api.data.instant import Instant
 from connect_core.api.data.logical import Date, Time, Timestamp
-from connect_core.api.data.narrowing import to_double, to_long
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64, wrap
 from connect_core.api.data.schema import Schema, SchemaType
 from connect_core.errors import DataError
+from connect_core.java.instant import Instant
+from connect_core.java.narrowing import to_double, to_long
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64, wrap
 
 __all__ = ["align"]
 

@@ -8,14 +8,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from connect_core.api.data.decimals import parse_decimal
-from connect_core.api.data.equality import as_key
-from connect_core.api.data.instant import Instant
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 from connect_core.api.data.schema import DraftSchema, Schema, SchemaTraits, SchemaType
 from connect_core.api.data.struct import Struct
-from connect_core.api.data.text import decimal_text
 from connect_core.errors import DataError
+from connect_core.java.decimals import parse_decimal
+from connect_core.java.equality import as_key
+from connect_core.java.instant import Instant
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
+from connect_core.java.text import decimal_text
 
 __all__ = ["METADATA_KEY", "read_schema", "write_traits"]
 

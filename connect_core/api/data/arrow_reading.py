@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from connect_core.api.data.arrow_types import decimal_scale, has_plain_keys, to_arrow_type
-from connect_core.api.data.decimals import of_unscaled
-from connect_core.api.data.instant import MILLIS_PER_DAY, Instant
 from connect_core.api.data.logical import Decimal
-from connect_core.api.data.numbers import Float32
 from connect_core.api.data.schema import LOGICAL_CLASSES, Schema, SchemaType
 from connect_core.api.data.struct import Struct
+from connect_core.java.decimals import of_unscaled
+from connect_core.java.instant import MILLIS_PER_DAY, Instant
+from connect_core.java.numbers import Float32
 
 __all__ = ["instants", "read_column", "split"]
 

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from connect_core.api.data.arrow_metadata import METADATA_KEY, read_schema, write_traits
 from connect_core.api.data.logical import Date, Decimal, Time, Timestamp
-from connect_core.api.data.numbers import parse_integer
 from connect_core.api.data.schema import Field, Schema, SchemaTraits, SchemaType
 from connect_core.errors import DataError, NumberFormatError
+from connect_core.java.numbers import parse_integer
 
 __all__ = ["decimal_scale", "from_arrow_field", "has_plain_keys", "to_arrow_field", "to_arrow_type"]
 

@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from connect_core.api.data.arrow_types import decimal_scale, has_plain_keys, to_arrow_type
-from connect_core.api.data.decimals import unscaled_and_scale
-from connect_core.api.data.instant import MILLIS_PER_DAY
 from connect_core.api.data.logical import Decimal
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 from connect_core.api.data.schema import LOGICAL_CLASSES, Schema, SchemaType
 from connect_core.api.data.struct import Struct
 from connect_core.errors import DataError
+from connect_core.java.decimals import unscaled_and_scale
+from connect_core.java.instant import MILLIS_PER_DAY
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 
 __all__ = ["CannotSay", "null_mask", "offsets", "scalar_column", "struct_column", "write_column"]
 

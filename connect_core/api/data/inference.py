@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from connect_core.api.data.builder import SchemaBuilder
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 from connect_core.api.data.primitives import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
@@ -21,6 +20,7 @@ from connect_core.api.data.primitives import (
 from connect_core.api.data.schema import Schema, SchemaType
 from connect_core.api.data.struct import Struct
 from connect_core.errors import SchemaBuilderError
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 
 __all__ = ["infer_schema"]
 

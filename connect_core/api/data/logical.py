@@ -5,11 +5,11 @@ from __future__ import annotations
 import decimal
 
 from connect_core.api.data.builder import SchemaBuilder
-from connect_core.api.data.decimals import of_unscaled, unscaled_and_scale
-from connect_core.api.data.instant import MILLIS_PER_DAY, Instant
-from connect_core.api.data.numbers import parse_integer, wrap
 from connect_core.api.data.schema import Schema
 from connect_core.errors import DataError, NullValueError, NumberFormatError
+from connect_core.java.decimals import of_unscaled, unscaled_and_scale
+from connect_core.java.instant import MILLIS_PER_DAY, Instant
+from connect_core.java.numbers import parse_integer, wrap
 
 __all__ = ["Date", "Decimal", "Time", "Timestamp"]
 

@@ -8,13 +8,8 @@ from typing import Any
 
 from connect_core.api.data.aligning import align
 from connect_core.api.data.builder import SchemaBuilder
-from connect_core.api.data.date_format import SimpleDateFormat
-from connect_core.api.data.decimals import parse_decimal
-from connect_core.api.data.equality import as_key
 from connect_core.api.data.logical import Date, Decimal, Time, Timestamp
 from connect_core.api.data.merging import SchemaMerger
-from connect_core.api.data.narrowing import to_double
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64, nearest_float32, wrap
 from connect_core.api.data.primitives import (
     BOOLEAN_SCHEMA,
     FLOAT32_SCHEMA,
@@ -28,6 +23,11 @@ from connect_core.api.data.primitives import (
 from connect_core.api.data.schema_and_value import SchemaAndValue
 from connect_core.api.data.tokens import Tokens, is_blank, trim
 from connect_core.errors import DataError, NumberFormatError
+from connect_core.java.dates.format import SimpleDateFormat
+from connect_core.java.decimals import parse_decimal
+from connect_core.java.equality import as_key
+from connect_core.java.narrowing import to_double
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64, nearest_float32, wrap
 
 __all__ = ["ISO_DATE", "ISO_TIME", "ISO_TIMESTAMP", "parse_string"]
 

@@ -6,12 +6,12 @@ import decimal
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from connect_core.api.data.narrowing import to_double, to_long
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64, wrap
 from connect_core.api.data.schema import Field, Schema, SchemaType
 from connect_core.api.data.struct import Struct
-from connect_core.api.data.text import to_text
 from connect_core.errors import ClassCastError, NullValueError, SchemaProjectorError
+from connect_core.java.narrowing import to_double, to_long
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64, wrap
+from connect_core.java.text import to_text
 
 __all__ = ["project"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypedDict, Unpack
 
-from connect_core.api.data.equality import hash_value, same_value
-from connect_core.api.data.instant import Instant
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 from connect_core.errors import DataError
+from connect_core.java.equality import hash_value, same_value
+from connect_core.java.instant import Instant
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 
 __all__ = ["LOGICAL_CLASSES", "DraftSchema", "Field", "Schema", "SchemaTraits", "SchemaType", "accepted_classes"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from connect_core.api.data.equality import hash_value, same_value
 from connect_core.api.data.schema import Schema
 from connect_core.api.data.validation import normalize
+from connect_core.java.equality import hash_value, same_value
 
 __all__ = ["SchemaAndValue"]
 

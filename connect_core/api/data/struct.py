@@ -6,11 +6,11 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from connect_core.api.data.equality import hash_value, same_value
 from connect_core.api.data.schema import Field, Schema, SchemaType
-from connect_core.api.data.text import to_text
 from connect_core.api.data.validation import StructLike, normalize, validate_value
 from connect_core.errors import ClassCastError, DataError
+from connect_core.java.equality import hash_value, same_value
+from connect_core.java.text import to_text
 
 __all__ = ["Struct"]
 

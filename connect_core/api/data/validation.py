@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from typing import Any
 
-from connect_core.api.data.instant import Instant
-from connect_core.api.data.numbers import Float32
 from connect_core.api.data.schema import LOGICAL_CLASSES, Schema, SchemaType
 from connect_core.errors import DataError
+from connect_core.java.instant import Instant
+from connect_core.java.numbers import Float32
 
 __all__ = ["StructLike", "normalize", "validate_value"]
 

@@ -7,18 +7,18 @@ import decimal
 from collections.abc import Callable
 from typing import Any
 
-from connect_core.api.data.calendar import from_civil
-from connect_core.api.data.date_fields import Moment
-from connect_core.api.data.decimals import parse_decimal
-from connect_core.api.data.instant import MILLIS_PER_DAY, Instant
 from connect_core.api.data.logical import Date, Decimal, Time, Timestamp
-from connect_core.api.data.narrowing import to_double, to_long
-from connect_core.api.data.numbers import Float32, Float64, Int8, Int16, Int32, Int64, wrap
 from connect_core.api.data.parsing import ISO_DATE, ISO_TIME, ISO_TIMESTAMP, parse_string
 from connect_core.api.data.schema import Schema
 from connect_core.api.data.struct import Struct
-from connect_core.api.data.text import float64_text, to_text
 from connect_core.errors import DataError, NullValueError, NumberFormatError
+from connect_core.java.dates.calendar import from_civil
+from connect_core.java.dates.fields import Moment
+from connect_core.java.decimals import parse_decimal
+from connect_core.java.instant import MILLIS_PER_DAY, Instant
+from connect_core.java.narrowing import to_double, to_long
+from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64, wrap
+from connect_core.java.text import float64_text, to_text
 
 __all__ = [
     "convert_to_boolean",

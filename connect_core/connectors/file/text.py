@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from connect_core.api.batch import Data, Objects
 from connect_core.api.data import Schema, SchemaType, to_python, to_text
-from connect_core.api.data.column_text import column_text
+from connect_core.java.column_text import column_text
 
 __all__ = ["lines_of_data", "lines_of_values"]
 

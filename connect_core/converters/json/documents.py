@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 
 from connect_core.api.data import Schema, SchemaAndValue
-from connect_core.api.data.numbers import wrap
 from connect_core.converters.json.cache import BoundedCache
 from connect_core.converters.json.config import JsonSettings
 from connect_core.converters.json.numbers import InexactError
@@ -20,6 +19,7 @@ from connect_core.converters.json.parser import MISSING, exact_fraction, parse_j
 from connect_core.converters.json.reading import Read, reader, schemaless
 from connect_core.converters.json.schemas import schema_of
 from connect_core.errors import DataError, SerializationError
+from connect_core.java.numbers import wrap
 
 __all__ = ["JsonReader", "has_special_numbers", "is_modest", "is_plain", "parse", "parse_schemaless"]
 

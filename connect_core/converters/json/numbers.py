@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from connect_core.api.data import Float32
-from connect_core.api.data.numbers import wrap
+from connect_core.java.numbers import wrap
 
 __all__ = [
     "InexactError",

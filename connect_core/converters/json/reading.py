@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.api.data import Date, Decimal, Schema, SchemaType, Struct, Time, Timestamp
-from connect_core.api.data.numbers import wrap
 from connect_core.converters.json.base64 import decode_base64
 from connect_core.converters.json.numbers import (
     integer_of,
@@ -24,6 +23,7 @@ from connect_core.converters.json.numbers import (
 )
 from connect_core.converters.json.parser import MISSING
 from connect_core.errors import ConnectError, DataError
+from connect_core.java.numbers import wrap
 
 __all__ = ["Read", "node_type", "reader", "schemaless"]
 

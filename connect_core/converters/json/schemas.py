@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.api.data import Schema, SchemaBuilder, SchemaType
-from connect_core.api.data.numbers import wrap
 from connect_core.converters.json.reading import reader
 from connect_core.errors import DataError
+from connect_core.java.numbers import wrap
 
 __all__ = ["schema_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 
-from connect_core.api.data.text import float32_text, float64_text
+from connect_core.java.text import float32_text, float64_text
 
 __all__ = ["ESCAPED", "base64_text", "double_text", "float_text", "quoted"]
 

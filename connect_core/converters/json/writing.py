@@ -27,10 +27,10 @@ from connect_core.api.data import (
     Time,
     Timestamp,
 )
-from connect_core.api.data.text import decimal_text
 from connect_core.converters.json.cache import BoundedCache
 from connect_core.converters.json.text import base64_text, double_text, float_text, quoted
 from connect_core.errors import DataError
+from connect_core.java.text import decimal_text
 
 __all__ = ["JsonWriter", "schemaless_text"]
 

@@ -23,8 +23,8 @@ from connect_core.api.data import (
     Struct,
     Time,
     Timestamp,
-    of_unscaled,
 )
+from connect_core.java.decimals import of_unscaled
 
 __all__ = ["scalar_values", "schemaless_rows", "schemas", "struct_schemas", "values_of"]
 

@@ -28,13 +28,13 @@ from connect_core.api.data import (
     Time,
     Timestamp,
     from_arrow_field,
-    same_value,
     to_arrow_array,
     to_arrow_field,
     to_arrow_type,
     to_python,
 )
 from connect_core.errors import DataError
+from connect_core.java.equality import same_value
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
 
 pytestmark = pytest.mark.slow

@@ -26,9 +26,9 @@ from connect_core.api.data import (
     Struct,
     Time,
     Timestamp,
-    same_value,
 )
 from connect_core.errors import ClassCastError, DataError
+from connect_core.java.equality import same_value
 from tests.api.data.strategies import struct_schemas, values_of
 
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connect_core.api.data import Float32, Int8, Int16, Int32, Int64, infer_schema, parse_string, same_value
+from connect_core.api.data import Float32, Int8, Int16, Int32, Int64, infer_schema, parse_string
 from connect_core.api.data.values import convert_to_boolean, convert_to_list, convert_to_long, convert_to_string
 from connect_core.errors import DataError, NullValueError
+from connect_core.java.equality import same_value
 
 LEAST_WIDTHS = ((Int8, 8), (Int16, 16), (Int32, 32), (Int64, 64))
 SAFE_TEXT = st.text("abcxyz", max_size=6)

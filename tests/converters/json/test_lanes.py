@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from connect_core.api.data import Schema, same_value
+from connect_core.api.data import Schema
 from connect_core.converters.json import JsonConverter
 from connect_core.converters.json.documents import parse_schemaless
 from connect_core.converters.json.parser import MISSING, parse_json
 from connect_core.converters.json.reading import schemaless
 from connect_core.errors import DataError
+from connect_core.java.equality import same_value
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.converters.strategies import messages, similar_messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 
-from connect_core.api.data.numbers import wrap
+from connect_core.java.numbers import wrap
 
 __all__ = ["to_double", "to_int", "to_long"]
 

@@ -7,7 +7,7 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connect_core.api.data.calendar import from_civil, to_civil
+from connect_core.java.dates.calendar import from_civil, to_civil
 
 
 @given(st.integers(-10_000_000, 10_000_000))

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from connect_core.api.data.calendar import to_civil
-from connect_core.api.data.float_digits import float32_digits, float64_digits
-from connect_core.api.data.instant import Instant
-from connect_core.api.data.numbers import Float32, Float64, round_to_float32
+from connect_core.java.dates.calendar import to_civil
+from connect_core.java.float_digits import float32_digits, float64_digits
+from connect_core.java.instant import Instant
+from connect_core.java.numbers import Float32, Float64, round_to_float32
 
 __all__ = ["decimal_text", "float32_text", "float64_text", "to_text"]
 

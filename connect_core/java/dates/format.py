@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from connect_core.api.data.calendar import from_civil
-from connect_core.api.data.date_fields import CalendarField, Moment, resolve, weekday
-from connect_core.api.data.date_names import AM_PM, ERAS, LONG_MONTHS, LONG_WEEKDAYS, SHORT_MONTHS, SHORT_WEEKDAYS
-from connect_core.api.data.date_parsing import read_field
-from connect_core.api.data.date_pattern import Letters, compile_pattern
-from connect_core.api.data.date_scanning import quick_reader
-from connect_core.api.data.instant import MILLIS_PER_DAY, Instant
-from connect_core.api.data.numbers import wrap
+from connect_core.java.dates.calendar import from_civil
+from connect_core.java.dates.fields import CalendarField, Moment, resolve, weekday
+from connect_core.java.dates.names import AM_PM, ERAS, LONG_MONTHS, LONG_WEEKDAYS, SHORT_MONTHS, SHORT_WEEKDAYS
+from connect_core.java.dates.parsing import read_field
+from connect_core.java.dates.pattern import Letters, compile_pattern
+from connect_core.java.dates.scanning import quick_reader
+from connect_core.java.instant import MILLIS_PER_DAY, Instant
+from connect_core.java.numbers import wrap
 
 __all__ = ["SimpleDateFormat"]
 

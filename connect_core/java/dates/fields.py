@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from connect_core.api.data.calendar import CUTOVER_DAY, CUTOVER_YEAR, from_civil, gregorian_day, julian_day, to_civil
-from connect_core.api.data.instant import MILLIS_PER_DAY
+from connect_core.java.dates.calendar import CUTOVER_DAY, CUTOVER_YEAR, from_civil, gregorian_day, julian_day, to_civil
+from connect_core.java.instant import MILLIS_PER_DAY
 
 __all__ = ["CalendarField", "Moment", "first_week_start", "resolve", "weekday"]
 

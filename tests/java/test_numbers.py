@@ -9,21 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connect_core.api.data import (
-    BigInteger,
-    Float32,
-    Float64,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    parse_double,
-    parse_float,
-    parse_integer,
-    round_to_float32,
-    wrap,
-)
+from connect_core.api.data import BigInteger, Float32, Float64, Int8, Int16, Int32, Int64
 from connect_core.errors import IllegalArgumentError, NumberFormatError
+from connect_core.java.numbers import parse_double, parse_float, parse_integer, round_to_float32, wrap
 
 
 @pytest.mark.parametrize(("kind", "bits"), [(Int8, 8), (Int16, 16), (Int32, 32), (Int64, 64)])

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from connect_core.api.data.date_fields import CalendarField as F
-from connect_core.api.data.date_names import (
+from connect_core.java.dates.fields import CalendarField as F
+from connect_core.java.dates.names import (
     AM_PM,
     ERAS,
     LONG_MONTHS,
@@ -18,8 +18,8 @@ from connect_core.api.data.date_names import (
     ZONE_MINUTES,
     longest,
 )
-from connect_core.api.data.date_pattern import Letters
-from connect_core.api.data.numbers import wrap
+from connect_core.java.dates.pattern import Letters
+from connect_core.java.numbers import wrap
 
 __all__ = ["read_field"]
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connect_core.api.data import Instant, SimpleDateFormat
+from connect_core.api.data import Instant
 from connect_core.errors import IllegalArgumentError
+from connect_core.java.dates.format import SimpleDateFormat
 
 NOON = 1_483_425_001_864
 JULIAN = -99_999_999_999_999

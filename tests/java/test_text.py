@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connect_core.api.data import (
-    Float32,
-    Instant,
-    Int8,
-    float32_text,
-    float64_text,
-    parse_double,
-    parse_float,
-    to_text,
-)
+from connect_core.api.data import Float32, Instant, Int8, to_text
+from connect_core.java.numbers import parse_double, parse_float
+from connect_core.java.text import float32_text, float64_text
 
 
 @given(st.floats(allow_nan=False))

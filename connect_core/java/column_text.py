@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.api.data.text import float32_text, float64_text
+from connect_core.java.text import float32_text, float64_text
 
 __all__ = ["column_text", "float_column_text"]
 

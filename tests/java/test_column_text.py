@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connect_core.api.data import Float32, to_text
-from connect_core.api.data.column_text import column_text
+from connect_core.java.column_text import column_text
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import decimal
 import re
 
-from connect_core.api.data.numbers import wrap
 from connect_core.errors import IllegalArgumentError, NumberFormatError
+from connect_core.java.numbers import wrap
 
 __all__ = ["of_unscaled", "parse_decimal", "unscaled_and_scale"]
 

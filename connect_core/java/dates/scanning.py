@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from connect_core.api.data.calendar import gregorian_day
-from connect_core.api.data.date_pattern import Letters
-from connect_core.api.data.instant import MILLIS_PER_DAY
+from connect_core.java.dates.calendar import gregorian_day
+from connect_core.java.dates.pattern import Letters
+from connect_core.java.instant import MILLIS_PER_DAY
 
 __all__ = ["quick_reader"]
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from connect_core.api.data.numbers import Float32, Float64
+from connect_core.java.numbers import Float32, Float64
 
 __all__ = ["KeyList", "KeyMap", "as_key", "hash_value", "same_value"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from connect_core.api.data.numbers import wrap
+from connect_core.java.numbers import wrap
 
 __all__ = ["float32_digits", "float64_digits"]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connect_core.api.data import Float32, Float64, Int32, Int64, hash_value, same_value
-from connect_core.api.data.equality import as_key
+from connect_core.api.data import Float32, Float64, Int32, Int64
+from connect_core.java.equality import as_key, hash_value, same_value
 from tests.api.data.strategies import schemas, values_of
 
 pytestmark = pytest.mark.slow

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.api.data import Instant
-from connect_core.api.data.date_format import SimpleDateFormat
+from connect_core.java.dates.format import SimpleDateFormat
+from connect_core.java.instant import Instant
 
 __all__ = ["floor_divide", "format_column", "parse_column"]
 

@@ -1,0 +1,1 @@
+"""Java's SimpleDateFormat, and the calendar under it."""
