@@ -15,10 +15,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from connect_core.api.regex.java import JavaPattern, compile_java
 from connect_core.configs.references import Reference, references, replaced
 from connect_core.configs.secrets import SecretBox
 from connect_core.errors import ConfigError, IllegalArgumentError
+from connect_core.java.regex.pattern import JavaPattern, compile_java
 from connect_core.settings import read_properties
 
 __all__ = ["ConfigProviders", "make_providers", "unresolve"]

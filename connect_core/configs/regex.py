@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from connect_core.api.regex.java import JavaPattern, compile_java, refusal
 from connect_core.errors import ConfigError, IllegalArgumentError
+from connect_core.java.regex.pattern import JavaPattern, compile_java, refusal
 
 __all__ = ["RegexValidator", "compile_pattern"]
 

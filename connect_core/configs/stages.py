@@ -8,24 +8,10 @@ from typing import Any
 
 from connect_core.api.transform import Predicate, Transformation
 from connect_core.configs.enrichment import NEGATE, PREDICATE, VERSION
-from connect_core.errors import JAVA_NAMES, ConfigError, ConnectError
+from connect_core.errors import ConfigError, ConnectError
+from connect_core.java.class_names import error_text
 
 __all__ = ["TransformationStage", "make_stages"]
-
-_SIMPLE_NAMES = {kind: name for name, kind in JAVA_NAMES.items()}
-_JAVA_LANG = (
-    "ClassCastException",
-    "IllegalArgumentException",
-    "IllegalStateException",
-    "IndexOutOfBoundsException",
-    "NullPointerException",
-    "NumberFormatException",
-)
-_JAVA_PACKAGES = {
-    "ConfigException": "org.apache.kafka.common.config",
-    "SerializationException": "org.apache.kafka.common.errors",
-    **dict.fromkeys(_JAVA_LANG, "java.lang"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +46,14 @@ def _stage(alias: str, config: Mapping[str, str], values: Mapping[str, Any]) -> 
             transformation, _predicate(predicate, config, values), (negate or "").lower() == "true"
         )
     except ConnectError as error:
-        raise ConnectError(_java_text(error)) from error
+        raise ConnectError(error_text(error)) from error
 
 
 def _predicate(alias: str, config: Mapping[str, str], values: Mapping[str, Any]) -> Predicate:
     prefix = f"predicates.{alias}."
     if prefix + VERSION not in values:
         unknown = ConfigError(f"Unknown configuration '{prefix}{VERSION}'")
-        raise ConnectError(_java_text(unknown)) from unknown
+        raise ConnectError(error_text(unknown)) from unknown
     predicate: Predicate = values[f"{prefix}type"]()
     settings = _with_prefix(config, prefix)
     settings.pop(VERSION, None)
@@ -79,9 +65,3 @@ def _with_prefix(config: Mapping[str, str], prefix: str) -> dict[str, str]:
     return {
         key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix) and key != prefix
     }
-
-
-def _java_text(error: ConnectError) -> str:
-    """Return what Java's ``toString`` of the error would be."""
-    simple = next(_SIMPLE_NAMES[kind] for kind in type(error).__mro__ if kind in _SIMPLE_NAMES)
-    return f"{_JAVA_PACKAGES.get(simple, 'org.apache.kafka.connect.errors')}.{simple}: {error}"

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import cast
 
 from connect_core.api.config import ConfigDef, ConfigKey, ConfigValue
-from connect_core.api.config.hash_order import in_hash_order
 from connect_core.api.connector import Connector
 from connect_core.api.guarantee import Delivery
 from connect_core.api.source import SourceConnector
@@ -30,6 +29,7 @@ from connect_core.configs.sources import check_source, source_definition
 from connect_core.configs.topic_checks import check_topics
 from connect_core.configs.versions import VersionMissingError, ensure_version
 from connect_core.errors import ConfigError, ConnectError
+from connect_core.java.hash_order import in_hash_order
 from connect_core.registry import Plugin, PluginKind, registry
 from connect_core.settings import WorkerSettings
 

@@ -9,8 +9,8 @@ from typing import Any
 from connect_core.api.convert import HeaderConverter
 from connect_core.api.data import BYTES_SCHEMA, Schema, SchemaAndValue
 from connect_core.api.data.values import convert_to_string, parse_string
-from connect_core.converters.charsets import find_charset
 from connect_core.errors import ConnectError
+from connect_core.java.charsets import find_charset
 
 __all__ = ["SimpleHeaderConverter"]
 

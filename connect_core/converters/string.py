@@ -11,10 +11,11 @@ from connect_core.api.batch import Columns, Data
 from connect_core.api.config import ConfigDef, ConfigType, Importance, Width
 from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import OPTIONAL_STRING_SCHEMA, Schema, SchemaAndValue, to_text
-from connect_core.converters.charsets import Charset, find_charset
+from connect_core.api.data.schema import LOGICAL_CLASSES
 from connect_core.converters.columns import columns_of
-from connect_core.converters.java_text import java_text
 from connect_core.converters.kind import define_kind, with_kind
+from connect_core.java.charsets import Charset, find_charset
+from connect_core.java.column_text import column_text, logical_column_text
 
 __all__ = ["StringConverter"]
 
@@ -70,7 +71,7 @@ class StringConverter(Converter, HeaderConverter):
         columns = columns_of(data)
         if columns is None or not self._charset.is_utf8:
             return None
-        text = java_text(columns.schema, columns.array)
+        text = _text(columns.schema, columns.array)
         return None if text is None else text.cast(pa.binary())
 
     def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
@@ -86,3 +87,10 @@ class StringConverter(Converter, HeaderConverter):
             return Columns(OPTIONAL_STRING_SCHEMA, pa.array(texts, pa.string()))
         except UnicodeEncodeError:
             return None
+
+
+def _text(schema: Schema | None, column: pa.Array) -> pa.Array | None:
+    """Return ``to_text`` of every row, ``None`` if only records can say it; nulls stay null."""
+    if pa.types.is_decimal128(column.type) or pa.types.is_temporal(column.type):
+        return logical_column_text(column)
+    return None if schema is not None and schema.name in LOGICAL_CLASSES else column_text(column)

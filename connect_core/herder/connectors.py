@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from connect_core.api.config.parsing import trim
 from connect_core.errors import BadRequestError, NotFoundError
 from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
 from connect_core.herder.context import Herder
@@ -14,6 +13,7 @@ from connect_core.herder.refusals import refusals
 from connect_core.herder.rewriting import end_connector
 from connect_core.herder.status import compute_status
 from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.java.strings import trim
 from connect_core.registry import PluginKind, registry
 from connect_core.store import audit, connectors, statuses
 from connect_core.store.audit import Act

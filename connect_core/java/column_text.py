@@ -8,10 +8,12 @@ import pyarrow.compute as pc
 
 from connect_core.java.text import float32_text, float64_text
 
-__all__ = ["column_text", "float_column_text"]
+__all__ = ["column_text", "float_column_text", "logical_column_text"]
 
 _EXACT_BELOW = {pa.float64(): 2.0**53, pa.float32(): 2.0**24}
 """Up to here whole numbers have the digits of the integer, in every JDK."""
+_DAY = 86_400_000
+_EARLIEST, _LATEST = -12_212_553_600_000, 253_402_300_799_999
 
 
 def column_text(column: pa.Array) -> pa.Array | None:
@@ -47,6 +49,28 @@ def float_column_text(column: pa.Array) -> pa.Array:
     write = float32_text if pa.types.is_float32(column.type) else float64_text
     exact = pa.array([write(value) for value in column.filter(odd.to_arrow()).to_pylist()], pa.string())
     return pc.replace_with_mask(text, odd.to_arrow(), exact)
+
+
+def logical_column_text(column: pa.Array) -> pa.Array | None:
+    """Return decimals, dates, times and timestamps as ``to_text`` says them; nulls stay null.
+
+    Return ``None`` for instants outside the years 1583 to 9999, and for units other than milliseconds.
+    """
+    if pa.types.is_decimal128(column.type):
+        return column.cast(pa.string())
+    millis = _millis(column)
+    limits = None if millis is None else pc.min_max(millis).as_py()
+    if limits is None or (limits["min"] is not None and (limits["min"] < _EARLIEST or limits["max"] > _LATEST)):
+        return None
+    seconds = pc.floor(pc.divide(pc.cast(millis, pa.float64()), 1000.0)).cast(pa.int64()).view(pa.timestamp("s"))
+    return pc.strftime(seconds, "%a %b %d %H:%M:%S UTC %Y")
+
+
+def _millis(column: pa.Array) -> pa.Array | None:
+    if pa.types.is_timestamp(column.type):
+        return column.view(pa.int64()) if column.type.unit == "ms" else None
+    stored = column.view(pa.int32()).cast(pa.int64())
+    return pc.multiply(stored, _DAY) if pa.types.is_date(column.type) else stored
 
 
 def _with_exponents(series: pl.Series, plain: pl.Series, unusual: pl.Series) -> pl.Series:

@@ -13,6 +13,7 @@ import struct
 from typing import ClassVar, SupportsFloat, SupportsInt
 
 from connect_core.errors import IllegalArgumentError, NumberFormatError
+from connect_core.java.strings import trim
 
 __all__ = [
     "BigInteger",
@@ -30,7 +31,6 @@ __all__ = [
     "wrap",
 ]
 
-_BLANKS = "".join(map(chr, range(33)))
 _INTEGER = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(
     r"[+-]?(?:NaN|Infinity|(?:\d++\.?\d*+|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?|"
@@ -189,7 +189,7 @@ def _finite(value: float) -> float:
 
 
 def _number(text: str) -> float | decimal.Decimal:
-    body = text.strip(_BLANKS)
+    body = trim(text)
     match = _DOUBLE.fullmatch(body)
     if match is None:
         raise NumberFormatError(f'For input string: "{body}"' if body else "empty String")

@@ -11,9 +11,9 @@ import pyarrow as pa
 from connect_core.api.batch import Batch
 from connect_core.api.config import ConfigDef, ConfigType, Importance
 from connect_core.api.records import Record
-from connect_core.api.regex.java import compile_java, replace_first
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError, NullValueError
+from connect_core.java.regex.pattern import compile_java, replace_first
 from connect_core.transforms.regex_setting import RegexValidator
 from connect_core.transforms.topics import encoded, mapped, remembered
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from connect_core.api.regex.java import compile_java
 from connect_core.errors import ConfigError, ConnectError
+from connect_core.java.regex.pattern import compile_java
 
 __all__ = ["RegexValidator"]
 

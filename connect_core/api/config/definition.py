@@ -9,13 +9,13 @@ from typing import Any, Unpack
 
 from connect_core.api.config import documentation
 from connect_core.api.config.embedding import embedded_key
-from connect_core.api.config.hash_order import in_hash_order
 from connect_core.api.config.key import ConfigKey, ConfigValue, KeyTraits
 from connect_core.api.config.parsing import ClassResolver, loaded_class, parse_type
 from connect_core.api.config.types import NO_DEFAULT, ConfigType
 from connect_core.api.config.validation import validate_all
 from connect_core.api.config.validators import ValidList
 from connect_core.errors import ConfigError
+from connect_core.java.hash_order import in_hash_order
 
 __all__ = ["ConfigDef"]
 

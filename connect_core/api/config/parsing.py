@@ -9,12 +9,8 @@ from typing import Any
 
 from connect_core.api.config.types import ConfigType, Password
 from connect_core.errors import ClassCastError, ConfigError, NotFoundError, NumberFormatError
-from connect_core.java.instant import Instant
+from connect_core.java.class_names import java_class
 from connect_core.java.numbers import (
-    BigInteger,
-    Float32,
-    Float64,
-    Int8,
     Int16,
     Int32,
     Int64,
@@ -22,46 +18,22 @@ from connect_core.java.numbers import (
     parse_integer,
     wrap,
 )
+from connect_core.java.strings import trim
 from connect_core.java.text import to_text
 
-__all__ = ["ClassResolver", "class_name", "convert_to_string", "invalid", "loaded_class", "parse_type", "trim"]
+__all__ = ["ClassResolver", "class_name", "convert_to_string", "invalid", "loaded_class", "parse_type"]
 
 ClassResolver = Callable[[str], type]
 """Returns the class of a name, or raises NotFoundError; it must import nothing else."""
 
-_BLANKS = "".join(map(chr, range(33)))
 _LIST_BLANKS = " \t\n\x0b\f\r"
 _WIDTH_NAMES = {16: " (short)", 32: "", 64: " (long)"}
-_JAVA_CLASSES: dict[type, str] = {
-    bool: "java.lang.Boolean",
-    str: "java.lang.String",
-    Int8: "java.lang.Byte",
-    Int16: "java.lang.Short",
-    Int32: "java.lang.Integer",
-    Int64: "java.lang.Long",
-    int: "java.lang.Long",
-    BigInteger: "java.math.BigInteger",
-    Float32: "java.lang.Float",
-    Float64: "java.lang.Double",
-    float: "java.lang.Double",
-    decimal.Decimal: "java.math.BigDecimal",
-    bytes: "[B",
-    list: "java.util.ArrayList",
-    dict: "java.util.LinkedHashMap",
-    type: "java.lang.Class",
-    Instant: "java.util.Date",
-    Password: "org.apache.kafka.common.config.types.Password",
-}
+_PASSWORD = "org.apache.kafka.common.config.types.Password"
 
 
 def invalid(name: str, value: Any, message: str | None) -> ConfigError:
     """Return the error for a value, told in Connect's words."""
     return ConfigError(name, to_text(value), message)
-
-
-def trim(text: str) -> str:
-    """Return a text without control characters and spaces at its ends, as Java trims."""
-    return text.strip(_BLANKS)
 
 
 def loaded_class(name: str) -> type:
@@ -184,7 +156,8 @@ def _parse_list(name: str, value: Any) -> list[Any]:
 
 
 def _unexpected(name: str, value: Any, expected: str) -> ConfigError:
-    found = _JAVA_CLASSES.get(type(value)) or class_name(type(value))
+    kind = type(value)
+    found = _PASSWORD if kind is Password else java_class(kind) or class_name(kind)
     return invalid(name, value, f"Expected value to be {expected}, but it was a {found}")
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from connect_core.api.config.hash_order import in_hash_order
 from connect_core.api.config.parsing import invalid
 from connect_core.errors import ClassCastError, ConfigError, IllegalArgumentError, NullValueError
+from connect_core.java.hash_order import in_hash_order
 from connect_core.java.text import to_text
 
 __all__ = [

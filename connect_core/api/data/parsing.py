@@ -21,13 +21,14 @@ from connect_core.api.data.primitives import (
     STRING_SCHEMA,
 )
 from connect_core.api.data.schema_and_value import SchemaAndValue
-from connect_core.api.data.tokens import Tokens, is_blank, trim
+from connect_core.api.data.tokens import Tokens
 from connect_core.errors import DataError, NumberFormatError
 from connect_core.java.dates.format import SimpleDateFormat
 from connect_core.java.decimals import parse_decimal
 from connect_core.java.equality import as_key
 from connect_core.java.narrowing import to_double
 from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64, nearest_float32, wrap
+from connect_core.java.strings import is_blank, trim
 
 __all__ = ["ISO_DATE", "ISO_TIME", "ISO_TIMESTAMP", "parse_string"]
 

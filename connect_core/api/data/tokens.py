@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["Tokens", "is_blank", "trim"]
+from connect_core.java.strings import is_blank, trim
 
-_BLANKS = "".join(map(chr, range(33)))
+__all__ = ["Tokens"]
+
 _DELIMITERS = frozenset(':,{}[]"')
-
-
-def trim(text: str) -> str:
-    """Return a text without control characters and spaces at its ends."""
-    return text.strip(_BLANKS)
-
-
-def is_blank(text: str) -> bool:
-    """Return whether nothing but control characters and spaces is there."""
-    return not trim(text)
 
 
 class Tokens:

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 from sqlalchemy.engine.interfaces import ReflectedColumn
 
-from connect_core.api.regex.java import compile_java
 from connect_core.connectors.jdbc.catalog import Column, Table, TableName
 from connect_core.connectors.jdbc.dialects import Dialect
 from connect_core.connectors.jdbc.source_config import TableSelection
 from connect_core.errors import IllegalArgumentError
+from connect_core.java.regex.pattern import compile_java
 
 __all__ = ["SourceTable", "describe_tables", "list_tables"]
 

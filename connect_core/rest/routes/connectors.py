@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from connect_core.api.config.parsing import trim
 from connect_core.errors import BadRequestError
 from connect_core.herder import connectors
 from connect_core.herder.status import get_status, get_task_status
+from connect_core.java.strings import trim
 from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed, ensure_settings_allowed
 from connect_core.rest.answers import answer, empty
 from connect_core.rest.described import asks, takes

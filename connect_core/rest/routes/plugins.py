@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from connect_core.api.config.parsing import trim
 from connect_core.herder import plugins
+from connect_core.java.strings import trim
 from connect_core.rest.access import Reader, ensure_allowed
 from connect_core.rest.answers import answer
 from connect_core.rest.described import asks, takes

@@ -10,8 +10,8 @@ import pyarrow as pa
 from connect_core.api.batch import Batch
 from connect_core.api.config import CompositeValidator, ConfigDef, ConfigType, Importance, NonEmptyString
 from connect_core.api.records import ConnectRecord
-from connect_core.api.regex.java import compile_java
 from connect_core.api.transform import Predicate
+from connect_core.java.regex.pattern import compile_java
 from connect_core.transforms.regex_setting import RegexValidator
 from connect_core.transforms.topics import mapped, remembered
 

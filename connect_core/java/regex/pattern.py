@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import re2
 
-from connect_core.api.regex.process import ask
-from connect_core.api.regex.translation import translate
 from connect_core.errors import IllegalArgumentError, IndexOutOfBoundsError
+from connect_core.java.regex.process import ask
+from connect_core.java.regex.translation import translate
 
 __all__ = ["JavaPattern", "Match", "compile_java", "refusal", "replace_first"]
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from connect_core.api.regex.java import compile_java, replace_first
 from connect_core.errors import IllegalArgumentError, IndexOutOfBoundsError
+from connect_core.java.regex.pattern import compile_java, replace_first
 
 
 @pytest.mark.parametrize(

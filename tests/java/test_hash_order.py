@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connect_core.api.config.hash_order import in_hash_order
+from connect_core.java.hash_order import in_hash_order
 
 
 def test_order_is_javas() -> None:

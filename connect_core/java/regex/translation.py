@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from connect_core.api.regex.java_classes import read_class, read_escape
 from connect_core.errors import IllegalArgumentError
+from connect_core.java.regex.classes import read_class, read_escape
 
 __all__ = ["translate"]
 

@@ -1,0 +1,17 @@
+"""Java's ``String.trim``."""
+
+from __future__ import annotations
+
+__all__ = ["is_blank", "trim"]
+
+_BLANKS = "".join(map(chr, range(33)))
+
+
+def trim(text: str) -> str:
+    """Return a text without control characters and spaces at its ends."""
+    return text.strip(_BLANKS)
+
+
+def is_blank(text: str) -> bool:
+    """Return whether nothing but control characters and spaces is there."""
+    return not trim(text)
