@@ -27,6 +27,9 @@ WHOLE_STACK = (
 """What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
 PATIENCE_MS = 60_000
 
+# Properties take as long as a busy machine needs.
+settings.register_profile("connect", deadline=None)
+settings.load_profile("connect")
 # The code decides whether CI is green, not luck.
 settings.register_profile("ci", derandomize=True, print_blob=True)
 if os.environ.get("CI", "").lower() in ("1", "true", "yes"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from connect_core.errors import ConfigError
-from connect_core.settings import read_properties
+from connect_core.java.properties import read_properties
 
 __all__ = ["ConnectorFile", "read_connector_file"]
 

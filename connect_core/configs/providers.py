@@ -18,8 +18,8 @@ from typing import Protocol
 from connect_core.configs.references import Reference, references, replaced
 from connect_core.configs.secrets import SecretBox
 from connect_core.errors import ConfigError, IllegalArgumentError
+from connect_core.java.properties import read_properties
 from connect_core.java.regex.pattern import JavaPattern, compile_java
-from connect_core.settings import read_properties
 
 __all__ = ["ConfigProviders", "make_providers", "unresolve"]
 

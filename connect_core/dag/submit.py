@@ -17,7 +17,7 @@ from connect_core.dag.wiring import worker_settings
 from connect_core.errors import ConnectError
 from connect_core.interval.reports import report_from_text, request_to_text
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
-from connect_core.settings import format_properties
+from connect_core.java.properties import format_properties
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

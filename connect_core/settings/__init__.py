@@ -4,7 +4,6 @@ from connect_core.settings.environment import WORKER_CONFIG_VARIABLE
 from connect_core.settings.files import load_worker_settings, log_worker_settings
 from connect_core.settings.keys import WorkerMode
 from connect_core.settings.listeners import Listener
-from connect_core.settings.properties import format_properties, parse_properties, read_properties
 from connect_core.settings.topics import InternalTopic
 from connect_core.settings.worker import WorkerSettings
 
@@ -14,9 +13,6 @@ __all__ = [
     "Listener",
     "WorkerMode",
     "WorkerSettings",
-    "format_properties",
     "load_worker_settings",
     "log_worker_settings",
-    "parse_properties",
-    "read_properties",
 ]

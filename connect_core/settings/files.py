@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from connect_core.errors import ConfigError
+from connect_core.java.properties import read_properties
 from connect_core.settings.environment import WORKER_CONFIG_VARIABLE
 from connect_core.settings.keys import WorkerMode
-from connect_core.settings.properties import read_properties
 from connect_core.settings.worker import Resolve, WorkerSettings
 
 __all__ = ["load_worker_settings", "log_worker_settings"]

@@ -9,7 +9,8 @@ from cryptography.fernet import Fernet
 
 from connect_core.configs import load_worker, providers_of, task_worker, task_worker_properties
 from connect_core.errors import ConfigError
-from connect_core.settings import WorkerMode, format_properties
+from connect_core.java.properties import format_properties
+from connect_core.settings import WorkerMode
 from tests.configs.workers import WORKER
 
 PROVIDERS = {"config.providers": "env", "config.providers.env.param.allowlist.pattern": "APP_.*"}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from connect_core.errors import ConfigError
-from connect_core.settings import WorkerMode, format_properties, load_worker_settings
+from connect_core.java.properties import format_properties
+from connect_core.settings import WorkerMode, load_worker_settings
 from tests.settings.test_worker import DISTRIBUTED
 
 

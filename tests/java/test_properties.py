@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connect_core.errors import ConfigError
-from connect_core.settings import format_properties, parse_properties, read_properties
+from connect_core.java.properties import format_properties, parse_properties, read_properties
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
