@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.api.data import Schema, to_arrow_array, to_python
+from connect_core.api.arrow import to_arrow_array, to_python
+from connect_core.api.data import Schema
 from connect_core.api.headers import Headers
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
 

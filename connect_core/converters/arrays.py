@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.api.data import Schema, to_arrow_array
-from connect_core.api.data.arrow import to_arrow_type
+from connect_core.api.arrow import to_arrow_array, to_arrow_type
+from connect_core.api.data import Schema
 
 __all__ = ["default_array", "integers_of", "logical_array", "scatter", "struct_of"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from connect_core.api.arrow.scalars import scalar_column
 from connect_core.api.batch import Columns, Data, Objects
-from connect_core.api.data.scalar_column import scalar_column
 
 __all__ = ["columns_of"]
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connect_core.api.arrow import to_arrow_array
 from connect_core.api.batch import Columns
-from connect_core.api.data import Schema, to_arrow_array
+from connect_core.api.data import Schema
 
 __all__ = ["child", "copy_fields", "fields_of", "filled", "is_map", "plain", "repeated", "same_rows", "struct_array"]
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from connect_core.api.arrow import to_python
 from connect_core.api.batch import Batch, Columns
 from connect_core.api.config import ConfigDef, ConfigType, Importance, ValidString
-from connect_core.api.data import Schema, SchemaAndValue, SchemaBuilder, Struct, to_python
+from connect_core.api.data import Schema, SchemaAndValue, SchemaBuilder, Struct
 from connect_core.api.headers import Header, Headers
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from connect_core.api.arrow import to_arrow_type
 from connect_core.api.batch import Batch
 from connect_core.api.config import ConfigDef, ConfigType, Importance
 from connect_core.api.data import (
@@ -24,7 +25,6 @@ from connect_core.api.data import (
     Struct,
     Timestamp,
 )
-from connect_core.api.data.arrow import to_arrow_type
 from connect_core.api.records import ConnectRecord, Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, DataError

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from connect_core.api.arrow import to_arrow_array
+from connect_core.api.arrow.scalars import scalar_column
 from connect_core.api.batch import Batch, Columns
 from connect_core.api.config import ConfigDef, ConfigType, Importance, NonEmptyString, ValidList
 from connect_core.api.data import (
@@ -22,9 +24,7 @@ from connect_core.api.data import (
     Schema,
     SchemaType,
     Struct,
-    to_arrow_array,
 )
-from connect_core.api.data.scalar_column import scalar_column
 from connect_core.api.data.schema import LOGICAL_CLASSES
 from connect_core.api.data.values import (
     convert_to_byte,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
+from connect_core.api.arrow.scalars import scalar_column
 from connect_core.api.batch import Batch, Columns, Data, Objects
 from connect_core.api.data import Schema
-from connect_core.api.data.scalar_column import scalar_column
 from connect_core.api.records import Record, SinkRecord, SourceRecord
 
 __all__ = ["KEY", "VALUE", "Side"]

@@ -15,6 +15,7 @@ import orjson
 import polars as pl
 import pyarrow as pa
 
+from connect_core.api.arrow import to_arrow_array
 from connect_core.api.batch import Columns, Data
 from connect_core.api.convert import Converter
 from connect_core.api.data import (
@@ -30,7 +31,6 @@ from connect_core.api.data import (
     Int16,
     Int32,
     Schema,
-    to_arrow_array,
 )
 from connect_core.converters.bytes import ByteArrayConverter
 from connect_core.converters.json import JsonConverter

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from connect_core.api.arrow import to_arrow_array
 from connect_core.api.batch import Batch, Columns, Objects
 from connect_core.api.data import (
     FLOAT64_SCHEMA,
@@ -17,7 +18,6 @@ from connect_core.api.data import (
     SchemaBuilder,
     Struct,
     Timestamp,
-    to_arrow_array,
 )
 from connect_core.api.records import SinkRecord
 from connect_core.java.instant import Instant

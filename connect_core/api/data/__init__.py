@@ -1,6 +1,5 @@
 """Connect's data model: schemas, values and what converts between them."""
 
-from connect_core.api.data.arrow import from_arrow_field, to_arrow_array, to_arrow_field, to_arrow_type, to_python
 from connect_core.api.data.builder import SchemaBuilder
 from connect_core.api.data.inference import infer_schema
 from connect_core.api.data.logical import Date, Decimal, Time, Timestamp
@@ -79,14 +78,9 @@ __all__ = [
     "Struct",
     "Time",
     "Timestamp",
-    "from_arrow_field",
     "infer_schema",
     "parse_string",
     "project",
-    "to_arrow_array",
-    "to_arrow_field",
-    "to_arrow_type",
-    "to_python",
     "to_text",
     "validate_value",
 ]

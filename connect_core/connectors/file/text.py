@@ -8,8 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connect_core.api.arrow import to_python
 from connect_core.api.batch import Data, Objects
-from connect_core.api.data import Schema, SchemaType, to_python, to_text
+from connect_core.api.data import Schema, SchemaType, to_text
 from connect_core.java.column_text import column_text
 
 __all__ = ["lines_of_data", "lines_of_values"]

@@ -15,7 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
-from connect_core.api.data import Instant, Schema, SchemaType, Struct, to_python
+from connect_core.api.arrow import to_python
+from connect_core.api.data import Instant, Schema, SchemaType, Struct
 from connect_core.connectors.jdbc.catalog import BINARY_TYPES, Column
 from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock

@@ -11,17 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connect_core.api.arrow import from_arrow_field, to_arrow_array
 from connect_core.api.batch import Batch, Columns, Data, Objects
-from connect_core.api.data import (
-    INT32_SCHEMA,
-    INT64_SCHEMA,
-    STRING_SCHEMA,
-    Decimal,
-    Schema,
-    SchemaType,
-    from_arrow_field,
-    to_arrow_array,
-)
+from connect_core.api.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, Decimal, Schema, SchemaType
 from connect_core.connectors.jdbc.sink_config import KeyMode, SinkSettings
 from connect_core.connectors.partitioning import by_topic
 from connect_core.errors import DataError

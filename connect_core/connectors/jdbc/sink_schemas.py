@@ -11,16 +11,8 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from connect_core.api.data import (
-    Schema,
-    SchemaType,
-    from_arrow_field,
-    project,
-    to_arrow_array,
-    to_arrow_field,
-    to_arrow_type,
-    to_python,
-)
+from connect_core.api.arrow import from_arrow_field, to_arrow_array, to_arrow_field, to_arrow_type, to_python
+from connect_core.api.data import Schema, SchemaType, project
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.sink_rows import FieldColumn, Rows
 from connect_core.errors import DataError, SchemaProjectorError

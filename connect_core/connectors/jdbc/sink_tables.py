@@ -14,7 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateColumn, CreateTable
 from sqlalchemy.types import TypeEngine
 
-from connect_core.api.data import Schema, SchemaType, to_arrow_array
+from connect_core.api.arrow import to_arrow_array
+from connect_core.api.data import Schema, SchemaType
 from connect_core.connectors.jdbc.catalog import Column, Table, TableName
 from connect_core.connectors.jdbc.connection import JdbcDatabase, message_of
 from connect_core.connectors.jdbc.fitting import fitted

@@ -10,8 +10,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
+from connect_core.api.arrow import to_arrow_type
 from connect_core.api.batch import Batch, Columns, LazyOffsets, SourcePositions
-from connect_core.api.data import Schema, to_arrow_type
+from connect_core.api.data import Schema
 from connect_core.connectors.jdbc.source_rows import Row, RowConverter
 from connect_core.connectors.jdbc.source_segments import Segment
 from connect_core.connectors.jdbc.table_arrow import CannotSay, connect_array, plain

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.api.data import Date, Schema, SchemaType, Time, Timestamp, to_arrow_type
+from connect_core.api.arrow import to_arrow_type
+from connect_core.api.data import Date, Schema, SchemaType, Time, Timestamp
 from connect_core.connectors.jdbc.decimal_texts import decimals_of
 from connect_core.connectors.jdbc.table_columns import ReadColumn
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock

@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connect_core.api.arrow import to_arrow_type
 from connect_core.api.data import Date, Decimal, Schema, SchemaType, Time, Timestamp
-from connect_core.api.data.arrow import to_arrow_type
 from connect_core.converters.arrays import default_array, logical_array, scatter, struct_of
 from connect_core.converters.decimals import decimals_of
 from connect_core.converters.json.shapes import (

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from connect_core.api import Columns, Objects, SchemaBuilder, Struct
-from connect_core.api.data import INT64_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_SCHEMA, to_arrow_array
+from connect_core.api.arrow import to_arrow_array
+from connect_core.api.data import INT64_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_SCHEMA
 from connect_core.connectors.file.text import lines_of_data, lines_of_values
 from tests.connectors.examples import MANY
 

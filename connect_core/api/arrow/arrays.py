@@ -1,4 +1,4 @@
-"""Between Connect's data and Arrow's: types, fields and whole columns."""
+"""Values as one Arrow column, and back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from connect_core.api.data.arrow_reading import read_column
-from connect_core.api.data.arrow_schemaless import read_schemaless, write_schemaless
-from connect_core.api.data.arrow_types import from_arrow_field, to_arrow_field, to_arrow_type
-from connect_core.api.data.arrow_writing import CannotSay, write_column
+from connect_core.api.arrow.reading import read_column
+from connect_core.api.arrow.schemaless import read_schemaless, write_schemaless
+from connect_core.api.arrow.writing import CannotSay, write_column
 from connect_core.api.data.schema import Schema
 
-__all__ = ["from_arrow_field", "to_arrow_array", "to_arrow_field", "to_arrow_type", "to_python"]
+__all__ = ["to_arrow_array", "to_python"]
 
 
 def to_arrow_array(schema: Schema | None, values: Sequence[Any]) -> pa.Array | None:

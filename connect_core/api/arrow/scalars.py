@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from connect_core.api.data.arrow import to_arrow_array
+from connect_core.api.arrow.arrays import to_arrow_array
 from connect_core.java.instant import Instant
 from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from connect_core.api.data.arrow_reading import instants, split
-from connect_core.api.data.arrow_writing import CannotSay, null_mask, offsets, scalar_column, struct_column
+from connect_core.api.arrow.reading import instants, split
+from connect_core.api.arrow.writing import CannotSay, null_mask, offsets, scalar_column, struct_column
 from connect_core.java.instant import Instant
 from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 

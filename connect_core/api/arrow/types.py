@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from connect_core.api.data.arrow_metadata import METADATA_KEY, read_schema, write_traits
+from connect_core.api.arrow.metadata import METADATA_KEY, read_schema, write_traits
 from connect_core.api.data.logical import Date, Decimal, Time, Timestamp
 from connect_core.api.data.schema import Field, Schema, SchemaTraits, SchemaType
 from connect_core.errors import DataError, NumberFormatError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from connect_core.api.data.arrow_types import decimal_scale, has_plain_keys, to_arrow_type
+from connect_core.api.arrow.types import decimal_scale, has_plain_keys, to_arrow_type
 from connect_core.api.data.logical import Decimal
 from connect_core.api.data.schema import LOGICAL_CLASSES, Schema, SchemaType
 from connect_core.api.data.struct import Struct

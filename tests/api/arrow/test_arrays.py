@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connect_core.api.arrow import from_arrow_field, to_arrow_array, to_arrow_field, to_arrow_type, to_python
 from connect_core.api.data import (
     INT64_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
@@ -27,11 +28,6 @@ from connect_core.api.data import (
     Struct,
     Time,
     Timestamp,
-    from_arrow_field,
-    to_arrow_array,
-    to_arrow_field,
-    to_arrow_type,
-    to_python,
 )
 from connect_core.errors import DataError
 from connect_core.java.equality import same_value
