@@ -12,12 +12,12 @@ from connect_core.api.config import ConfigDef
 from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.converters.columns import columns_of
-from connect_core.converters.json.columnar import read_batch
-from connect_core.converters.json.columnar_writing import ColumnWriter
 from connect_core.converters.json.config import CONFIG, JsonSettings
-from connect_core.converters.json.documents import JsonReader
-from connect_core.converters.json.quick import quick_json
-from connect_core.converters.json.writing import JsonWriter
+from connect_core.converters.json.read.columns import read_batch
+from connect_core.converters.json.read.documents import JsonReader
+from connect_core.converters.json.write.columns import ColumnWriter
+from connect_core.converters.json.write.quick import quick_json
+from connect_core.converters.json.write.values import JsonWriter
 from connect_core.converters.kind import with_kind
 from connect_core.errors import DataError
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from connect_core.api.data import Schema
 from connect_core.converters.json import JsonConverter
-from connect_core.converters.json.documents import parse_schemaless
-from connect_core.converters.json.parser import MISSING, parse_json
-from connect_core.converters.json.reading import schemaless
+from connect_core.converters.json.read.documents import parse_schemaless
+from connect_core.converters.json.read.parser import MISSING, parse_json
+from connect_core.converters.json.read.values import schemaless
 from connect_core.errors import DataError
 from connect_core.java.equality import same_value
 from tests.api.data.strategies import schemaless_rows, schemas, values_of

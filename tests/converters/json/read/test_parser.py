@@ -4,7 +4,7 @@ import decimal
 
 import pytest
 
-from connect_core.converters.json.parser import MISSING, parse_json
+from connect_core.converters.json.read.parser import MISSING, parse_json
 from connect_core.errors import DataError
 
 

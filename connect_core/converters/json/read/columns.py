@@ -19,10 +19,18 @@ import pyarrow.compute as pc
 from connect_core.api.batch import Columns, Objects
 from connect_core.api.data import Schema, SchemaType
 from connect_core.converters.arrays import scatter
-from connect_core.converters.json.documents import JsonReader, has_special_numbers
-from connect_core.converters.json.rows import Lines, lines_of, payload_lines
-from connect_core.converters.json.shapes import ObjectShape, Shape, dtype_of, merge, object_pattern, shape_of, width_of
-from connect_core.converters.json.typed import arrays_of, shape_under, typed_columns
+from connect_core.converters.json.read.documents import JsonReader, has_special_numbers
+from connect_core.converters.json.read.rows import Lines, lines_of, payload_lines
+from connect_core.converters.json.read.shapes import (
+    ObjectShape,
+    Shape,
+    dtype_of,
+    merge,
+    object_pattern,
+    shape_of,
+    width_of,
+)
+from connect_core.converters.json.read.typed import arrays_of, shape_under, typed_columns
 from connect_core.errors import ConnectError
 
 __all__ = ["read_batch"]

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.api.data import Date, Decimal, Schema, SchemaType, Struct, Time, Timestamp
-from connect_core.converters.json.base64 import decode_base64
-from connect_core.converters.json.numbers import (
+from connect_core.converters.json.read.base64 import decode_base64
+from connect_core.converters.json.read.numbers import (
     integer_of,
     is_number,
     to_decimal,
@@ -21,7 +21,7 @@ from connect_core.converters.json.numbers import (
     to_integer,
     to_schemaless,
 )
-from connect_core.converters.json.parser import MISSING
+from connect_core.converters.json.read.parser import MISSING
 from connect_core.errors import ConnectError, DataError
 from connect_core.java.numbers import wrap
 

@@ -14,10 +14,10 @@ import orjson
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.converters.json.cache import BoundedCache
 from connect_core.converters.json.config import JsonSettings
-from connect_core.converters.json.numbers import InexactError
-from connect_core.converters.json.parser import MISSING, exact_fraction, parse_json
-from connect_core.converters.json.reading import Read, reader, schemaless
-from connect_core.converters.json.schemas import schema_of
+from connect_core.converters.json.read.numbers import InexactError
+from connect_core.converters.json.read.parser import MISSING, exact_fraction, parse_json
+from connect_core.converters.json.read.schemas import schema_of
+from connect_core.converters.json.read.values import Read, reader, schemaless
 from connect_core.errors import DataError, SerializationError
 from connect_core.java.numbers import wrap
 

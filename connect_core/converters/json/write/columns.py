@@ -20,8 +20,8 @@ from connect_core.api.data.schema import LOGICAL_CLASSES
 from connect_core.converters.arrays import integers_of, scatter
 from connect_core.converters.decimals import unscaled_bytes
 from connect_core.converters.json.config import JsonSettings
-from connect_core.converters.json.text import quoted
-from connect_core.converters.json.writing import JsonWriter
+from connect_core.converters.json.write.text import quoted
+from connect_core.converters.json.write.values import JsonWriter
 from connect_core.java.column_text import column_text, float_column_text
 
 __all__ = ["ColumnWriter"]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from connect_core.converters.json.encoding import decode
+from connect_core.converters.json.read.encoding import decode
 from connect_core.errors import DataError
 
 __all__ = ["MISSING", "exact_fraction", "parse_json"]

@@ -13,7 +13,7 @@ from connect_core.api.arrow import to_arrow_type
 from connect_core.api.data import Date, Decimal, Schema, SchemaType, Time, Timestamp
 from connect_core.converters.arrays import default_array, logical_array, scatter, struct_of
 from connect_core.converters.decimals import decimals_of
-from connect_core.converters.json.shapes import (
+from connect_core.converters.json.read.shapes import (
     ArrayShape,
     ObjectShape,
     ScalarShape,

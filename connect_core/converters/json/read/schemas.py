@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.api.data import Schema, SchemaBuilder, SchemaType
-from connect_core.converters.json.reading import reader
+from connect_core.converters.json.read.values import reader
 from connect_core.errors import DataError
 from connect_core.java.numbers import wrap
 

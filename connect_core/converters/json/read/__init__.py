@@ -1,0 +1,1 @@
+"""JSON to Connect's data, by message and by column."""

@@ -1,0 +1,1 @@
+"""Connect's data to JSON, by message and by column."""
