@@ -1,1 +1,1 @@
-"""Single message transforms, one module each; see README.md."""
+"""Single message transforms, one module each, named in connect_core.registry; ``support`` is what they share."""

@@ -14,14 +14,14 @@ from connect_core.api.data.schema import LOGICAL_CLASSES
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, ConnectError
-from connect_core.transforms.columns import copy_fields, is_map, same_rows
-from connect_core.transforms.narrowing import cast_value, check_output
-from connect_core.transforms.narrowing_columns import cast_column
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_struct
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.specs import invalid_mapping, split_pair
-from connect_core.transforms.structs import cached, copy_basics, copy_values
+from connect_core.transforms.support.columns import copy_fields, is_map, same_rows
+from connect_core.transforms.support.narrowing import cast_value, check_output
+from connect_core.transforms.support.narrowing_columns import cast_column
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_struct
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.specs import invalid_mapping, split_pair
+from connect_core.transforms.support.structs import cached, copy_basics, copy_values
 
 __all__ = ["Cast", "CastKey", "CastValue"]
 

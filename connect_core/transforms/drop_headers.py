@@ -11,7 +11,7 @@ from connect_core.api.config import ConfigDef, ConfigType, Importance, ValidList
 from connect_core.api.headers import Headers
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
-from connect_core.transforms.batch_headers import with_changed_headers
+from connect_core.transforms.support.batch_headers import with_changed_headers
 
 __all__ = ["DropHeaders"]
 

@@ -14,11 +14,11 @@ from connect_core.api.data import Field, SchemaType
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import IllegalArgumentError
-from connect_core.transforms.columns import child, filled
-from connect_core.transforms.field_path import FIELD_SYNTAX_VERSION, FieldPath, define_field_syntax
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map_or_null, require_struct_or_null
-from connect_core.transforms.side import KEY, VALUE, Side
+from connect_core.transforms.support.columns import child, filled
+from connect_core.transforms.support.field_path import FIELD_SYNTAX_VERSION, FieldPath, define_field_syntax
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map_or_null, require_struct_or_null
+from connect_core.transforms.support.side import KEY, VALUE, Side
 
 __all__ = ["ExtractField", "ExtractFieldKey", "ExtractFieldValue"]
 

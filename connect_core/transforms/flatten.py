@@ -26,10 +26,10 @@ from connect_core.api.data import (
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError, DataError
-from connect_core.transforms.columns import child, fields_of, filled, is_map, same_rows
-from connect_core.transforms.requirements import require_map, require_struct
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import cached, copy_basics
+from connect_core.transforms.support.columns import child, fields_of, filled, is_map, same_rows
+from connect_core.transforms.support.requirements import require_map, require_struct
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import cached, copy_basics
 
 __all__ = ["Flatten", "FlattenKey", "FlattenValue"]
 

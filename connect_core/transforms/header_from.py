@@ -14,12 +14,12 @@ from connect_core.api.headers import Header, Headers
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, DataError, NullValueError
-from connect_core.transforms.columns import fields_of, filled, is_map, same_rows
-from connect_core.transforms.list_setting import NonEmptyListValidator
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_struct
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import cached, copy_basics, field_value
+from connect_core.transforms.support.columns import fields_of, filled, is_map, same_rows
+from connect_core.transforms.support.list_setting import NonEmptyListValidator
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_struct
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import cached, copy_basics, field_value
 
 __all__ = ["HeaderFrom", "HeaderFromKey", "HeaderFromValue"]
 

@@ -10,9 +10,9 @@ from connect_core.api.config import ConfigDef, ConfigType, Importance
 from connect_core.api.data import Schema, SchemaBuilder, Struct
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
-from connect_core.transforms.columns import struct_array
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import cached
+from connect_core.transforms.support.columns import struct_array
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import cached
 
 __all__ = ["HoistField", "HoistFieldKey", "HoistFieldValue"]
 

@@ -28,11 +28,11 @@ from connect_core.api.data import (
 from connect_core.api.records import ConnectRecord, Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, DataError
-from connect_core.transforms.columns import copy_fields, is_map, plain, same_rows
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_sink_record, require_struct
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import cached, copy_basics, copy_values
+from connect_core.transforms.support.columns import copy_fields, is_map, plain, same_rows
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_sink_record, require_struct
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import cached, copy_basics, copy_values
 
 __all__ = ["InsertField", "InsertFieldKey", "InsertFieldValue"]
 

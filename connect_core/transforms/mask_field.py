@@ -37,11 +37,11 @@ from connect_core.api.data.values import (
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import DataError
-from connect_core.transforms.columns import copy_fields, is_map, repeated, same_rows, struct_array
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_struct
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import copy_values
+from connect_core.transforms.support.columns import copy_fields, is_map, repeated, same_rows, struct_array
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_struct
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import copy_values
 
 __all__ = ["MaskField", "MaskFieldKey", "MaskFieldValue"]
 

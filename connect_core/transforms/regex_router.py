@@ -14,8 +14,8 @@ from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError, NullValueError
 from connect_core.java.regex.pattern import compile_java, replace_first
-from connect_core.transforms.regex_setting import RegexValidator
-from connect_core.transforms.topics import encoded, mapped, remembered
+from connect_core.transforms.support.regex_setting import RegexValidator
+from connect_core.transforms.support.topics import encoded, mapped, remembered
 
 __all__ = ["RegexRouter"]
 

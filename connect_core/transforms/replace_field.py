@@ -13,12 +13,12 @@ from connect_core.api.data import Int8, Int16, Int32, Int64, Schema, SchemaBuild
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import DataError, NullValueError
-from connect_core.transforms.columns import fields_of, filled, is_map, same_rows
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_struct
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.specs import invalid_mapping, split_pair
-from connect_core.transforms.structs import cached, copy_basics, field_value
+from connect_core.transforms.support.columns import fields_of, filled, is_map, same_rows
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_struct
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.specs import invalid_mapping, split_pair
+from connect_core.transforms.support.structs import cached, copy_basics, field_value
 
 __all__ = ["ReplaceField", "ReplaceFieldKey", "ReplaceFieldValue"]
 

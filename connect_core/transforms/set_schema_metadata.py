@@ -11,11 +11,11 @@ from connect_core.api.data import Schema, SchemaType, Struct
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, DataError
-from connect_core.transforms.columns import copy_fields, same_rows
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_schema
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import cached, copy_values
+from connect_core.transforms.support.columns import copy_fields, same_rows
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_schema
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import cached, copy_values
 
 __all__ = ["SetSchemaMetadata", "SetSchemaMetadataKey", "SetSchemaMetadataValue"]
 

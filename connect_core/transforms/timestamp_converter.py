@@ -14,13 +14,19 @@ from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import ConfigError, ConnectError, IllegalArgumentError, NullValueError
 from connect_core.java.dates.format import SimpleDateFormat
-from connect_core.transforms.columns import copy_fields, is_map, same_rows
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_struct_or_null
-from connect_core.transforms.side import KEY, VALUE, Side
-from connect_core.transforms.structs import cached, copy_basics, copy_values
-from connect_core.transforms.timestamp_columns import convert_column
-from connect_core.transforms.timestamp_forms import FORMS, PRECISIONS, Conversion, form_of_schema, schema_of_form
+from connect_core.transforms.support.columns import copy_fields, is_map, same_rows
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_struct_or_null
+from connect_core.transforms.support.side import KEY, VALUE, Side
+from connect_core.transforms.support.structs import cached, copy_basics, copy_values
+from connect_core.transforms.support.timestamp_columns import convert_column
+from connect_core.transforms.support.timestamp_forms import (
+    FORMS,
+    PRECISIONS,
+    Conversion,
+    form_of_schema,
+    schema_of_form,
+)
 
 __all__ = ["TimestampConverter", "TimestampConverterKey", "TimestampConverterValue"]
 

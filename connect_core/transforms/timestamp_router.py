@@ -17,7 +17,7 @@ from connect_core.api.transform import Transformation
 from connect_core.errors import ConnectError, DataError, NullValueError
 from connect_core.java.dates.columns import format_column
 from connect_core.java.dates.format import SimpleDateFormat
-from connect_core.transforms.topics import encoded
+from connect_core.transforms.support.topics import encoded
 
 __all__ = ["TimestampRouter"]
 

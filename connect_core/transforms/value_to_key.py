@@ -14,11 +14,11 @@ from connect_core.api.data import Schema, SchemaBuilder, Struct
 from connect_core.api.records import Record
 from connect_core.api.transform import Transformation
 from connect_core.errors import DataError
-from connect_core.transforms.columns import fields_of, filled, is_map, struct_array
-from connect_core.transforms.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
-from connect_core.transforms.requirements import require_map, require_struct
-from connect_core.transforms.side import KEY, VALUE
-from connect_core.transforms.structs import cached, field_value
+from connect_core.transforms.support.columns import fields_of, filled, is_map, struct_array
+from connect_core.transforms.support.replace_null import REPLACE_NULL_WITH_DEFAULT, define_replace_null
+from connect_core.transforms.support.requirements import require_map, require_struct
+from connect_core.transforms.support.side import KEY, VALUE
+from connect_core.transforms.support.structs import cached, field_value
 
 __all__ = ["ValueToKey"]
 

@@ -12,8 +12,8 @@ from connect_core.api.config import CompositeValidator, ConfigDef, ConfigType, I
 from connect_core.api.records import ConnectRecord
 from connect_core.api.transform import Predicate
 from connect_core.java.regex.pattern import compile_java
-from connect_core.transforms.regex_setting import RegexValidator
-from connect_core.transforms.topics import mapped, remembered
+from connect_core.transforms.support.regex_setting import RegexValidator
+from connect_core.transforms.support.topics import mapped, remembered
 
 __all__ = ["TopicNameMatches"]
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.java.dates.columns import floor_divide, format_column, parse_column
-from connect_core.transforms.timestamp_forms import MILLIS_PER_DAY, Conversion
+from connect_core.transforms.support.timestamp_forms import MILLIS_PER_DAY, Conversion
 
 __all__ = ["convert_column"]
 

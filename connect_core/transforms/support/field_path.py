@@ -8,7 +8,7 @@ from typing import Any
 from connect_core.api.config import CaseInsensitiveValidString, ConfigDef, ConfigType, Importance
 from connect_core.api.data import Field, Schema, Struct
 from connect_core.errors import ConfigError, IllegalArgumentError, NullValueError
-from connect_core.transforms.requirements import require_map_or_null, require_struct_or_null
+from connect_core.transforms.support.requirements import require_map_or_null, require_struct_or_null
 
 __all__ = ["FIELD_SYNTAX_VERSION", "FieldPath", "define_field_syntax"]
 

@@ -1,0 +1,1 @@
+"""What several transforms share, and the parts of those too long for one module."""
