@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,19 +10,10 @@ from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
-from connect_core.connectors import link_free
+from connect_core.connectors.control_store import LOCAL, ControlStore
 from connect_core.errors import ConfigError, StaleEpochError
 
-__all__ = [
-    "ControlFolder",
-    "Owner",
-    "claim",
-    "create_if_absent",
-    "execution_of",
-    "read_json",
-    "release",
-    "write_durably",
-]
+__all__ = ["ControlFolder", "Owner", "claim", "execution_of", "release"]
 
 _VERSION = 1
 
@@ -45,24 +34,23 @@ class ControlFolder:
     """Epochs that several connectors share, one after the other."""
     deployment: str = ""
     """Whose intervals they are: a manifest of another deployment proves nothing here."""
+    store: ControlStore = LOCAL
 
     def raise_epoch(self, epoch: int) -> None:
         """Record an epoch. Raises StaleEpochError if a newer one stands there."""
         folder = self._epochs
-        link_free.make_folders(folder)
         self.check_epoch(epoch)
-        create_if_absent(folder / f"{epoch:020d}", {"epoch": epoch})
+        self.store.create(folder / f"{epoch:020d}", {"epoch": epoch})
         # Again: a newer driver may have written its own between the look and the write.
         self.check_epoch(epoch)
-        for place in folder.iterdir():
-            if place.name.isdigit() and int(place.name) < epoch:
-                link_free.remove(place)
+        for name in self.store.names(folder):
+            if name.isdigit() and int(name) < epoch:
+                self.store.remove(folder / name)
 
     def check_epoch(self, epoch: int) -> None:
         """Raise StaleEpochError if a newer epoch stands there."""
         folder = self._epochs
-        places = folder.iterdir() if folder.is_dir() else ()
-        newest = max((int(place.name) for place in places if place.name.isdigit()), default=0)
+        newest = max((int(name) for name in self.store.names(folder) if name.isdigit()), default=0)
         if newest > epoch:
             error = StaleEpochError(f"epoch {newest} stands in {folder}: the driver with epoch {epoch} must stop")
             error.epoch = newest
@@ -70,15 +58,16 @@ class ControlFolder:
 
     def marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return what the manifest of an interval proves, or ``None`` if there is none."""
-        manifest = read_json(self._place(interval, "json"))
+        manifest = self.store.read(self._place(interval, "json"))
         return None if manifest is None else self._marker(manifest)
 
     def last_interval(self) -> tuple[int, int] | None:
         """Return incarnation and sequence of the newest interval that has a manifest, or ``None`` if there is none."""
-        places = self.path.iterdir() if self.path.is_dir() else ()
-        for incarnation in sorted((int(place.name) for place in places if place.name.isdigit()), reverse=True):
-            manifests = (self.path / str(incarnation)).glob("*.json")
-            sequence = max((int(place.stem) for place in manifests if place.stem.isdigit()), default=None)
+        lives = [int(name) for name in self.store.names(self.path) if name.isdigit()]
+        for incarnation in sorted(lives, reverse=True):
+            names = [name.partition(".json") for name in self.store.names(self.path / str(incarnation))]
+            manifests = [stem for stem, ending, rest in names if ending and not rest and stem.isdigit()]
+            sequence = max(map(int, manifests), default=None)
             if sequence is not None:
                 return incarnation, sequence
         return None
@@ -97,11 +86,11 @@ class ControlFolder:
 
     def is_published(self, interval: IntervalKey) -> bool:
         """Return whether all that the manifest names is in place."""
-        return self._place(interval, "published").exists()
+        return self.store.read(self._place(interval, "published")) is not None
 
     def set_published(self, interval: IntervalKey) -> None:
         """Record that all that the manifest names is in place."""
-        create_if_absent(self._place(interval, "published"), {})
+        self.store.create(self._place(interval, "published"), {})
 
     def attempt_folder(self, interval: IntervalKey, execution: str) -> Path:
         """Return the folder in which one execution of a task stages; it need not exist."""
@@ -114,22 +103,20 @@ class ControlFolder:
         ``keep`` was read.
         """
         kept = {f"{interval.incarnation}-{interval.sequence}" for interval in keep}
-        for place in self.staging.iterdir() if self.staging.is_dir() else ():
-            if place.name in kept:
+        for name in self.store.names(self.staging):
+            if name in kept:
                 continue
-            incarnation, _, sequence = place.name.partition("-")
+            incarnation, _, sequence = name.partition("-")
             interval = IntervalKey("", int(incarnation), int(sequence), 0)
             marker = self.marker(interval)
             if marker is not None and (marker.aborted or self.is_published(interval)):
-                link_free.remove_tree(place)
+                self.store.remove_tree(self.staging / name)
 
     @property
     def _epochs(self) -> Path:
         return self.path / "epochs" if self.epochs is None else self.epochs
 
     def _create(self, interval: IntervalKey, content: Mapping[str, Any]) -> CommitMarker:
-        place = self._place(interval, "json")
-        link_free.make_folders(place.parent)
         head = {
             "version": _VERSION,
             "deployment": self.deployment,
@@ -138,7 +125,7 @@ class ControlFolder:
             "sequence": interval.sequence,
             "epoch": interval.epoch,
         }
-        return self._marker(create_if_absent(place, {**head, **content}))
+        return self._marker(self.store.create(self._place(interval, "json"), {**head, **content}))
 
     def _marker(self, manifest: Mapping[str, Any]) -> CommitMarker:
         ids: Mapping[str, str] = manifest.get("topic_ids", {})
@@ -171,10 +158,9 @@ class Owner:
     deployment: str = ""
 
 
-def claim(place: Path, owner: Owner, key: str, value: str) -> None:
+def claim(place: Path, owner: Owner, key: str, value: str, store: ControlStore = LOCAL) -> None:
     """Make ``owner`` the one that writes here. Raises ConfigError if another connector or deployment does."""
-    link_free.make_folders(place.parent)
-    standing = _owner(create_if_absent(place, {"connector": owner.connector, "deployment": owner.deployment}))
+    standing = _owner(store.create(place, {"connector": owner.connector, "deployment": owner.deployment}))
     if standing == owner:
         return
     other = standing.connector
@@ -190,11 +176,11 @@ def claim(place: Path, owner: Owner, key: str, value: str) -> None:
     )
 
 
-def release(place: Path, owner: Owner) -> None:
+def release(place: Path, owner: Owner, store: ControlStore = LOCAL) -> None:
     """Take back what ``claim`` made, if ``owner`` made it."""
-    standing = read_json(place)
+    standing = store.read(place)
     if standing is not None and _owner(standing) == owner:
-        link_free.remove(place)
+        store.remove(place)
 
 
 def _owner(content: Mapping[str, Any]) -> Owner:
@@ -204,41 +190,3 @@ def _owner(content: Mapping[str, Any]) -> Owner:
 def execution_of(attempt: str) -> str:
     """Return a name for one execution of an attempt, unique for ever: Spark may run one task more than once."""
     return f"{attempt}-{secrets.token_hex(4)}"
-
-
-def create_if_absent(place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Write JSON whole and durable unless the file exists → the content that stands."""
-    standing = read_json(place)
-    if standing is not None:
-        return standing
-    draft = place.parent / f".{secrets.token_hex(8)}.draft"
-    write_durably(draft, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
-    try:
-        # A link is made whole or not at all, and never over another: nobody reads half a manifest.
-        link_free.hard_link(draft, place)
-    except FileExistsError:
-        pass
-    finally:
-        link_free.remove(draft)
-    link_free.sync_folder(place.parent)
-    standing = read_json(place)
-    assert standing is not None
-    return standing
-
-
-def write_durably(place: Path, content: bytes) -> None:
-    """Write a new file and make its content durable. Raises FileExistsError."""
-    descriptor = link_free.open_file(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def read_json(place: Path) -> dict[str, Any] | None:
-    """Return a JSON file's content, or ``None`` if there is no such file."""
-    try:
-        content: dict[str, Any] = json.loads(link_free.read_bytes(place))
-    except FileNotFoundError:
-        return None
-    return content

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch
 from connect_core.api.records import TopicPartition
 
-__all__ = ["by_partition", "by_topic"]
+__all__ = ["by_partition", "by_topic", "groups"]
 
 
 def by_partition(batch: Batch) -> Iterator[tuple[TopicPartition, Batch]]:
@@ -27,6 +28,27 @@ def by_topic(batch: Batch) -> Iterator[tuple[str, Batch]]:
     """Return the rows of each topic as transforms left it, in the order of the batch."""
     for name, rows, _ in _split(batch, batch.topic):
         yield name, rows
+
+
+def groups(names: pa.Array) -> Iterator[tuple[str, pa.Array | None]]:
+    """Return each name with the rows (int64 indices, in order) that have it; ``None`` where all have the same.
+
+    names: strings without nulls, or a dictionary of them. Takes as long for many names as for few.
+    """
+    if not len(names):
+        return
+    coded = names if pa.types.is_dictionary(names.type) else names.dictionary_encode()
+    if len(coded.dictionary) > 1:
+        # Two entries of a dictionary may be one text, as those of a partitioner that cuts long values are.
+        coded = coded.dictionary_decode().dictionary_encode()
+    codes = coded.indices.to_numpy()
+    if len(coded.dictionary) == 1:
+        yield coded.dictionary[0].as_py(), None
+        return
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        yield coded.dictionary[int(codes[rows[0]])].as_py(), pa.array(rows, pa.int64())
 
 
 def _split(batch: Batch, column: pa.Array) -> Iterator[tuple[Any, Batch, pa.Array | None]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
-from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release, write_durably
+from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release
 from connect_core.connectors.filesystem.columns import (
     ColumnKinds,
     KindConflict,
@@ -19,26 +19,26 @@ from connect_core.connectors.filesystem.columns import (
     to_text,
 )
 from connect_core.connectors.filesystem.config import PATH
+from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.layout import Layout
-from connect_core.connectors.filesystem.parquet import Part, rewrite
-from connect_core.connectors.filesystem.staging import StagedTopic
-from connect_core.connectors.link_free import make_folders, remove, rename, sync_folder
-from connect_core.connectors.staged_file import verify
+from connect_core.connectors.filesystem.staged_parts import Part
+from connect_core.connectors.filesystem.staging import StagedData
+from connect_core.connectors.filesystem.storages.storage import Staging
 from connect_core.errors import DataError
 
 __all__ = ["FileSystemCommitter"]
 
 _SUCCESS = "_SUCCESS"
-Pieces: TypeAlias = list[tuple[Staged, StagedTopic]]
+Pieces: TypeAlias = list[tuple[Staged, StagedData]]
 
 
 @dataclass(slots=True)
 class FileSystemCommitter:
-    """The committer of one connector's folder; the manifest of an interval is its commit."""
+    """The committer of one connector's files; the manifest of an interval is its commit."""
 
     connector: str
     layout: Layout
-    codec: str
+    format: Format
     deployment: str = ""
     _control: ControlFolder = field(init=False)
     _epoch: int | None = None
@@ -48,7 +48,7 @@ class FileSystemCommitter:
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
         """Claim the folder's manifests and record the epoch. Raises ConfigError, StaleEpochError."""
-        claim(self._owner_file, self._owner, PATH, str(self.layout.root))
+        self._claim(self._owner_file, str(self.layout.storage.root))
         self._control.raise_epoch(epoch)
         self._epoch = epoch
         return None
@@ -72,14 +72,10 @@ class FileSystemCommitter:
         if standing is not None:
             return standing
         ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
-        pieces = [
-            (part, StagedTopic.from_detail(file, self._control.attempt_folder(interval, part.detail["attempt"])))
-            for part in ordered
-            for file in part.detail["files"]
-        ]
+        pieces = [(part, StagedData.from_detail(file)) for part in ordered for file in part.detail["files"]]
         columns = _union(pieces)
-        for topic in {piece.topic for _, piece in pieces}:
-            claim(self.layout.owner(topic), self._owner, PATH, str(self.layout.topic_folder(topic)))
+        for topic in {piece.key.topic for _, piece in pieces}:
+            self._claim(self.layout.owner(topic), str(self.layout.storage.root / self.layout.home(topic)))
         files = [self._file(interval, part, piece, columns) for part, piece in pieces]
         texts = {topic: {name: to_text(kind) for name, kind in stored(kinds)} for topic, kinds in columns.items()}
         return self._control.commit(interval, ordered, {"files": files, "columns": texts})
@@ -91,15 +87,15 @@ class FileSystemCommitter:
         if self._epoch is not None:
             self._control.check_epoch(self._epoch)
         files: Sequence[Mapping[str, Any]] = (marker.detail or {})["files"]
-        topics = sorted({file["topic"] for file in files})
-        for topic in topics:
-            remove(self.layout.topic_folder(topic) / _SUCCESS)
+        storage, homes = self.layout.storage, sorted({self._home(file) for file in files})
+        for home in homes:
+            storage.unmark(f"{home}/{_SUCCESS}")
+        staging = self.layout.staging(self._control, interval)
         for file in files:
-            self._move(interval, file)
-        for folder in {self.layout.place(file["name"]).parent for file in files}:
-            sync_folder(folder)
-        for topic in topics:
-            self._close(topic)
+            self._move(staging, file)
+        storage.settle({file["name"] for file in files})
+        for home in homes:
+            self._close(home)
         self._control.set_published(interval)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
@@ -113,7 +109,7 @@ class FileSystemCommitter:
     def release(self) -> None:
         """Let other connectors write the topics' folders; the data stays."""
         for place in (*self.layout.owners(), self._owner_file):
-            release(place, self._owner)
+            release(place, self._owner, self.layout.storage.control)
 
     def close(self) -> None:
         """Hold nothing, free nothing."""
@@ -126,52 +122,51 @@ class FileSystemCommitter:
     def _owner_file(self) -> Path:
         return self._control.path / "owner.json"
 
+    def _claim(self, place: Path, what: str) -> None:
+        claim(place, self._owner, PATH, what, self.layout.storage.control)
+
+    def _home(self, file: Mapping[str, Any]) -> str:
+        # The manifest says it: recovery must not follow a setting that was changed since. Old manifests have the topic.
+        return str(file.get("home") or self.layout.home(file["topic"]))
+
     def _file(
-        self, interval: IntervalKey, part: Staged, piece: StagedTopic, columns: Mapping[str, ColumnKinds]
+        self, interval: IntervalKey, part: Staged, piece: StagedData, columns: Mapping[str, ColumnKinds]
     ) -> dict[str, Any]:
-        wanted = stored(columns[piece.topic] if piece.is_schemaless else piece.columns)
+        topic = piece.key.topic
+        wanted = stored(columns[topic] if piece.is_schemaless else piece.columns)
         read = TopicPartition(part.topic, part.partition)
+        name = self.layout.final_name(piece.key, read, part.start, part.end, part.detail["topic_id"])
         try:
-            done = self._united(piece, wanted)
+            done = self._united(self.layout.staging(self._control, interval), part, piece, wanted, name)
         except DataError as error:
             raise DataError(f"topic {read.topic}, partition {read.partition}: {error}") from error
-        folder = self._control.attempt_folder(interval, "")
-        return {
-            "staged": str(done.file.path.relative_to(folder)),
-            "name": self.layout.final_name(piece.topic, part),
-            "size": done.file.size,
-            "sha256": done.file.sha256,
-            "rows": done.rows,
-            "topic": piece.topic,
-        }
+        return {**done.held, "name": name, "rows": done.rows, "topic": topic, "home": self.layout.home(topic)}
 
-    def _united(self, piece: StagedTopic, wanted: ColumnKinds) -> Part:
+    def _united(self, staging: Staging, part: Staged, piece: StagedData, wanted: ColumnKinds, name: str) -> Part:
         """Return the one part there is, or a new one where it lacks columns or there are several."""
         first, *others = piece.parts
         if not others and dict(first.columns) == dict(wanted):
             return first
-        place = first.file.path.with_suffix(f".{secrets.token_hex(6)}.parquet")
-        return rewrite(piece.parts, place, wanted, self.codec)
-
-    def _move(self, interval: IntervalKey, file: Mapping[str, Any]) -> None:
-        staged = self._control.attempt_folder(interval, "") / file["staged"]
-        final = self.layout.place(file["name"])
-        if not staged.exists():
-            verify(final, file["size"], file["sha256"])
-            return
-        verify(staged, file["size"], file["sha256"])
-        make_folders(final.parent)
+        place = f"{part.detail['attempt']}/{secrets.token_hex(8)}.{self.format.extension}"
+        output = staging.create(place, name)
         try:
-            rename(staged, self.layout.place(file["name"]))
-        except FileNotFoundError:
-            # Another driver that recovers the same interval was faster.
-            verify(final, file["size"], file["sha256"])
+            self.format.unite(_opened(staging, piece.parts), output, wanted)
+            return Part(output.finish(), wanted, piece.rows)
+        finally:
+            output.discard()
 
-    def _close(self, topic: str) -> None:
-        place: Path = self.layout.topic_folder(topic) / _SUCCESS
-        remove(place)
-        write_durably(place, b"")
-        sync_folder(place.parent)
+    def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
+        staging.publish(file, file["name"])
+
+    def _close(self, home: str) -> None:
+        self.layout.storage.mark(f"{home}/{_SUCCESS}")
+
+
+def _opened(staging: Staging, parts: Sequence[Part]) -> Iterator[tuple[BinaryIO, ColumnKinds]]:
+    """Return the parts one after the other, each closed before the next is opened."""
+    for part in parts:
+        with staging.open(part.held) as source:
+            yield source, part.columns
 
 
 def _union(pieces: Pieces) -> dict[str, ColumnKinds]:
@@ -181,7 +176,7 @@ def _union(pieces: Pieces) -> dict[str, ColumnKinds]:
         if not piece.is_schemaless:
             continue
         try:
-            columns[piece.topic] = merge_columns(columns.get(piece.topic, ()), piece.columns)
+            columns[piece.key.topic] = merge_columns(columns.get(piece.key.topic, ()), piece.columns)
         except KindConflict as conflict:
             offset = piece.found.get(conflict.field.split(".")[0].removesuffix("[]"))
             raise DataError(

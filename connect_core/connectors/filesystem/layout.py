@@ -6,66 +6,83 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from connect_core.api.sink import Staged
-from connect_core.connectors.control_folder import ControlFolder, create_if_absent
-from connect_core.connectors.link_free import make_folders
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey
+from connect_core.connectors.control_folder import ControlFolder
+from connect_core.connectors.filesystem.staging import FileKey
+from connect_core.connectors.filesystem.storages.storage import Staging, Storage
 from connect_core.connectors.path_names import escaped
-from connect_core.errors import DataError
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "Naming"]
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How data files are called."""
+
+    extension: str = "parquet"
+    delimiter: str = "+"
+    digits: int = 20
+    folder: str = ""
+    """Where the topics' folders lie below the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The tree under a connector's ``path``.
+    """The tree under a connector's root.
 
-    ``<topic>/partition=<n>/<topic>+<n>+<start>+<end>.parquet`` is data;
+    ``<topic>/<folder>/<topic>+<partition>+<start>+<end>.<extension>`` is data;
     ``_connect`` holds manifests and staged files, which listing readers skip.
     """
 
-    root: Path
+    storage: Storage
+    naming: Naming = Naming()
 
     def control(self, connector: str, deployment: str = "") -> ControlFolder:
         """Return where a connector's epochs, manifests and staged files are."""
-        folder, name = self.root / "_connect", escaped(connector)
-        return ControlFolder(folder / name, folder / "+tmp" / name, deployment=deployment)
+        folder, name = self._hidden, escaped(connector)
+        return ControlFolder(folder / name, folder / "+tmp" / name, deployment=deployment, store=self.storage.control)
+
+    def staging(self, control: ControlFolder, interval: IntervalKey) -> Staging:
+        """Return the staged files of an interval."""
+        return self.storage.staging(control.attempt_folder(interval, ""))
 
     def owner(self, topic: str) -> Path:
         """Return the file that names the one connector that writes a topic's folder."""
-        return self.root / "_connect" / "+topics" / f"{escaped(topic)}.json"
+        name = f"{self.naming.folder}/{topic}" if self.naming.folder else topic
+        return self._hidden / "+topics" / f"{escaped(name)}.json"
 
     def owners(self) -> list[Path]:
         """Return the files that name owners, of all topics."""
-        return sorted(self.owner("").parent.glob("*.json"))
+        folder = self._hidden / "+topics"
+        return [folder / name for name in self.storage.control.names(folder) if name.endswith(".json")]
 
-    def topic_folder(self, topic: str) -> Path:
-        """Return the folder of a topic's data."""
-        return self.root / escaped(topic)
+    def home(self, topic: str) -> str:
+        """Return the folder of a topic's data, below the root."""
+        return "/".join(filter(None, (self.naming.folder, escaped(topic))))
 
-    def final_name(self, topic: str, part: Staged) -> str:
+    def final_name(self, key: FileKey, read: TopicPartition, start: int, end: int, topic_id: str = "") -> str:
         """Return a data file's path below the root: the same for the same range, for ever.
 
-        ``topic`` is the one transforms left; ``part`` says what was read, so
+        ``key.topic`` is the one transforms left; ``read`` says what was read, so
         that topics routed into one folder keep apart.
         """
-        offsets = f"{part.start:020d}+{part.end:020d}{self._recreated(part.topic, part.detail['topic_id'])}"
-        return f"{escaped(topic)}/partition={part.partition}/{escaped(part.topic)}+{part.partition}+{offsets}.parquet"
+        digits, first = self.naming.digits, start if key.first is None else key.first
+        parts = [escaped(read.topic), str(read.partition), f"{first:0{digits}d}", f"{end:0{digits}d}"]
+        name = self.naming.delimiter.join([*parts, *self._recreated(read.topic, topic_id)])
+        return "/".join(filter(None, (self.home(key.topic), key.folder, f"{name}.{self.naming.extension}")))
 
-    def place(self, name: str) -> Path:
-        """Return the path of a final name. Raises DataError if it leaves the root."""
-        place = self.root / name
-        if ".." in place.parts or not place.resolve().is_relative_to(self.root.resolve()):
-            raise DataError(f"{name} lies outside {self.root}: nothing is written there")
-        return place
+    @property
+    def _hidden(self) -> Path:
+        return self.storage.root / "_connect"
 
-    def _recreated(self, topic: str, topic_id: str) -> str:
+    def _recreated(self, topic: str, topic_id: str) -> list[str]:
         """Return what keeps files of a topic apart from those of an earlier one of its name; nothing for the first.
 
         A topic that was deleted and created again has the same offsets with other records.
         """
         if not topic_id:
-            return ""
-        place = self.root / "_connect" / "+ids" / f"{escaped(topic)}.json"
-        make_folders(place.parent)
-        first = create_if_absent(place, {"topic_id": topic_id})["topic_id"]
-        return "" if topic_id == first else f"+{sha256(topic_id.encode()).hexdigest()[:8]}"
+            return []
+        place = self._hidden / "+ids" / f"{escaped(topic)}.json"
+        first = self.storage.control.create(place, {"topic_id": topic_id})["topic_id"]
+        return [] if topic_id == first else [sha256(topic_id.encode()).hexdigest()[:8]]

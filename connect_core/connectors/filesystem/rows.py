@@ -57,6 +57,18 @@ class Rows:
         mine = tuple((name, kinds[name]) for name, _ in self.columns)
         return self if mine == self.columns else Rows(mine, tuple(self.cast(mine)), self.length, self.is_schemaless)
 
+    def take(self, rows: pa.Array) -> Rows:
+        """Return the given rows (int64 indices), in that order."""
+        return Rows(self.columns, tuple(array.take(rows) for array in self.arrays), len(rows), self.is_schemaless)
+
+    def slice(self, first: int, count: int | None = None) -> Rows:
+        """Return the rows from ``first`` on, at most ``count``."""
+        length = max(0, self.length - first) if count is None else min(count, self.length - first)
+        if length == self.length:
+            return self
+        arrays = tuple(array.slice(first, length) for array in self.arrays)
+        return Rows(self.columns, arrays, length, self.is_schemaless)
+
     def with_column(self, name: str, kind: Kind, array: pa.Array) -> Rows:
         """Return the rows with one more column. Raises DataError if there is one of that name."""
         if name in dict(self.columns):

@@ -1,18 +1,16 @@
-"""FileSystemSink: topics as Parquet files, a file for each partition and interval."""
+"""FileSystemSink: topics as files, at least one for each partition and interval."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
 
-from connect_core.api.config import AbstractConfig, ConfigDef
+from connect_core.api.config import ConfigDef, ConfigValue
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
-from connect_core.connectors.allowed_file import AllowedFile
 from connect_core.connectors.filesystem.committer import FileSystemCommitter
-from connect_core.connectors.filesystem.config import CODEC, CONFIG, PATH, checked_folder
-from connect_core.connectors.filesystem.layout import Layout
+from connect_core.connectors.filesystem.config import CONFIG, PATH, Settings, definition_of, located, open_storage
 from connect_core.connectors.filesystem.sink_task import FileSystemSinkTask
 from connect_core.errors import ConfigError
 
@@ -29,8 +27,9 @@ class FileSystemSinkConnector(SinkConnector):
     def start(self, config: Mapping[str, str]) -> None:
         """Take the configuration. Raises ConfigError, and RetriableError for a folder that cannot be written now."""
         self._config = dict(config)
-        folder = checked_folder(config, self.context.limits, is_at_work=True)
-        _LOG.info("Starting file system sink connector writing to %s", folder)
+        Settings.of(config)
+        storage = open_storage(config, self.context.limits, is_at_work=True)
+        _LOG.info("Starting file system sink connector writing to %s", storage.root)
 
     def stop(self) -> None:
         """Hold nothing, free nothing."""
@@ -47,24 +46,38 @@ class FileSystemSinkConnector(SinkConnector):
         """Return the settings."""
         return CONFIG
 
-    def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the folder may be written."""
+    def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
+        """Return every setting with its errors, also those that only the chosen parts can see."""
         try:
-            checked_folder(config, limits)
+            definition = definition_of(config)
+        except ConfigError:
+            return super().validate(config)
+        values = definition.validate(config)
+        if not any(value.error_messages for value in values):
+            try:
+                Settings.of(config)
+            except ConfigError as error:
+                named = next((value for value in values if f"configuration {value.name}:" in str(error)), values[0])
+                named.error_messages.append(str(error))
+        return values
+
+    def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
+        """Look whether the storage may be written."""
+        try:
+            open_storage(config, limits)
         except ConfigError as error:
             return {PATH: [str(error)]}
         return {}
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
         """Return what makes manifests and puts files in place."""
-        layout = Layout(checked_folder(config, self.context.limits, is_at_work=True))
-        codec = AbstractConfig(CONFIG, config).get_string(CODEC) or ""
-        return FileSystemCommitter(self.context.connector_name, layout, codec, self.context.deployment)
+        settings = Settings.of(config)
+        layout = settings.layout(open_storage(config, self.context.limits, is_at_work=True))
+        return FileSystemCommitter(self.context.connector_name, layout, settings.format, self.context.deployment)
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return the folder, links followed."""
-        value = AbstractConfig(CONFIG, config).get_string(PATH) or ""
-        return str(AllowedFile.resolve(PATH, value, self.context.limits).path)
+        """Return the place that is written to, links followed."""
+        return located(config, self.context.limits)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets: the folder keeps none; ranges exported again replace their files."""

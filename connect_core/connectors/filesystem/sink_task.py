@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import pyarrow as pa
 
 from connect_core.api.batch import Batch
-from connect_core.api.config import AbstractConfig
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.connectors.control_folder import execution_of
-from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch, uniform
+from connect_core.connectors.filesystem.batch_rows import uniform
 from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns
-from connect_core.connectors.filesystem.config import CODEC, CONFIG, INCLUDE_KEY, INCLUDE_METADATA, checked_folder
-from connect_core.connectors.filesystem.layout import Layout
-from connect_core.connectors.filesystem.parquet import ParquetParts
+from connect_core.connectors.filesystem.config import Settings, open_storage
 from connect_core.connectors.filesystem.rows import Rows
-from connect_core.connectors.filesystem.staging import StagedRange
-from connect_core.connectors.partitioning import by_partition, by_topic
+from connect_core.connectors.filesystem.staged_files import StagedFiles, Target
+from connect_core.connectors.filesystem.staged_parts import Parts
+from connect_core.connectors.filesystem.staging import FileKey
+from connect_core.connectors.partitioning import by_partition, by_topic, groups
 from connect_core.connectors.path_names import escaped
 from connect_core.errors import DataError
 
 __all__ = ["FileSystemSinkTask"]
-
-Target: TypeAlias = tuple[str, TopicPartition]
-"""The topic transforms left, and the partition as read: what one file holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +37,17 @@ class FileSystemSinkTask(SinkTask):
     """Stages rows in columns; records one by one only where columns cannot say them."""
 
     def __init__(self) -> None:
-        self._ranges: dict[Target, StagedRange] = {}
+        self._files = StagedFiles(self._parts)
         self._columns: dict[str, ColumnKinds] = {}
 
     def start(self, config: Mapping[str, str]) -> None:
         """Take the configuration. Raises ConfigError."""
-        parsed = AbstractConfig(CONFIG, config)
-        self._codec = parsed.get_string(CODEC) or ""
-        self._extras = Extras(bool(parsed.get_boolean(INCLUDE_KEY)), bool(parsed.get_boolean(INCLUDE_METADATA)))
-        layout = Layout(checked_folder(config, self.context.limits, is_at_work=True))
-        self._control = layout.control(self.context.interval.key.connector)
-        self._execution = execution_of(self.context.interval.attempt_id)
+        self._settings = Settings.of(config)
+        interval = self.context.interval
+        self._ranges = {part.topic_partition: part for part in interval.ranges}
+        self._layout = self._settings.layout(open_storage(config, self.context.limits, is_at_work=True))
+        self._execution = execution_of(interval.attempt_id)
+        self._staging = self._layout.staging(self._layout.control(interval.key.connector), interval.key)
         self._stored = {
             topic: columns_of_texts(columns.items()) for topic, columns in self.context.interval.columns.items()
         }
@@ -80,54 +75,61 @@ class FileSystemSinkTask(SinkTask):
 
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
         """Complete the staged files and say where they are and what columns they have."""
-        ranges = {part.topic_partition: part for part in self.context.interval.ranges}
         staged = []
         for read, end in positions.items():
-            mine = [(topic, part) for (topic, place), part in self._ranges.items() if place == read]
-            files = [part.finish(topic, self._columns.get(topic, ())) for topic, part in mine]
             detail = {
-                "topic_id": ranges[read].topic_id,
+                "topic_id": self._ranges[read].topic_id,
                 "attempt": self._execution,
-                "files": [file.to_detail() for file in files],
+                "files": [file.to_detail() for file in self._files.finish(read, self._shared)],
             }
-            staged.append(Staged(read.topic, read.partition, ranges[read].start, end, detail))
+            staged.append(Staged(read.topic, read.partition, self._ranges[read].start, end, detail))
         return staged
 
     def stop(self) -> None:
         """Close what is open."""
-        for part in self._ranges.values():
-            part.discard()
+        self._files.discard()
 
     def _prepared(self, batch: Batch) -> list[_Addition]:
         """Return what is to be added; changes nothing. Raises DataError."""
         additions: list[_Addition] = []
         topics = dict(self._columns)
-        ranges = {target: part.columns for target, part in self._ranges.items()}
-        for target, piece in _pieces(batch):
-            topic = target[0]
-            rows = rows_of_batch(piece, self._extras)
+        found: dict[Target, ColumnKinds] = {}
+        for topic, read, piece in _pieces(batch):
+            rows = self._settings.format.rows(piece, self._settings.extras)
             columns = rows.columns
             if rows.is_schemaless:
                 columns = merge_columns(topics.get(topic, self._stored.get(topic, ())), columns)
                 topics[topic] = columns
-            ranges[target] = merge_columns(ranges.get(target, ()), columns)
-            additions.append(_Addition(target, rows.fitted(ranges[target]), ranges[target], piece.offset))
+            for folder, some, offsets in self._shared_out(piece, rows):
+                target = (read, FileKey(topic, folder))
+                found[target] = merge_columns(found.get(target) or self._files.columns(target), columns)
+                additions.append(_Addition(target, some.fitted(found[target]), found[target], offsets))
         return additions
+
+    def _shared_out(self, batch: Batch, rows: Rows) -> Iterator[tuple[str, Rows, pa.Array]]:
+        """Return the rows of each folder with their offsets, in the order of the batch."""
+        for folder, wanted in groups(self._settings.partitioner.folders(batch)):
+            if wanted is None:
+                yield folder, rows, batch.offset
+            else:
+                yield folder, rows.take(wanted), batch.offset.take(wanted)
 
     def _add(self, additions: Sequence[_Addition]) -> None:
         for addition in additions:
-            topic, read = addition.target
-            rows = addition.rows
+            rows, topic = addition.rows, addition.target[1].topic
             if rows.is_schemaless:
                 before = self._columns.get(topic, self._stored.get(topic, ()))
                 self._columns[topic] = merge_columns(before, rows.columns)
-            if addition.target not in self._ranges:
-                self._ranges[addition.target] = StagedRange(self._parts(read))
-            self._ranges[addition.target].add(rows, addition.columns, addition.offsets)
+            self._files.add(addition.target, rows, addition.columns, addition.offsets)
 
-    def _parts(self, read: TopicPartition) -> ParquetParts:
-        folder = self._control.attempt_folder(self.context.interval.key, self._execution)
-        return ParquetParts(folder, f"{len(self._ranges)}+{escaped(read.topic)}+{read.partition}", self._codec)
+    def _shared(self, topic: str) -> ColumnKinds:
+        return self._columns.get(topic, ())
+
+    def _parts(self, number: int, read: TopicPartition, key: FileKey) -> Parts:
+        part = self._ranges[read]
+        expected = self._layout.final_name(key, read, part.start, part.end)
+        name = f"{self._execution}/{number}+{escaped(read.topic)}+{read.partition}"
+        return Parts(self._staging, self._settings.format, name, expected)
 
     def _refuse(self, record: SinkRecord, error: Exception) -> None:
         """Report a record that cannot be stored. Raises DataError unless errors are tolerated."""
@@ -143,8 +145,8 @@ class FileSystemSinkTask(SinkTask):
         reporter.report(record, refusal)
 
 
-def _pieces(batch: Batch) -> Iterator[tuple[Target, Batch]]:
+def _pieces(batch: Batch) -> Iterator[tuple[str, TopicPartition, Batch]]:
     for read, part in by_partition(batch):
         for topic, some in by_topic(part):
             for piece in uniform(some):
-                yield (topic, read), piece
+                yield topic, read, piece

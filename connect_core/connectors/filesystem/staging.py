@@ -1,33 +1,42 @@
-"""What a task has staged of one range, and how it tells the committer."""
+"""What a task has staged of one file, and how it tells the committer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns, texts_of_columns
-from connect_core.connectors.filesystem.parquet import ParquetParts, Part
 from connect_core.connectors.filesystem.rows import Rows
-from connect_core.connectors.staged_file import Written
+from connect_core.connectors.filesystem.staged_parts import Part, Parts
 
-__all__ = ["StagedRange", "StagedTopic"]
+__all__ = ["FileKey", "StagedData", "StagedFolder"]
 
 
 @dataclass(frozen=True, slots=True)
-class StagedTopic:
-    """The rows of one range that go to one topic's folder.
-
-    ``columns`` are those of all parts; ``found`` tells the offset at which a
-    column first had its type. JSON by ``to_detail``; paths are relative to the
-    staging folder.
-    """
+class FileKey:
+    """Which rows of a range one file has."""
 
     topic: str
+    """The topic transforms left."""
+    folder: str
+    """Its place below the topic's folder."""
+    first: int | None = None
+    """The first offset of a file begun within the range by ``flush.size`` or ``rotate.bytes``."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedData:
+    """The rows of one range that make one file.
+
+    ``columns`` are those of all parts; ``found`` tells the offset at which a
+    column first had its type. JSON by ``to_detail``.
+    """
+
+    key: FileKey
     is_schemaless: bool
     columns: ColumnKinds
     found: Mapping[str, int]
@@ -39,19 +48,15 @@ class StagedTopic:
         return sum(part.rows for part in self.parts)
 
     def to_detail(self) -> dict[str, Any]:
-        """Return the JSON of it, part paths by name only."""
+        """Return the JSON of it."""
         parts = [
-            {
-                "name": part.file.path.name,
-                "size": part.file.size,
-                "sha256": part.file.sha256,
-                "rows": part.rows,
-                "columns": texts_of_columns(part.columns),
-            }
+            {"held": dict(part.held), "rows": part.rows, "columns": texts_of_columns(part.columns)}
             for part in self.parts
         ]
         return {
-            "topic": self.topic,
+            "topic": self.key.topic,
+            "folder": self.key.folder,
+            "first": self.key.first,
             "schemaless": self.is_schemaless,
             "columns": texts_of_columns(self.columns),
             "found": dict(self.found),
@@ -59,26 +64,23 @@ class StagedTopic:
         }
 
     @classmethod
-    def from_detail(cls, detail: Mapping[str, Any], folder: Path) -> StagedTopic:
-        """Read what ``to_detail`` wrote of an attempt's folder."""
-        parts = tuple(
-            Part(
-                Written(folder / part["name"], part["size"], part["sha256"]),
-                columns_of_texts(part["columns"]),
-                part["rows"],
-            )
-            for part in detail["parts"]
-        )
-        columns = columns_of_texts(detail["columns"])
-        return cls(detail["topic"], detail["schemaless"], columns, detail["found"], parts)
+    def from_detail(cls, detail: Mapping[str, Any]) -> StagedData:
+        """Read what ``to_detail`` wrote."""
+        parts = tuple(Part(part["held"], columns_of_texts(part["columns"]), part["rows"]) for part in detail["parts"])
+        key = FileKey(detail["topic"], detail["folder"], detail["first"])
+        return cls(key, detail["schemaless"], columns_of_texts(detail["columns"]), detail["found"], parts)
 
 
 @dataclass(slots=True)
-class StagedRange:
-    """Rows of one range on their way into parts."""
+class StagedFolder:
+    """Rows of one range and folder on their way into one file."""
 
-    parts: ParquetParts
+    key: FileKey
+    parts: Parts
     found: dict[str, int] = field(default_factory=dict)
+    rows: int = 0
+    bytes: int = 0
+    """Of the rows in memory, before they are written."""
 
     @property
     def columns(self) -> ColumnKinds:
@@ -92,14 +94,12 @@ class StagedRange:
             if before.get(name) != after[name]:
                 first = pc.index(pc.is_valid(array), True).as_py()
                 self.found[name] = offsets[max(0, first)].as_py()
+        self.rows += rows.length
+        self.bytes += sum(array.nbytes for array in rows.arrays)
         self.parts.add(rows, columns)
 
-    def finish(self, topic: str, shared: ColumnKinds) -> StagedTopic:
+    def finish(self, shared: ColumnKinds) -> StagedData:
         """Complete the parts; ``shared`` are the columns of the topic's schemaless rows."""
         columns = merge_columns(self.columns, shared) if self.parts.is_schemaless else self.columns
         done = tuple(self.parts.finish(columns))
-        return StagedTopic(topic, self.parts.is_schemaless, columns, self.found, done)
-
-    def discard(self) -> None:
-        """Close what is open."""
-        self.parts.discard()
+        return StagedData(self.key, self.parts.is_schemaless, columns, self.found, done)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.filesystem.config import checked_folder
+from connect_core.connectors.filesystem.config import open_storage
 from connect_core.errors import ConfigError, RetriableError
 
 
@@ -17,9 +17,9 @@ def test_folder_that_cannot_be_written_is_refused_at_first_and_tried_again_at_wo
 ) -> None:
     """A disk that is read-only for a while must not leave a connector that only a person sets going again."""
     config, limits = {"path": str(tmp_path / "lake"), "topics": "t"}, WorkerLimits((tmp_path,))
-    assert checked_folder(config, limits, is_at_work=True) == tmp_path / "lake"
+    assert open_storage(config, limits, is_at_work=True).root == tmp_path / "lake"
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(ConfigError, match="cannot be written; give it to the worker's user"):
-        checked_folder(config, limits)
+        open_storage(config, limits)
     with pytest.raises(RetriableError, match="cannot be written; give it to the worker's user"):
-        checked_folder(config, limits, is_at_work=True)
+        open_storage(config, limits, is_at_work=True)

@@ -17,7 +17,6 @@ from connect_core.api import (
     Batch,
     CommitMarker,
     IntervalContext,
-    IntervalKey,
     PartitionRange,
     SchemaBuilder,
     SinkRecord,
@@ -39,6 +38,7 @@ from connect_core.api.data import (
 )
 from connect_core.connectors.filesystem.committer import FileSystemCommitter
 from connect_core.connectors.filesystem.sink import FileSystemSinkConnector, FileSystemSinkTask
+from connect_core.connectors.filesystem.storages import Staging
 from connect_core.errors import ConfigError, ConnectError, DataError, StaleEpochError
 from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of
 from tests.connectors.examples import FEW
@@ -290,8 +290,8 @@ def test_partitions_of_a_task_share_columns(export, batches):
     assert export.rows() == [{"a": 1, "b": None}, {"a": None, "b": 2}]
 
 
-def test_a_column_found_late_begins_another_part(export, batches, monkeypatch):
-    monkeypatch.setattr("connect_core.connectors.filesystem.parquet._GROUP_ROWS", 2)
+def test_a_column_found_late_begins_another_part(tmp_path, batches):
+    export = Export(tmp_path, **{"parquet.row.group.rows": "2"})
     records = numbered([{"a": 1}, {"a": 2}, {"a": 3}, {"a": 4}, {"a": 5, "b": "x"}])
     interval = export.interval(records)
     staged = export.stage(interval, records[:2], records[2:4], records[4:], batches=batches)
@@ -434,13 +434,13 @@ class CrashingCommitter(FileSystemCommitter):
         if self.left < 0:
             raise Crash
 
-    def _move(self, interval: IntervalKey, file: Mapping[str, Any]) -> None:
+    def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
         self._step()
-        super()._move(interval, file)
+        super()._move(staging, file)
 
-    def _close(self, topic: str) -> None:
+    def _close(self, home: str) -> None:
         self._step()
-        super()._close(topic)
+        super()._close(home)
         self._step()
 
 
@@ -449,7 +449,7 @@ def test_recovery_after_a_crash_while_publishing(export, steps):
     records = [*numbered([{"a": 1}]), *numbered([{"b": 2}], partition=1), *numbered([{"c": 3}], "u")]
     interval = export.interval(records)
     healthy = export.committer()
-    dying = CrashingCommitter("copy", healthy.layout, healthy.codec)
+    dying = CrashingCommitter("copy", healthy.layout, healthy.format)
     dying.left = steps
     marker = dying.commit(interval.key, export.stage(interval, records))
     with pytest.raises(Crash):

@@ -1,0 +1,98 @@
+"""Small JSON files that prove things, wherever they are kept: a folder of this machine, or a bucket."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from connect_core.connectors import link_free
+
+__all__ = ["LOCAL", "ControlStore", "LocalControlStore", "write_durably"]
+
+
+class ControlStore(Protocol):
+    """What manifests, epochs and owners need of the place they are kept in.
+
+    Paths are absolute on a file system, and begin at the root of a bucket.
+    Every call answers only once its effect is durable and seen by all.
+    """
+
+    def read(self, place: Path) -> dict[str, Any] | None:
+        """Return the JSON of a file, or ``None`` if there is none."""
+
+    def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Write JSON whole unless the file exists → the content that stands.
+
+        Of any number of callers exactly one writes: the manifest depends on it.
+        A store without a conditional create must raise ConfigError, not try.
+        """
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names of the files and folders in a folder; none if it is not there."""
+
+    def remove(self, place: Path) -> None:
+        """Remove a file, if it is there."""
+
+    def remove_tree(self, place: Path) -> None:
+        """Remove what was staged in a folder, with the uploads that are held back for it."""
+
+
+class LocalControlStore:
+    """Files of this machine, or of a file system it mounts; no link is followed."""
+
+    def read(self, place: Path) -> dict[str, Any] | None:
+        """Return the JSON of a file, or ``None`` if there is none."""
+        try:
+            content: dict[str, Any] = json.loads(link_free.read_bytes(place))
+        except FileNotFoundError:
+            return None
+        return content
+
+    def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Write JSON whole and durable unless the file exists → the content that stands."""
+        standing = self.read(place)
+        if standing is not None:
+            return standing
+        link_free.make_folders(place.parent)
+        draft = place.parent / f".{secrets.token_hex(8)}.draft"
+        write_durably(draft, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
+        try:
+            # A link is made whole or not at all, and never over another: nobody reads half a manifest.
+            link_free.hard_link(draft, place)
+        except FileExistsError:
+            pass
+        finally:
+            link_free.remove(draft)
+        link_free.sync_folder(place.parent)
+        standing = self.read(place)
+        assert standing is not None
+        return standing
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder."""
+        return sorted(place.name for place in folder.iterdir()) if folder.is_dir() else []
+
+    def remove(self, place: Path) -> None:
+        """Remove a file, if it is there."""
+        link_free.remove(place)
+
+    def remove_tree(self, place: Path) -> None:
+        """Remove a folder; what cannot be removed stays."""
+        link_free.remove_tree(place)
+
+
+LOCAL = LocalControlStore()
+"""This machine's files."""
+
+
+def write_durably(place: Path, content: bytes) -> None:
+    """Write a new file and make its content durable. Raises FileExistsError."""
+    descriptor = link_free.open_file(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

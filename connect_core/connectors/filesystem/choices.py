@@ -1,0 +1,87 @@
+"""Formats, partitioners and storages by the names that configurations write.
+
+Built-in ones are the tables below; other wheels announce theirs by entry points of the groups
+``connect_core.filesystem.formats``, ``.partitioners`` and ``.storages``, whose name is what users write: for a storage
+the scheme of its URLs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from typing import Any, Generic, TypeVar
+
+from connect_core.connectors.filesystem.formats import Format, ParquetFormat
+from connect_core.connectors.filesystem.partitioners import DefaultPartitioner, Partitioner
+from connect_core.connectors.filesystem.storages import LocalStorage, Storage
+from connect_core.errors import ConfigError
+
+__all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
+
+Chosen = TypeVar("Chosen")
+"""The contract that the classes keep."""
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+@dataclass(frozen=True)
+class Choice(Generic[Chosen]):
+    """The classes of one contract by name; also the validator of the setting that names one."""
+
+    group: str
+    contract: type[Chosen]
+    built_in: Mapping[str, type[Chosen]]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Other names of built-in ones."""
+
+    def find(self, key: str, name: str) -> type[Chosen]:
+        """Return the class of a name. Raises ConfigError naming those there are."""
+        found = self.built_in.get(self.aliases.get(name, name))
+        return found or self._announced(key, name)
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        """Raise ConfigError for a name of no class."""
+        if value is not None:
+            self.find(name, value)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.built_in)}]"
+
+    def _announced(self, key: str, name: str) -> type[Chosen]:
+        known = _entry_points(self.group)
+        if name not in known:
+            names = ", ".join([*self.built_in, *sorted(known)])
+            raise ConfigError(key, name, f"there are: {names}; choose one, or install the wheel that brings it")
+        try:
+            found = known[name].load()
+        except (ImportError, AttributeError) as error:
+            raise ConfigError(key, name, f"it cannot be loaded: {error}; install its wheel anew") from error
+        if not (isinstance(found, type) and issubclass(found, self.contract)):
+            text = f"{known[name].value} is no {self.contract.__name__}; ask the authors of its wheel"
+            raise ConfigError(key, name, text)
+        return found
+
+
+@cache
+def _entry_points(group: str) -> Mapping[str, metadata.EntryPoint]:
+    return {point.name: point for point in metadata.entry_points(group=f"connect_core.filesystem.{group}")}
+
+
+FORMATS: Choice[Format] = Choice("formats", Format, {"parquet": ParquetFormat})  # type: ignore[type-abstract]
+
+PARTITIONERS: Choice[Partitioner] = Choice(
+    "partitioners",
+    Partitioner,  # type: ignore[type-abstract]
+    {"partition": DefaultPartitioner},
+)
+
+STORAGES: Choice[Storage] = Choice("storages", Storage, {"file": LocalStorage})  # type: ignore[type-abstract]
+
+
+def storage_of(key: str, url: str) -> type[Storage]:
+    """Return the class for a URL; a path is the local one's. Raises ConfigError."""
+    scheme = _SCHEME.match(url)
+    return STORAGES.find(key, scheme[1].lower()) if scheme else LocalStorage

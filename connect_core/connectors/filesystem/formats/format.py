@@ -1,0 +1,85 @@
+"""What a file's content looks like: the contract of formats."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Protocol
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch
+from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch
+from connect_core.connectors.filesystem.columns import ColumnKinds
+from connect_core.connectors.filesystem.pluggable import Pluggable
+from connect_core.connectors.filesystem.rows import Rows
+from connect_core.connectors.filesystem.storages.storage import Output
+from connect_core.connectors.filesystem.tables import table_of
+
+__all__ = ["ColumnFormat", "Format", "FormatWriter"]
+
+_GROUP_ROWS = 250_000
+
+
+class FormatWriter(Protocol):
+    """One file being written."""
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows: of the columns the file was opened with. Raises ConnectError, DataError."""
+
+    def close(self) -> None:
+        """Write what ends the file; the output stays open."""
+
+    def abandon(self) -> None:
+        """Forget the file; nothing more is written to its output, not even when this is collected."""
+
+
+class Format(Pluggable, ABC):
+    """How rows become bytes. Used by one thread at a time; one object writes many files."""
+
+    group_rows: int = _GROUP_ROWS
+    """How many rows are held back to be written at once."""
+
+    @property
+    @abstractmethod
+    def extension(self) -> str:
+        """How names of files end, without the first point: ``json.gz``."""
+
+    @abstractmethod
+    def rows(self, batch: Batch, extras: Extras) -> Rows:
+        """Return the rows to store of records of one schema, as many as the batch has.
+
+        Raises DataError where some record does not fit; it is then asked for each by itself.
+        """
+
+    @abstractmethod
+    def open(self, output: Output, columns: ColumnKinds) -> FormatWriter:
+        """Begin a file of these columns; each may be null."""
+
+    @abstractmethod
+    def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
+        """Write one file with the rows of several, in order; ``columns`` hold those of all. Raises DataError."""
+
+
+class ColumnFormat(Format):
+    """A format of columns with types: all records of a file have the same."""
+
+    def rows(self, batch: Batch, extras: Extras) -> Rows:
+        """Return the fields of maps and structs as columns, others as the column ``value``."""
+        return rows_of_batch(batch, extras)
+
+    @abstractmethod
+    def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
+        """Return the rows of a file this format wrote with these columns."""
+
+    def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
+        """Read the rows of each part, cast and write them."""
+        writer = self.open(output, columns)
+        try:
+            for source, known in parts:
+                for batch in self.read(source, known):
+                    rows = Rows(known, tuple(batch.columns) if known else (), len(batch), True)
+                    writer.write(table_of([[array] for array in rows.cast(columns)], columns, len(batch)))
+            writer.close()
+        finally:
+            writer.abandon()

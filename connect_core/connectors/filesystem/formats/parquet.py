@@ -1,0 +1,121 @@
+"""Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, Range, ValidString
+from connect_core.connectors.filesystem.columns import ColumnKinds
+from connect_core.connectors.filesystem.formats.format import ColumnFormat
+from connect_core.connectors.filesystem.storages.storage import Output
+from connect_core.connectors.filesystem.tables import stored_schema
+
+__all__ = ["ParquetFormat"]
+
+_CODEC = "parquet.codec"
+_GROUP_ROWS = "parquet.row.group.rows"
+_STATISTICS = "parquet.statistics"
+_DICTIONARY = "parquet.dictionary"
+_BLOOM_COLUMNS = "parquet.bloom.filter.columns"
+_READ_ROWS = 250_000
+
+
+class ParquetFormat(ColumnFormat):
+    """Columns of Parquet's own types; a row group for each write."""
+
+    extension = "parquet"
+    definition = (
+        ConfigDef()
+        .define(
+            _CODEC,
+            ConfigType.STRING,
+            "zstd",
+            validator=ValidString.one_of("none", "snappy", "lz4", "zstd", "gzip"),
+            importance=Importance.LOW,
+            doc="How Parquet pages are compressed.",
+        )
+        .define(
+            _GROUP_ROWS,
+            ConfigType.INT,
+            250_000,
+            validator=Range.between(1, 10_000_000),
+            importance=Importance.LOW,
+            doc="How many rows a row group of Parquet has at least, unless 64 MB come first or the file ends.",
+        )
+        .define(
+            _STATISTICS,
+            ConfigType.BOOLEAN,
+            True,
+            importance=Importance.LOW,
+            doc="Whether Parquet files keep the least and greatest value of each column.",
+        )
+        .define(
+            _DICTIONARY,
+            ConfigType.BOOLEAN,
+            True,
+            importance=Importance.LOW,
+            doc="Whether Parquet columns of few values are written as a dictionary.",
+        )
+        .define(
+            _BLOOM_COLUMNS,
+            ConfigType.LIST,
+            "",
+            importance=Importance.LOW,
+            doc="Columns of which Parquet files have a Bloom filter, for lookups of single values (a.b in structs).",
+        )
+    )
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Take the settings."""
+        self.group_rows = settings.get_int(_GROUP_ROWS) or 1
+        self._bloom = frozenset(settings.get_list(_BLOOM_COLUMNS) or ())
+        self._options: dict[str, Any] = {
+            "compression": settings.get_string(_CODEC),
+            "write_statistics": settings.get_boolean(_STATISTICS),
+            "use_dictionary": settings.get_boolean(_DICTIONARY),
+        }
+
+    def open(self, output: Output, columns: ColumnKinds) -> _Writer:
+        """Begin a file."""
+        schema = stored_schema(columns)
+        return _Writer(output, schema, {**self._options, **self._bloom_options(schema)})
+
+    def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
+        """Return the rows of a file."""
+        with pq.ParquetFile(source) as file:
+            yield from file.iter_batches(_READ_ROWS)
+
+    def _bloom_options(self, schema: pa.Schema) -> dict[str, Any]:
+        """Return what asks for Bloom filters of the wanted columns that this file has and that can have one."""
+        wanted = self._bloom & {path for field in schema for path in _paths(field.name, field.type)}
+        return {"bloom_filter_options": dict.fromkeys(sorted(wanted), True)} if wanted else {}
+
+
+class _Writer:
+    def __init__(self, output: Output, schema: pa.Schema, options: dict[str, Any]) -> None:
+        self._writer = pq.ParquetWriter(output, schema, write_batch_size=64 * 1024, **options)
+
+    def write(self, table: pa.Table) -> None:
+        """Append one row group."""
+        self._writer.write_table(table, row_group_size=max(1, len(table)))
+
+    def close(self) -> None:
+        """Write the file's end."""
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Forget the file."""
+        # The writer would otherwise write the end of the file when it is collected.
+        self._writer.is_open = False
+
+
+def _paths(name: str, kind: pa.DataType) -> Iterator[str]:
+    if pa.types.is_struct(kind):
+        for field in kind.fields:
+            yield from _paths(f"{name}.{field.name}", field.type)
+    elif not (pa.types.is_nested(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+        yield name

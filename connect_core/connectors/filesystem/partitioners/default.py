@@ -1,0 +1,19 @@
+"""A folder for each of Kafka's partitions."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch
+from connect_core.connectors.filesystem.partitioners.partitioner import Partitioner, constant
+
+__all__ = ["DefaultPartitioner"]
+
+
+class DefaultPartitioner(Partitioner):
+    """``partition=<number>``. Connect: ``DefaultPartitioner`` of Confluent's storage sinks."""
+
+    def folders(self, batch: Batch) -> pa.Array:
+        """Return the one folder of the partition the records were read from."""
+        _, partition = batch.original or (batch.topic, batch.partition)
+        return constant(f"partition={partition[0].as_py()}", len(batch))

@@ -1,0 +1,120 @@
+"""The rows of one file on their way to disk: buffered, and in as few parts as their columns allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from connect_core.connectors.filesystem.columns import ColumnKinds, stored
+from connect_core.connectors.filesystem.formats.format import Format, FormatWriter
+from connect_core.connectors.filesystem.rows import Rows
+from connect_core.connectors.filesystem.storages.storage import Held, Output, Staging
+from connect_core.connectors.filesystem.tables import table_of
+from connect_core.errors import DataError
+
+__all__ = ["GROUP_BYTES", "Part", "Parts"]
+
+GROUP_BYTES = 64 * 1024 * 1024
+_ARRAY_BYTES = 200
+"""What an Arrow array takes besides its values: with many small ones it is more than these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A finished staged file and the columns it has."""
+
+    held: Held
+    columns: ColumnKinds
+    rows: int
+
+
+@dataclass(slots=True)
+class _Open:
+    """A part being written."""
+
+    output: Output
+    writer: FormatWriter
+    columns: ColumnKinds
+    rows: int = 0
+
+    def finish(self) -> Part:
+        self.writer.close()
+        return Part(self.output.finish(), self.columns, self.rows)
+
+    def discard(self) -> None:
+        self.writer.abandon()
+        self.output.discard()
+
+
+@dataclass(slots=True)
+class Parts:
+    """Rows of one file, buffered to groups; a new part begins when columns change. ``expected``: the file's name."""
+
+    staging: Staging
+    format: Format
+    name: str
+    expected: str
+    columns: ColumnKinds = ()
+    is_schemaless: bool = False
+    done: list[Part] = field(default_factory=list)
+    buffered: int = 0
+    """How many bytes are held back."""
+    _open: _Open | None = None
+    _buffer: list[Rows] = field(default_factory=list)
+    _rows: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a file is open."""
+        return self._open is not None
+
+    def add(self, rows: Rows, columns: ColumnKinds) -> None:
+        """Take rows; ``columns`` hold these and all earlier ones."""
+        self.columns = columns
+        self.is_schemaless = self.is_schemaless or rows.is_schemaless
+        self._buffer.append(rows)
+        self._rows += rows.length
+        self.buffered += sum(array.nbytes + _ARRAY_BYTES for array in rows.arrays)
+        if self._rows >= self.format.group_rows or self.buffered >= GROUP_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        if not self._buffer:
+            return
+        wanted = stored(self.columns)
+        if self._open is not None and self._open.columns != wanted:
+            self.close()
+        opened = self._open = self._open or self._begin(wanted)
+        opened.writer.write(table_of(self._cast(wanted), wanted, self._rows))
+        opened.rows += self._rows
+        self._buffer, self._rows, self.buffered = [], 0, 0
+
+    def close(self) -> None:
+        """Complete the part that is open; rows to come begin another."""
+        if self._open is not None:
+            self.done.append(self._open.finish())
+            self._open = None
+
+    def finish(self, columns: ColumnKinds) -> list[Part]:
+        """Write what is buffered and return all parts; ``columns`` as in ``add``."""
+        self.columns = columns
+        self.flush()
+        self.close()
+        return self.done
+
+    def discard(self) -> None:
+        """Close what is open."""
+        if self._open is not None:
+            self._open.discard()
+
+    def _begin(self, columns: ColumnKinds) -> _Open:
+        name = f"{self.name}.{len(self.done)}.{self.format.extension}"
+        output = self.staging.create(name, self.expected)
+        return _Open(output, self.format.open(output, columns), columns)
+
+    def _cast(self, wanted: ColumnKinds) -> list[list[object]]:
+        try:
+            groups = [rows.cast(wanted) for rows in self._buffer]
+        except DataError as error:
+            raise DataError(f"partition {self.name}: {error}") from error
+        return [list(chunks) for chunks in zip(*groups, strict=True)]

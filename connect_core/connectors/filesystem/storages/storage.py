@@ -1,0 +1,114 @@
+"""What a place for files can do: the contract of storages.
+
+The sink writes each file once, invisible, and names it in the interval's manifest; publication makes it visible. How
+a file is kept invisible is the storage's own business:
+
+- a file system writes below the control folder and renames;
+- an object store may begin an upload under the final name and leave it uncompleted: the data is written once, readers
+  see a whole object or none. What completing it takes (upload id, etags of its parts) is the ``Held`` value, which the
+  manifest keeps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, TypeAlias
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.control_store import ControlStore
+
+__all__ = ["Held", "Output", "Staging", "Storage"]
+
+Held: TypeAlias = Mapping[str, Any]
+"""A finished invisible file, as JSON: all that its publication needs, by whatever driver. It has ``size`` in bytes."""
+
+
+class Output(Protocol):
+    """A new file open for writing; also a file object for the writers of formats."""
+
+    closed: bool
+
+    def write(self, data: bytes, /) -> int:
+        """Append bytes, all of them. Raises ConnectError."""
+
+    def tell(self) -> int:
+        """Return how many bytes are written."""
+
+    def flush(self) -> None:
+        """Do what file objects must be able to do; nothing depends on it."""
+
+    def close(self) -> None:
+        """Do nothing: a format's writer closes what it was given, the sink calls ``finish``."""
+
+    def finish(self) -> Held:
+        """Make the file durable, still invisible, and close it. Raises ConnectError."""
+
+    def discard(self) -> None:
+        """Close the file, finished or not; what was never finished may stay until it is swept."""
+
+
+class Staging(Protocol):
+    """The files of one interval that are not published yet."""
+
+    def create(self, name: str, expected: str) -> Output:
+        """Begin a file. Raises FileExistsError where the name is taken: it is unique for ever.
+
+        name: its path below the staging folder; expected: the name it will have, unless the interval ends early or a
+        file is made of several, so that a store may hold the upload under it.
+        """
+
+    def open(self, held: Held) -> BinaryIO:
+        """Open a finished file for reading; the driver needs it to make one file of several."""
+
+    def publish(self, held: Held, final: str) -> None:
+        """Make a file visible under a name below the root, in place of what is there.
+
+        Idempotent, and safe when several drivers do it at once: what is in place already, by size and content, is
+        done. Raises ConnectError where the file is neither staged nor in place.
+        """
+
+
+class Storage(ABC):
+    """A root below which files lie. Names are relative to it, with ``/`` between their parts.
+
+    Made by ``open`` on the driver and on each worker; holds no state that others must see.
+    """
+
+    control: ControlStore
+    """Where manifests, epochs and owners are kept: a store with a conditional create."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> Storage:
+        """Return the storage of a URL. Raises ConfigError for one that may not be written.
+
+        At work that is a RetriableError: what is refused for a while must not need a person afterwards.
+        """
+
+    @classmethod
+    @abstractmethod
+    def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
+        """Return the place of a URL as a text that tells it from all others; asks no server. Raises ConfigError."""
+
+    @property
+    @abstractmethod
+    def root(self) -> Path:
+        """The root: absolute on a file system, the prefix in a bucket."""
+
+    @abstractmethod
+    def staging(self, folder: Path) -> Staging:
+        """Return what is staged below a folder that ``control`` removes when the interval is over."""
+
+    @abstractmethod
+    def settle(self, names: Collection[str]) -> None:
+        """Make it durable that files of these names were published."""
+
+    @abstractmethod
+    def mark(self, name: str) -> None:
+        """Write an empty file, durably, in place of what is there: ``_SUCCESS``."""
+
+    @abstractmethod
+    def unmark(self, name: str) -> None:
+        """Remove what ``mark`` wrote, if it is there."""
