@@ -8,14 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.java.dates.calendar import to_civil
+from connect_core.java.dates.names import SHORT_MONTHS, SHORT_WEEKDAYS
 from connect_core.java.float_digits import float32_digits, float64_digits
 from connect_core.java.instant import Instant
 from connect_core.java.numbers import Float32, Float64, round_to_float32
 
 __all__ = ["decimal_text", "float32_text", "float64_text", "to_text"]
-
-_DAYS = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def to_text(value: Any) -> str:
@@ -86,7 +84,7 @@ def _date_text(value: Instant) -> str:
     hours, rest = divmod(millis // 1000, 3600)
     clock = f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
     year = year if year > 0 else 1 - year
-    return f"{_DAYS[days % 7]} {_MONTHS[month - 1]} {day:02} {clock} UTC {year:04}"
+    return f"{SHORT_WEEKDAYS[(days + 4) % 7]} {SHORT_MONTHS[month - 1]} {day:02} {clock} UTC {year:04}"
 
 
 def _list_text(value: list[Any]) -> str:

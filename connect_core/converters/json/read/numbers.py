@@ -9,11 +9,10 @@ from __future__ import annotations
 import decimal
 import math
 import struct
-from fractions import Fraction
 from typing import Any
 
 from connect_core.api.data import Float32
-from connect_core.java.numbers import wrap
+from connect_core.java.numbers import nearest_float32, wrap
 
 __all__ = [
     "InexactError",
@@ -84,12 +83,7 @@ def to_float32(node: Any) -> Float32:
         return Float32(nearest)
     if type(node) is float:
         raise InexactError
-    exact = Fraction(node)
-    if abs(nearest) < _SMALLEST_NORMAL:
-        return Float32(math.ldexp(round(exact * 2**149), -149))
-    if exact != nearest:
-        nearest = math.nextafter(nearest, math.inf if exact > nearest else -math.inf)
-    return Float32(nearest)
+    return Float32(nearest_float32(decimal.Decimal(node)))
 
 
 def to_decimal(node: Any) -> decimal.Decimal:
