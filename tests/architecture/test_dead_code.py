@@ -11,6 +11,7 @@ _FOR_AUTHORS = ("connect_core/api/", "connect_core/testing/", "connect_core/stor
 _KINDS = ("function", "method", "property", "class", "import")
 # Fields of answers, columns of tables and members of enumerations are read by name elsewhere: those kinds are left out.
 _CALLED_BY = {
+    "__init_subclass__": "Python",
     "ConnectPlugin": "Airflow's plugin manager",
     "on_kill": "Airflow's operators",
     "get_link": "Airflow's operator links",
