@@ -1,11 +1,11 @@
-"""The source files of the project, parsed."""
+"""The source files of the project."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 __all__ = ["ROOT", "Source", "imports", "packages", "sources"]
@@ -13,13 +13,17 @@ __all__ = ["ROOT", "Source", "imports", "packages", "sources"]
 ROOT = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """One module of ``connect_core``, ``dags`` or ``plugins``."""
 
     path: Path
     text: str
-    tree: ast.Module
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its syntax, parsed when a test first asks for it."""
+        return ast.parse(self.text)
 
     @property
     def name(self) -> str:
@@ -46,8 +50,7 @@ class Source:
 def sources() -> tuple[Source, ...]:
     """Return every module."""
     files = sorted(file for top in ("connect_core", "dags", "plugins") for file in (ROOT / top).rglob("*.py"))
-    read = ((file, file.read_text("utf-8")) for file in files)
-    return tuple(Source(file, text, ast.parse(text)) for file, text in read)
+    return tuple(Source(file, file.read_text("utf-8")) for file in files)
 
 
 def imports(source: Source) -> Iterator[str]:
