@@ -6,9 +6,9 @@ import pytest
 
 from tests.architecture.sources import ROOT
 from tests.herder.worlds import World
-from tests.rest.conftest import Client, call, serve, sqlite_template, stages, world
+from tests.rest.conftest import Client, call, serve, serve_any, sqlite_template, stages, world
 
-__all__ = ["call", "serve", "sqlite_template", "stages", "world"]
+__all__ = ["call", "serve", "serve_any", "sqlite_template", "stages", "world"]
 
 pytestmark = pytest.mark.slow
 MARIADB = {

@@ -96,11 +96,11 @@ def stages() -> Iterator[list[Stage]]:
 
 
 @pytest.fixture
-def serve(world: World, stages: list[Stage]) -> Iterator[Callable[[FastAPI], Client]]:
-    """Serve applications until the test is over."""
+def serve_any(stages: list[Stage]) -> Iterator[Callable[[ASGIApp], Client]]:
+    """Serve any applications until the test is over."""
     taken: list[Stage] = []
 
-    def start(app: FastAPI) -> Client:
+    def start(app: ASGIApp) -> Client:
         stage = stages.pop() if stages else Stage()
         taken.append(stage)
         stage.app = app
@@ -110,6 +110,12 @@ def serve(world: World, stages: list[Stage]) -> Iterator[Callable[[FastAPI], Cli
     for stage in taken:
         stage.app = None
     stages.extend(taken)
+
+
+@pytest.fixture
+def serve(world: World, serve_any: Callable[[ASGIApp], Client]) -> Callable[[FastAPI], Client]:
+    """Serve applications over a world, which outlives them."""
+    return serve_any
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -12,10 +12,9 @@ import pytest
 from starlette.types import ASGIApp
 
 from connect_core.rest.gateway import Gateway
-from connect_core.rest.server import serve_in_thread
-from connect_core.settings import Listener
 from tests.rest.conftest import Client
 
+Answer = Callable[[httpx.Request], httpx.Response]
 BASIC = {"Authorization": "Basic " + base64.b64encode(b"ann:pass:word").decode()}
 
 
@@ -50,18 +49,13 @@ def airflow() -> Airflow:
 
 
 @pytest.fixture
-def serve_gateway() -> Iterator[Callable[[Callable[[httpx.Request], httpx.Response]], Client]]:
-    servers = []
-
+def serve_gateway(
+    serve_any: Callable[[ASGIApp], Client],
+) -> Callable[[Callable[[httpx.Request], httpx.Response]], Client]:
     def start(answer: Callable[[httpx.Request], httpx.Response]) -> Client:
-        client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-        app: ASGIApp = Gateway("http://airflow:8080", client)
-        servers.append(serve_in_thread(app, Listener("http", "127.0.0.1", 0)))
-        return Client(servers[-1].port)
+        return serve_any(Gateway("http://airflow:8080", httpx.AsyncClient(transport=httpx.MockTransport(answer))))
 
-    yield start
-    for server in servers:
-        server.stop()
+    return start
 
 
 @pytest.fixture

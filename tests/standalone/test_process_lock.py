@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from connect_core.errors import ConfigError
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.settings import WorkerMode, WorkerSettings
+from connect_core.standalone import loop as loops
 from connect_core.standalone import worker
 from connect_core.standalone.loop import ConnectorLoop
 from connect_core.standalone.process_lock import ProcessLock
@@ -100,15 +101,18 @@ def test_neither_takes_the_others_lease(tmp_path: Path, names: tuple[str, str]) 
 
 
 def test_waiting_for_another_process_is_said_once(
-    opened: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    opened: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = opened()
     loop: ConnectorLoop = one.scheduler.make_loop("copy")
+    tries, tell = threading.Semaphore(0), ConnectorLoop._tell_holder
+    monkeypatch.setattr(loops, "_PROBE_SECONDS", 0.02)
+    monkeypatch.setattr(ConnectorLoop, "_tell_holder", lambda *of: (tell(*of), tries.release()))
     with one.database.write() as connection:
         leases.take(connection, "copy", "standalone-other h a", 60)
     with caplog.at_level(logging.WARNING):
         loop.start()
-        time.sleep(2)
+        assert all(tries.acquire(timeout=20) for _ in range(4))
         loop.ask_to_stop()
         assert loop.join(20)
     said = [record.getMessage() for record in caplog.records if "held by another process" in record.getMessage()]
