@@ -16,8 +16,7 @@ from connect_core.rest.errors import install_handlers
 from connect_core.rest.headers import HeaderRule, HeadersMiddleware
 from connect_core.rest.links import Links
 from connect_core.rest.refusals import Refusals
-from connect_core.rest.routers import ADMIN, ROUTERS
-from connect_core.rest.shapes import ErrorMessage
+from connect_core.rest.routers import routes
 from connect_core.rest.ui import PageMiddleware
 
 __all__ = ["HerderFactory", "RestOptions", "create_app"]
@@ -53,7 +52,6 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
         redoc_url=None,
         redirect_slashes=False,
         version=KAFKA_VERSION,
-        responses={"default": {"model": ErrorMessage, "description": "Why it was not done"}},
     )
     app.state.herder_factory = herder_factory
     app.state.authorizer = authorizer
@@ -62,9 +60,7 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     app.state.face = options.face
     app.state.links = options.links
     install_handlers(app)
-    for router in ROUTERS:
-        if options.has_admin or router is not ADMIN:
-            app.include_router(router)
+    app.router.routes.extend(routes(has_admin=options.has_admin))
     # The last one added is the first one met.
     app.add_middleware(AddressMiddleware)
     app.add_middleware(PageMiddleware)

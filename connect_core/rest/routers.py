@@ -1,20 +1,40 @@
-"""Every router of the API, in the order they are mounted."""
+"""Every route of the API, in the order they are mounted."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.routing import BaseRoute
+
 from connect_core.rest import documentation
 from connect_core.rest.routes import config, connectors, internal, lifecycle, loggers, offsets, plugins, root, topics
+from connect_core.rest.shapes import ErrorMessage
 from connect_core.rest.v1 import configs as v1_configs
 from connect_core.rest.v1 import connectors as v1_connectors
 from connect_core.rest.v1 import intervals as v1_intervals
 from connect_core.rest.v1 import metrics as v1_metrics
 from connect_core.rest.v1 import offsets as v1_offsets
 
-__all__ = ["ADMIN", "ROUTERS"]
+__all__ = ["routes"]
 
 _CONNECT = (root, plugins, connectors, config, lifecycle, offsets, topics, loggers, internal)
 _BEYOND = (v1_connectors, v1_intervals, v1_offsets, v1_configs, v1_metrics)
 
-ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND, documentation))
-ADMIN = loggers.router
+_ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND, documentation))
+_ADMIN = loggers.router
 """What ``admin.listeners`` is about."""
+
+
+@cache
+def routes(*, has_admin: bool) -> tuple[BaseRoute, ...]:
+    """Return the routes, which all applications share: nothing of an application takes longer to build."""
+    responses: dict[int | str, dict[str, Any]] = {
+        "default": {"model": ErrorMessage, "description": "Why it was not done"}
+    }
+    whole = APIRouter(responses=responses, strict_content_type=True)
+    for router in _ROUTERS:
+        if has_admin or router is not _ADMIN:
+            whole.include_router(router)
+    return tuple(whole.routes)
