@@ -52,15 +52,12 @@ class RunFilter:
     dag_ids: Sequence[str]
     states: Sequence[str]
     ended_after: datetime | None = None
-    due_before: datetime | None = None
 
     def body(self) -> dict[str, Any]:
         """Return Airflow's form."""
         body: dict[str, Any] = {"dag_ids": list(self.dag_ids), "states": list(self.states)}
         if self.ended_after is not None:
             body |= {"end_date_gte": self.ended_after.isoformat(), "order_by": "-end_date"}
-        if self.due_before is not None:
-            body["run_after_lte"] = self.due_before.isoformat()
         return body
 
 

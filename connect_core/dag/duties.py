@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime
 
 from connect_core.dag import holds
-from connect_core.dag.airflow_api import AirflowApi, DagRun, RunFilter
+from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.contact import Contact
-from connect_core.dag.naming import dag_id_of
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
 from connect_core.dag.scheduler import AirflowScheduler
 from connect_core.dag.serving import Serving
 from connect_core.interval.values import TargetState
@@ -16,8 +15,6 @@ from connect_core.store import audit, connectors, dag_states
 from connect_core.store.database import Connection, Database
 
 __all__ = ["AirflowDuties"]
-
-_BACKFILL = "backfill"
 
 
 class AirflowDuties:
@@ -33,19 +30,21 @@ class AirflowDuties:
         self._serving = Serving(database, scheduler, self._contact)
         self._paused: frozenset[str] = frozenset()
 
-    def observe(self) -> Collection[str]:
-        """Mirror the pause flags and return the DAG ids with runs that wait for another run's end."""
+    def observe(self) -> None:
+        """Mirror the pause flags."""
         with self._contact.noted():
             paused = self._api.paused_dags()
             with self._database.write() as connection:
-                dags = _mirror(connection, paused, self._paused - paused)
+                _mirror(connection, paused, self._paused - paused)
+            if self._paused - paused:
+                self._watch_again()
             self._paused = paused
-            queued = self._queued([dag.dag_id for dag in dags])
-        return {run.dag_id for run in queued if run.run_type != _BACKFILL} - paused
 
-    def _queued(self, dag_ids: Sequence[str]) -> list[DagRun]:
-        """Return the runs of these DAGs that are due and may not start yet."""
-        return list(self._api.runs(RunFilter(dag_ids, ("queued",), due_before=datetime.now(UTC))))
+    def _watch_again(self) -> None:
+        """Airflow drops the watch of a paused DAG's asset, and takes it up when the file is parsed next: now."""
+        file = self._api.file_of(HOUSEKEEPING_DAG_ID)
+        if file is not None:
+            self._api.reparse(file)
 
     def holds(self, names: Collection[str]) -> Mapping[str, float]:
         """Return how long to leave connectors alone: the more runs in a row failed, the longer."""
@@ -62,14 +61,13 @@ class AirflowDuties:
             service()
 
 
-def _mirror(connection: Connection, paused: Collection[str], unpaused: Collection[str]) -> list[dag_states.Dag]:
+def _mirror(connection: Connection, paused: Collection[str], unpaused: Collection[str]) -> None:
     ids = {name: dag_id_of(name) for name in connectors.list_names(connection)}
     dags = [dag_states.Dag(name, dag_id, dag_id in paused) for name, dag_id in ids.items()]
     dag_states.store(connection, dags)
     for dag in dags:
         if dag.dag_id in unpaused:
             _resume(connection, dag.connector)
-    return dags
 
 
 def _resume(connection: Connection, name: str) -> None:

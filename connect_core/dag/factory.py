@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow.sdk import DAG, Asset, AssetAlias
+from airflow.sdk import DAG, Asset, AssetAlias, AssetWatcher
 
 from connect_core.dag.housekeeping import housekeeping_dag
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, TAG, TASK_ID, dag_id_of
@@ -16,6 +16,7 @@ from connect_core.dag.operators import ConnectorRunOperator
 from connect_core.dag.run_task import ConnectorTask
 from connect_core.dag.schedule import CONTINUOUS, Schedule, parse_asset, parse_schedule
 from connect_core.dag.submit import ConnectorSubmitOperator
+from connect_core.dag.trigger import WorkTrigger
 from connect_core.store.schedules import ScheduledConnector
 
 __all__ = ["connector_dags"]
@@ -24,6 +25,12 @@ _LOG = logging.getLogger(__name__)
 _START_DATE = datetime(2024, 1, 1, tzinfo=UTC)
 _TAG_LENGTH = 100
 _DISPLAY_LENGTH = 2000
+_MOST_RUNS = 3
+"""One that ends, one that data asks for and one by hand; their tasks run one by one.
+
+With one, a parse of the file that ends after a run does keeps the next from being made until the file is parsed again:
+Airflow 3.3.2 writes down from the parse's begin that the DAG has all the runs it may have.
+"""
 _OPERATORS: dict[str, type[ConnectorTask]] = {"submit": ConnectorSubmitOperator}
 
 
@@ -56,10 +63,10 @@ def _connector_dag(dag_id: str, connector: ScheduledConnector, operator: type[Co
         description=f"Kafka Connect {connector.type.value} connector",
         doc_md=_documentation(connector, remark),
         tags=sorted({TAG, connector.type.value, connector.name[:_TAG_LENGTH]}),
-        schedule=schedule,
+        schedule=_work(dag_id, connector.name) if schedule == CONTINUOUS else schedule,
         start_date=_START_DATE,
         catchup=False,
-        max_active_runs=1,
+        max_active_runs=_MOST_RUNS if schedule == CONTINUOUS else 1,
         is_paused_upon_creation=False,
     ) as dag:
         operator(
@@ -68,9 +75,15 @@ def _connector_dag(dag_id: str, connector: ScheduledConnector, operator: type[Co
             continuous=schedule == CONTINUOUS,
             retries=connector.retries,
             outlets=[AssetAlias(dag_id), *outlets],
+            max_active_tis_per_dag=1,
             **settings,
         )
     return dag
+
+
+def _work(dag_id: str, connector: str) -> Asset:
+    """Return the asset a ``@continuous`` DAG is scheduled on: an idle connector has no run, only this watcher."""
+    return Asset(f"work-{dag_id}", group="connect-core", watchers=[AssetWatcher("work", WorkTrigger(connector))])
 
 
 def _readable(connector: ScheduledConnector) -> tuple[Schedule, list[Asset], str]:

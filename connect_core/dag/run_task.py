@@ -1,4 +1,4 @@
-"""What every operator that runs a connector shares: wait, drive a run, conclude."""
+"""What every operator that runs a connector shares: drive a run, conclude."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Asset, AssetAlias, BaseOperator, BaseOperatorLink
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
-from airflow.triggers.base import StartTriggerArgs
 
-from connect_core.dag.trigger import ConnectorWaitTrigger, is_asked
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConnectorTask", "SparkJobLink"]
 
-_HELD_SECONDS = 5.0
+_BY_ITSELF = ("scheduled", "asset_triggered")
 _RETRY_BACKOFF: Mapping[str, Any] = {
     "retry_delay": timedelta(seconds=5),
     "retry_exponential_backoff": 2.0,
@@ -46,7 +44,7 @@ class SparkJobLink(BaseOperatorLink):
 
 
 class ConnectorTask(BaseOperator):
-    """Run one connector; a ``continuous`` one waits in the triggerer, without a slot, for data.
+    """Run one connector; ``continuous``: whenever there is something to do.
 
     Subclasses say in ``drive`` how a run is carried out. Nothing is a template:
     a connector's name is user text.
@@ -60,33 +58,13 @@ class ConnectorTask(BaseOperator):
         self.connector = connector
         self.continuous = continuous
         self.job_url = ""
-        if continuous:
-            trigger, arguments = ConnectorWaitTrigger(connector).serialize()
-            self.start_trigger_args = StartTriggerArgs(
-                trigger_cls=trigger, trigger_kwargs=arguments, next_method="resume"
-            )
-            self.start_from_trigger = True
 
     def drive(self, request: RunRequest, context: Context) -> RunOutcome:
         """Carry out one run. Raises ConnectError."""
         raise NotImplementedError
 
     def execute(self, context: Context) -> Any:
-        """Begin in the worker: runs of cron, duration and asset schedules."""
-        return self._run(context)
-
-    def resume(self, context: Context, event: Mapping[str, Any]) -> Any:
-        """Go on after a wait in the triggerer; ``event`` says what ended it."""
-        self.log.info("Woken: %s", event.get("reason"))
-        return self._run(context)
-
-    def show_job(self, context: Context, url: str) -> None:
-        """Link the task's page to a Spark job that runs now; no address: no link."""
-        if url:
-            self.job_url = url
-            context["ti"].xcom_push(key=SparkJobLink().xcom_key, value=url)
-
-    def _run(self, context: Context) -> Any:
+        """Carry out one run and say what it came to."""
         request = self._request(context)
         try:
             outcome = self.drive(request, context)
@@ -96,7 +74,13 @@ class ConnectorTask(BaseOperator):
             raise AirflowSkipException(f"Connector {self.connector} was taken over: {error}") from error
         except ConnectError as error:
             raise AirflowFailException(str(error)) from error
-        return self._conclude(outcome, request, context)
+        return self._conclude(outcome, context)
+
+    def show_job(self, context: Context, url: str) -> None:
+        """Link the task's page to a Spark job that runs now; no address: no link."""
+        if url:
+            self.job_url = url
+            context["ti"].xcom_push(key=SparkJobLink().xcom_key, value=url)
 
     def _request(self, context: Context) -> RunRequest:
         instance, run = context["ti"], context["dag_run"]
@@ -104,14 +88,12 @@ class ConnectorTask(BaseOperator):
             connector=self.connector,
             run_id=run.run_id,
             continuous=self.continuous,
-            asked=is_asked(run.run_type, instance.try_number),
+            asked=_is_asked(run.run_type, instance.try_number),
             last_try=instance.try_number > instance.max_tries,
             bound_time=run.data_interval_end,
         )
 
-    def _conclude(self, outcome: RunOutcome, request: RunRequest, context: Context) -> Any:
-        if self.continuous and not request.asked:
-            self._defer_if_idle(outcome)
+    def _conclude(self, outcome: RunOutcome, context: Context) -> Any:
         if outcome.status is RunStatus.FAILED:
             raise AirflowFailException(outcome.reason)
         if outcome.status is RunStatus.SKIPPED:
@@ -125,15 +107,6 @@ class ConnectorTask(BaseOperator):
         self._announce(outcome, context, {"connector": self.connector, **summary})
         return summary
 
-    def _defer_if_idle(self, outcome: RunOutcome) -> None:
-        """Wait in the same run: where another holds the connector, run after run would be skipped at once."""
-        is_held = outcome.status is RunStatus.SKIPPED
-        if is_held:
-            self.log.info("%s; trying again later", outcome.reason)
-        if is_held or (outcome.wait and not outcome.records):
-            pause = _HELD_SECONDS if is_held else 0.0
-            self.defer(trigger=ConnectorWaitTrigger(self.connector, pause), method_name="resume")
-
     def _announce(self, outcome: RunOutcome, context: Context, metadata: dict[str, Any]) -> None:
         """Give asset events their metadata; a run that moved nothing has no events."""
         if not outcome.records:
@@ -146,3 +119,8 @@ class ConnectorTask(BaseOperator):
         for alias in (outlet for outlet in self.outlets if isinstance(outlet, AssetAlias)):
             for uri in sorted(set(outcome.outlets) - set(declared)):
                 events[alias].add(Asset(uri=uri), extra=dict(metadata))
+
+
+def _is_asked(run_type: str, try_number: int) -> bool:
+    """Say whether somebody or a retry wants this run: it is tried although the connector has failed."""
+    return getattr(run_type, "value", run_type) not in _BY_ITSELF or try_number > 1

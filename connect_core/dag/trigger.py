@@ -1,4 +1,4 @@
-"""The waits of deferred runs: light, all served by the triggerer's one watcher."""
+"""What waits in the triggerer: light, all served by its one watcher."""
 
 from __future__ import annotations
 
@@ -6,55 +6,35 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from airflow.triggers.base import BaseTrigger, TaskSuccessEvent, TriggerEvent
+from airflow.triggers.base import BaseEventTrigger, BaseTrigger, TaskSuccessEvent, TriggerEvent
 
 from connect_core.dag.sharing import shared_watcher
-from connect_core.dag.watcher import Wake
 
-__all__ = ["ConnectorWaitTrigger", "WatcherTrigger", "is_asked"]
+__all__ = ["WatcherTrigger", "WorkTrigger"]
 
-_SCHEDULED = "scheduled"
 _SWEEP_SECONDS = 3600.0
 
 
-def is_asked(run_type: str, try_number: int) -> bool:
-    """Say whether somebody or a retry wants this run now: it must not wait for data."""
-    return getattr(run_type, "value", run_type) != _SCHEDULED or try_number > 1
+class WorkTrigger(BaseEventTrigger):
+    """Tell Airflow, again and again, that a ``@continuous`` connector has something to do.
 
-
-class ConnectorWaitTrigger(BaseTrigger):
-    """Hold a run of an idle ``@continuous`` DAG until there is something to do.
-
-    It ends without a task start (and so without asset events) when another run
-    of the DAG is queued behind it: Airflow allows one active run. For
-    ``pause_seconds`` it does not look, while another holder has the connector.
+    It watches the asset its DAG is scheduled on: each event is a run, at most one of which waits for another's end.
     """
 
-    def __init__(self, connector: str, pause_seconds: float = 0.0) -> None:
+    def __init__(self, connector: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.connector = connector
-        self.pause_seconds = pause_seconds
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return the class path and the arguments."""
-        arguments = {"connector": self.connector, "pause_seconds": self.pause_seconds}
-        return f"{type(self).__module__}.{type(self).__qualname__}", arguments
+        return f"{type(self).__module__}.{type(self).__qualname__}", {"connector": self.connector}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Wait and yield one event."""
-        if self._is_asked():
-            yield TriggerEvent({"reason": "asked"})  # type: ignore[no-untyped-call]
-            return
+        """Yield an event whenever there is something to do and no run is under way; never end."""
         async with shared_watcher() as watcher:
-            wake = await watcher.wait(self.connector, self.pause_seconds)
-        if wake is Wake.YIELD:
-            yield TaskSuccessEvent()
-        else:
-            yield TriggerEvent({"reason": wake.value})  # type: ignore[no-untyped-call]
-
-    def _is_asked(self) -> bool:
-        instance: Any = self.task_instance
-        return is_asked(instance.get_template_context()["dag_run"].run_type, instance.try_number)
+            while True:
+                await watcher.wait(self.connector)
+                yield TriggerEvent({"connector": self.connector})  # type: ignore[no-untyped-call]
 
 
 class WatcherTrigger(BaseTrigger):

@@ -1,4 +1,4 @@
-"""One watcher a triggerer: tells every deferred connector when there is something to do."""
+"""One watcher a triggerer: tells every connector that waits when there is something to do."""
 
 from __future__ import annotations
 
@@ -7,36 +7,28 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from enum import Enum
 from functools import partial
 from typing import Protocol
 
-from connect_core.dag.naming import dag_id_of
 from connect_core.dag.threads import in_thread
 from connect_core.errors import ConnectError
 from connect_core.interval.waits import Check, Standing
 
-__all__ = ["DataProbe", "Duties", "Wake", "Watcher"]
+__all__ = ["DataProbe", "Duties", "Watcher"]
 
 _LOG = logging.getLogger(__name__)
 _SLOW_SECONDS = 5.0
 _HUNG_SECONDS = 60.0
 _ASKED_AT_ONCE = 8
+_DEALT_AT_ONCE = 4
+"""Dealing is work for the processor; more threads would only keep this process from waking those with data."""
 _STARTS_AT_ONCE = 16
 _START_SECONDS = 60.0
+"""After this a run that was asked for and has not been seen is asked for again."""
 _UNKNOWN_HOLD_TICKS = 5
 """A slow answer must neither let what crashes start again at once, nor hold up data for long."""
 _REST_AFTER_WORK = 2.0
 """Airflow is asked again after so many times what the last answers took: a large deployment must not keep it busy."""
-
-
-class Wake(Enum):
-    """Why a wait is over."""
-
-    DATA = "data"
-    """There is something to do."""
-    YIELD = "yield"
-    """Another run of the same DAG is queued behind this one."""
 
 
 class DataProbe(Protocol):
@@ -56,10 +48,10 @@ class DataProbe(Protocol):
 
 
 class Duties(Protocol):
-    """What is done for all connectors, deferred or not; its calls may block."""
+    """What is done for all connectors, waiting or not; its calls may block."""
 
-    def observe(self) -> Collection[str]:
-        """Mirror Airflow's flags into the database and return the DAG ids with queued runs."""
+    def observe(self) -> None:
+        """Mirror Airflow's flags into the database."""
 
     def holds(self, names: Collection[str]) -> Mapping[str, float]:
         """Return how many seconds to leave those of the connectors alone whose latest runs failed."""
@@ -77,8 +69,9 @@ class Watcher:
         self._probe = probe
         self._duties = duties
         self._tick_seconds = tick_seconds
-        self._waits: dict[str, set[asyncio.Future[Wake]]] = defaultdict(set)
+        self._waits: dict[str, set[asyncio.Future[None]]] = defaultdict(set)
         self._since: dict[str, float] = {}
+        self._woken: dict[str, float] = {}
         self._starts_at_once = starts_at_once
         self._starting: dict[str, float] = {}
         self._held_until: dict[str, float] = {}
@@ -86,28 +79,31 @@ class Watcher:
         self._is_scheduler_silent = False
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._left_to_runs: set[str] = set()
-        self._slots = asyncio.Semaphore(_ASKED_AT_ONCE)
+        self._asking = asyncio.Semaphore(_ASKED_AT_ONCE)
+        self._dealing = asyncio.Semaphore(_DEALT_AT_ONCE)
 
-    async def wait(self, connector: str, pause_seconds: float = 0.0) -> Wake:
-        """Wait until the connector has something to do, or must make room for another run.
-
-        It is not looked for work for the first ``pause_seconds``.
-        """
-        future: asyncio.Future[Wake] = asyncio.get_running_loop().create_future()
+    async def wait(self, connector: str) -> None:
+        """Wait until the connector has something to do and no run of it is under way or asked for."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waits[connector].add(future)
-        self._starting.pop(connector, None)
-        self._since.setdefault(connector, time.monotonic())
-        if pause_seconds:
-            self._hold(connector, pause_seconds)
-        self._has_new_waits.set()
+        if connector not in self._woken:
+            self._begin_wait(connector)
         try:
-            return await future
+            await future
         finally:
             self._waits[connector].discard(future)
             if not self._waits[connector]:
-                del self._waits[connector], self._since[connector]
-                self._held_until.pop(connector, None)
-                self._left_to_runs.discard(connector)
+                self._end_wait(connector)
+
+    def _begin_wait(self, connector: str) -> None:
+        self._since.setdefault(connector, time.monotonic())
+        self._has_new_waits.set()
+
+    def _end_wait(self, connector: str) -> None:
+        del self._waits[connector]
+        self._since.pop(connector, None)
+        self._held_until.pop(connector, None)
+        self._left_to_runs.discard(connector)
 
     async def work(self) -> None:
         """Serve until cancelled. A blocking call that hangs holds up its own kind only."""
@@ -131,9 +127,7 @@ class Watcher:
             await asyncio.sleep(max(0.0, self._tick_seconds - took, rest * took))
 
     async def _observe(self) -> None:
-        queued = set(await in_thread(self._duties.observe))
-        for connector in [name for name in self._waits if dag_id_of(name) in queued]:
-            self._wake(connector, Wake.YIELD)
+        await in_thread(self._duties.observe)
 
     async def _look_for_data(self) -> None:
         names = sorted(self._waits)
@@ -141,9 +135,10 @@ class Watcher:
             return
         standings = await in_thread(lambda: self._probe.standings(names))
         self._release_restarted(standings)
+        self._follow_runs(standings)
         by_check: dict[Check, list[str]] = defaultdict(list)
         for name, standing in standings.items():
-            if self._held(name) <= time.monotonic():
+            if name in self._since and not standing.is_running and self._held(name) <= time.monotonic():
                 by_check[standing.check].append(name)
         due = [name for name in by_check[Check.POLL] if self._waited(name) >= standings[name].poll_seconds]
         self._start_some([*by_check[Check.NOW], *self._left_to_runs.intersection(by_check[Check.DEAL])])
@@ -188,6 +183,20 @@ class Watcher:
             if standing.check is Check.NEVER:
                 self._hold(name, 0.0)
 
+    def _follow_runs(self, standings: Mapping[str, Standing]) -> None:
+        """Let connectors wait again whose runs are over that they were woken for, or that have not been seen."""
+        now = time.monotonic()
+        self._woken = {name: at for name, at in self._woken.items() if name in standings or at > now - _START_SECONDS}
+        for name, at in list(self._woken.items()):
+            standing = standings.get(name)
+            if standing is None or standing.is_running or name not in self._waits:
+                continue
+            is_over = standing.since_run is not None and standing.since_run < now - at
+            if is_over or at < now - _START_SECONDS:
+                del self._woken[name]
+                self._starting.pop(name, None)
+                self._begin_wait(name)
+
     def _hold(self, name: str, seconds: float) -> None:
         if name in self._waits:
             self._held_until[name] = time.monotonic() + seconds
@@ -202,26 +211,26 @@ class Watcher:
         free = max(0, self._starts_at_once - len(self._starting))
         for name in sorted(due, key=self._waited, reverse=True)[:free]:
             self._starting[name] = now
-            self._wake(name, Wake.DATA)
+            self._wake(name)
 
     async def _deal(self, name: str) -> None:
         """Deal one connector's tasks here: a burst of new ones would take a run each, only to find no data."""
-        if await self._ask(name, "deal", lambda: self._probe.deal(name)) and name in self._waits:
+        if await self._ask(self._dealing, name, "deal", lambda: self._probe.deal(name)) and name in self._waits:
             self._left_to_runs.add(name)
 
     async def _ask_source(self, name: str) -> None:
         """Ask one source."""
-        if await self._ask(name, "latest()", lambda: self._probe.source_has_data(name)):
-            self._wake(name, Wake.DATA)
+        if await self._ask(self._asking, name, "latest()", lambda: self._probe.source_has_data(name)):
+            self._wake(name)
 
-    async def _ask(self, name: str, what: str, call: Callable[[], bool]) -> bool:
+    async def _ask(self, slots: asyncio.Semaphore, name: str, what: str, call: Callable[[], bool]) -> bool:
         """Ask what may call a connector's code → the answer; true where a run is to report that it hangs or fails.
 
         A hanging one gives its slot away.
         """
         asked: asyncio.Future[bool] | None = None
         try:
-            async with self._slots:
+            async with slots:
                 asked = asyncio.ensure_future(in_thread(call))
                 await asyncio.wait({asked}, timeout=_SLOW_SECONDS)
             if not asked.done():
@@ -242,9 +251,10 @@ class Watcher:
 
     def _wake_all(self, connectors: Collection[str]) -> None:
         for connector in connectors:
-            self._wake(connector, Wake.DATA)
+            self._wake(connector)
 
-    def _wake(self, connector: str, wake: Wake) -> None:
+    def _wake(self, connector: str) -> None:
         for future in self._waits.get(connector, ()):
             if not future.done():
-                future.set_result(wake)
+                future.set_result(None)
+                self._woken[connector] = time.monotonic()

@@ -33,7 +33,7 @@ class Cause(Enum):
     DAG_PROCESSOR = "dag_processor"
     QUEUED = "queued"
     SLOT = "slot"
-    DEFERRED = "deferred"
+    NO_RUN = "no_run"
     UNKNOWN = "unknown"
 
 
@@ -146,7 +146,7 @@ def _causes_in_airflow(
     if rule is not None:
         yield rule(waiting)
     if waiting.run_state is None:
-        yield Cause.UNKNOWN, f"{_work_text(waiting)}: Airflow has no run of it; see its DAG, and import errors"
+        yield Cause.NO_RUN, f"{_work_text(waiting)}: {_NO_RUN}"
     yield Cause.UNKNOWN, f"{_work_text(waiting)}: the task of its run is {waiting.run_state}"
 
 
@@ -168,14 +168,6 @@ def _scheduled(waiting: WaitingFacts) -> tuple[Cause, str]:
     )
 
 
-def _deferred(waiting: WaitingFacts) -> tuple[Cause, str]:
-    return (
-        Cause.DEFERRED,
-        f"{_work_text(waiting)}: its run is deferred, and the triggerer has not woken it: "
-        "see its log, and whether triggerer.capacity exceeds the number of connectors",
-    )
-
-
 def _held_back(waiting: WaitingFacts) -> tuple[Cause, str]:
     return Cause.SLOT, f"{_work_text(waiting)}: its run waits for another run of its DAG, or for one to be scheduled"
 
@@ -192,11 +184,15 @@ def _tried_again(waiting: WaitingFacts) -> tuple[Cause, str]:
     return Cause.RETRY, f"{_work_text(waiting)}: its run failed and waits for Airflow's next try; see its log"
 
 
+_NO_RUN = (
+    "Airflow has made no run of it; see import errors, the triggerer's log, and whether triggerer.capacity exceeds the "
+    "number of connectors"
+)
+
 _BY_STATE: Mapping[str, Callable[[WaitingFacts], tuple[Cause, str]]] = {
     "queued": _queued,
     "scheduled": _scheduled,
     "none": _held_back,
-    "deferred": _deferred,
     "running": _running_task,
     "restarting": _running_task,
     "up_for_retry": _tried_again,

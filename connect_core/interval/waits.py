@@ -16,7 +16,7 @@ class Check(Enum):
     DEAL = "deal"
     """By dealing its tasks, which is all it lacks: it has no interval to end, and its data is looked for after that."""
     NEVER = "never"
-    """It must not run: failed, paused, stopped, or held by another."""
+    """It must not run: failed, paused or stopped."""
     SINK = "sink"
     """By the last stable offsets of its partitions."""
     LATEST = "latest"
@@ -27,7 +27,16 @@ class Check(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the metadata database says about a waiting connector."""
+    """What the metadata database says about a waiting connector.
+
+    ``since_run``: seconds since the last holder of its lease gave it back or lost it; negative while one holds it.
+    """
 
     check: Check
     poll_seconds: float = 10.0
+    since_run: float | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run holds the connector."""
+        return self.since_run is not None and self.since_run < 0

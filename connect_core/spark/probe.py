@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import threading
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,6 +37,10 @@ _LOG = logging.getLogger(__name__)
 
 Ends = Mapping[TopicPartition, PartitionEnds]
 
+_MOST_KEPT = 20_000
+_KEPT_SECONDS = 30.0
+"""For so long a configuration is not read again unless it is replaced: its secrets may have been."""
+
 _CHECKS = {Readiness.DUE: Check.NOW, Readiness.HELD: Check.NEVER}
 
 
@@ -47,6 +53,7 @@ class ConnectorProbe:
     admin: KafkaAdmin
     providers: ConfigProviders = field(default_factory=ConfigProviders)
     _workers: dict[str, ConnectorWorker] = field(default_factory=dict)
+    _configs: dict[str, _Kept] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
@@ -65,7 +72,7 @@ class ConnectorProbe:
         configs: dict[str, IntervalSettings] = {}
         for one in facts:
             try:
-                configs[one.name] = self._parsed(one).interval_settings()
+                configs[one.name] = self._kept(one).settings
             except Exception as error:
                 self._leave_to_its_run(one, error)
                 found.append(one.name)
@@ -119,24 +126,53 @@ class ConnectorProbe:
             return self._standing(facts, ready)
         except Exception as error:
             self._leave_to_its_run(facts, error)
-            return Standing(Check.NOW)
+            return Standing(Check.NOW, since_run=facts.lease_age)
 
     def _standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
         if ready is Readiness.DUE and is_undealt(facts):
-            return Standing(Check.DEAL)
+            return Standing(Check.DEAL, since_run=facts.lease_age)
         if ready in _CHECKS:
-            return Standing(_CHECKS[ready])
+            return Standing(_CHECKS[ready], since_run=facts.lease_age)
         if facts.type is ConnectorType.SINK:
-            return Standing(Check.SINK)
-        config = self._parsed(facts)
-        has_bound = type(config.connector()).latest is not SourceConnector.latest  # type: ignore[attr-defined]
-        return Standing(Check.LATEST if has_bound else Check.POLL, config.values["source.poll.interval.ms"] / 1000)
+            return Standing(Check.SINK, since_run=facts.lease_age)
+        config = self._kept(facts)
+        check = Check.LATEST if config.has_bound else Check.POLL
+        return Standing(check, config.poll_seconds, facts.lease_age)
 
     def _leave_to_its_run(self, facts: ConnectorFacts, error: Exception) -> None:
         _log_left(facts.name, Redaction(facts.config, self.providers, facts.name).clean(error))
 
-    def _parsed(self, facts: ConnectorFacts) -> ConnectorConfig:
-        return ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, facts.name))
+    def _kept(self, facts: ConnectorFacts) -> _Kept:
+        """Return what is kept of a configuration: to read hundreds of them every second takes a core."""
+        kept = self._configs.get(facts.name)
+        if kept is not None and kept.version == facts.config_version and time.monotonic() < kept.until:
+            return kept
+        # Those of deleted connectors go with all the others.
+        if len(self._configs) > _MOST_KEPT:
+            self._configs.clear()
+        config = ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, facts.name))
+        has_bound = facts.type is ConnectorType.SOURCE and _has_bound(config)
+        poll_seconds = config.values["source.poll.interval.ms"] / 1000 if facts.type is ConnectorType.SOURCE else 0.0
+        # Not all at the same moment, though all may have been read at once.
+        until = time.monotonic() + _KEPT_SECONDS * random.uniform(0.5, 1.5)
+        kept = _Kept(facts.config_version, until, config.interval_settings(), has_bound, poll_seconds)
+        self._configs[facts.name] = kept
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is looked at every second of a connector's configuration."""
+
+    version: int
+    until: float
+    settings: IntervalSettings
+    has_bound: bool
+    poll_seconds: float
+
+
+def _has_bound(config: ConnectorConfig) -> bool:
+    return type(config.connector()).latest is not SourceConnector.latest  # type: ignore[attr-defined]
 
 
 def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:

@@ -65,15 +65,15 @@ def renew(connection: Connection, name: str, holder: str, seconds: float) -> boo
 
 
 def release(connection: Connection, name: str, holder: str) -> None:
-    """Give the connector back if ``holder`` still has it."""
+    """Give the connector back if ``holder`` still has it; the end of its lease stays on record."""
     mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
-    connection.execute(mine.values(holder=None, lease_until=None))
+    connection.execute(mine.values(holder=None, lease_until=later(0.0)))
 
 
 def release_runs(connection: Connection, prefix: str) -> None:
     """Give back every connector whose holder's run id begins so: none of these runs lives any more."""
     dead = func.substr(Connector.holder, 1, len(prefix)) == prefix
-    connection.execute(update(Connector).where(dead).values(holder=None, lease_until=None))
+    connection.execute(update(Connector).where(dead).values(holder=None, lease_until=later(0.0)))
 
 
 def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0, *, is_settling: bool = False) -> int:

@@ -76,7 +76,7 @@ class ConnectorFacts:
 
     ``task_count`` is ``None`` before the first plan since it was created or
     stopped; ``restarting`` holds task numbers and -1 for the connector. ``lease_age``: seconds
-    since the lease of the run that holds it ended, negative while it is valid.
+    since the last lease of a run ended or was given back, negative while it is valid.
     """
 
     name: str

@@ -77,12 +77,16 @@ class Live:
         found: dict[str, int] = self.api.call("GET", "/pools/default_pool")
         return found
 
-    def waiting(self, name: str) -> dict[str, Any] | None:
-        """The task that waits in the triggerer, once the watcher knows of it."""
-        answer = self.api.call(
-            "GET", f"/dags/{dag_id_of(name)}/dagRuns/~/taskInstances", params={"state": ["deferred"]}
-        )
-        return next(iter(answer["task_instances"]), None)
+    def is_watched(self, name: str) -> bool:
+        """Whether something waits in the triggerer for work of the connector."""
+        asset = f"work-{dag_id_of(name)}"
+        answer = self.api.call("GET", "/assets", params={"name_pattern": asset})
+        return any(one["watchers"] for one in answer["assets"] if one["name"] == asset)
+
+    def asset_runs(self, name: str) -> list[str]:
+        """The ids of the runs that were made because there was work."""
+        runs = self.api.latest_runs(dag_id_of(name), 100)
+        return [run.run_id for run in runs if run.run_type == "asset_triggered"]
 
     def state(self, name: str, run_id: str) -> str:
         """The state of a run's task."""

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
+from connect_core.dag.naming import dag_id_of
 from connect_core.dag.past_runs import PastRuns
 from connect_core.dag.scheduler import RequestingScheduler
 from connect_core.interval.values import ConnectorType, TargetState
@@ -23,23 +24,21 @@ from tests.dag.stub import stub_world
 pytestmark = pytest.mark.servers
 
 
-def test_dag_appears_within_seconds_and_waits_without_a_slot(live: Live) -> None:
+def test_dag_appears_within_seconds_and_waits_without_a_run(live: Live) -> None:
     began = time.monotonic()
-    live.create("idle sink/äöü")
+    dag_id = live.create("idle sink/äöü")
     deployed = time.monotonic() - began
-    task = eventually(lambda: live.waiting("idle sink/äöü"))
-    print(f"\ndeployed in {deployed:.1f} s, waiting after {time.monotonic() - began:.1f} s")
-    assert task["dag_display_name"] == "idle sink/äöü"
-    assert task["try_number"] == 1
+    eventually(lambda: live.is_watched("idle sink/äöü"))
+    print(f"\ndeployed in {deployed:.1f} s, watched after {time.monotonic() - began:.1f} s")
     # Housekeeping may be sweeping at first.
-    pool = eventually(lambda: live.pool() if live.pool()["occupied_slots"] == 0 else None)
-    assert pool["deferred_slots"] >= 2
+    eventually(lambda: live.pool()["occupied_slots"] == 0 or None)
+    assert live.api.latest_runs(dag_id) == ()
     assert live.runs("idle sink/äöü") == []
 
 
-def test_data_ends_the_wait_and_the_next_run_waits_again(live: Live) -> None:
+def test_data_makes_a_run_and_the_connector_waits_again(live: Live) -> None:
     live.create("wakes")
-    first = eventually(lambda: live.waiting("wakes"))
+    eventually(lambda: live.is_watched("wakes"))
     for number in range(3):
         told = time.time()
         stub_world.say("wakes", records=5)
@@ -47,35 +46,40 @@ def test_data_ends_the_wait_and_the_next_run_waits_again(live: Live) -> None:
         print(f"\ndata to run: {run['at'] - told:.1f} s")
         assert not run["asked"]
         assert run["continuous"]
-        assert number or run["run_id"] == first["dag_run_id"]
         live.until_state("wakes", run["run_id"], "success")
-        eventually(lambda: live.waiting("wakes"))
     assert [end["records"] for end in live.ended("wakes")] == [5, 5, 5]
     assert len({run["run_id"] for run in live.runs("wakes")}) == 3
+    assert len(live.asset_runs("wakes")) == 3
 
 
-def test_run_that_found_nothing_waits_again_in_the_same_run(live: Live) -> None:
+def test_polled_connector_gets_a_run_every_so_often(live: Live) -> None:
     stub_world.say("polled", check="poll", poll_seconds=1)
     live.create("polled")
     eventually(lambda: len(live.runs("polled")) >= 2 or None)
-    assert len({run["run_id"] for run in live.runs("polled")}) == 1
+    one, other = [run["at"] for run in live.runs("polled")][:2]
+    assert other - one >= 1
     stub_world.say("polled", check="never")
 
 
-def test_manual_run_of_an_idle_connector_ends_the_wait(live: Live) -> None:
+def test_manual_run_of_an_idle_connector_starts_at_once(live: Live) -> None:
     live.create("by hand")
-    waits = eventually(lambda: live.waiting("by hand"))
+    eventually(lambda: live.is_watched("by hand"))
     told = time.time()
     run_id = live.scheduler.trigger("by hand")
-    live.until_state("by hand", waits["dag_run_id"], "success")
-    print(f"\ntrigger to end of the wait: {time.time() - told:.1f} s")
-    assert time.time() - told < 5
     run = eventually(lambda: next(iter(live.runs("by hand")), None))
-    print(f"trigger to run: {run['at'] - told:.1f} s")
+    print(f"\ntrigger to run: {run['at'] - told:.1f} s")
     assert (run["run_id"], run["asked"]) == (run_id, True)
-    assert live.until_state("by hand", run_id, "success", "deferred") == "success"
+    live.until_state("by hand", run_id, "success")
     assert live.ended("by hand")[0]["status"] == "idle"
-    eventually(lambda: live.waiting("by hand"))
+
+
+def test_manual_run_of_a_busy_connector_waits_for_the_end_of_its_run(live: Live) -> None:
+    stub_world.say("in turn", records=3, seconds=5)
+    live.create("in turn")
+    eventually(lambda: live.runs("in turn") or None)
+    run_id = live.scheduler.trigger("in turn")
+    live.until_state("in turn", run_id, "success")
+    assert [end["status"] for end in live.ended("in turn")] == ["drained", "idle"]
 
 
 def test_manual_run_of_a_cron_connector_starts_in_the_worker(live: Live) -> None:
@@ -131,12 +135,14 @@ def test_clearing_a_failed_and_a_committed_run_is_safe(live: Live) -> None:
 
 def test_failed_continuous_connector_is_no_hot_loop_and_restarts(live: Live) -> None:
     live.create("broken")
-    first = eventually(lambda: live.waiting("broken"))
+    eventually(lambda: live.is_watched("broken"))
     stub_world.say("broken", records=3, fatal="a wrong key")
-    live.until_state("broken", first["dag_run_id"], "failed")
-    eventually(lambda: live.waiting("broken"))
-    count = len(live.runs("broken"))
-    assert count == 1
+    run = eventually(lambda: next(iter(live.runs("broken")), None))
+    live.until_state("broken", run["run_id"], "failed")
+    dag_id = dag_id_of("broken")
+    eventually(lambda: live.api.latest_runs(dag_id)[0].state == "failed" or None)
+    time.sleep(5)
+    assert len(live.runs("broken")) == 1
     stub_world.say("broken", failed=None)
     live.scheduler.retry("broken")
     eventually(lambda: live.ended("broken") or None)
@@ -145,9 +151,9 @@ def test_failed_continuous_connector_is_no_hot_loop_and_restarts(live: Live) -> 
 
 def test_continuous_connector_whose_failure_nobody_recorded_is_no_hot_loop(live: Live) -> None:
     live.create("crashing", **{"schedule.retries": "0"})
-    eventually(lambda: live.waiting("crashing"))
+    eventually(lambda: live.is_watched("crashing"))
     stub_world.say("crashing", records=1, crashes=True)
-    eventually(lambda: len(live.runs("crashing")) == 2 or None)
+    eventually(lambda: len(live.runs("crashing")) == 2 or None, 120)
     one, other = (run["at"] for run in live.runs("crashing"))
     assert other - one > 10
     stub_world.say("crashing", crashes=False)
@@ -155,16 +161,18 @@ def test_continuous_connector_whose_failure_nobody_recorded_is_no_hot_loop(live:
 
 def test_pausing_the_dag_stops_the_connector_until_it_is_unpaused(live: Live) -> None:
     live.create("paused")
-    eventually(lambda: live.waiting("paused"))
+    eventually(lambda: live.is_watched("paused"))
     live.scheduler.pause("paused")
     told = time.monotonic()
     eventually(lambda: live.is_mirrored_as_paused("paused"))
     assert time.monotonic() - told < 20
     stub_world.say("paused", records=2)
-    eventually(lambda: live.waiting("paused") is None or None)
+    eventually(lambda: not live.is_watched("paused"))
     assert live.runs("paused") == []
+    told = time.monotonic()
     live.scheduler.resume("paused")
     eventually(lambda: live.ended("paused") or None)
+    print(f"\nunpaused to the end of its run: {time.monotonic() - told:.1f} s")
     assert [end["records"] for end in live.ended("paused")] == [2]
     eventually(lambda: live.is_mirrored_as_paused("paused") is False)
 
@@ -231,11 +239,12 @@ def test_schedule_change_reaches_the_dag(live: Live) -> None:
 
 def test_deleted_connector_loses_its_dag_while_it_waits(live: Live) -> None:
     dag_id = live.create("gone")
-    eventually(lambda: live.waiting("gone"))
+    eventually(lambda: live.is_watched("gone"))
     with live.database.write() as connection:
         connectors.delete(connection, "gone")
     live.scheduler.remove("gone")
     assert live.api.file_of(dag_id) is None
+    eventually(lambda: not live.is_watched("gone"))
 
 
 def test_no_dag_gets_a_second_version_by_being_parsed_again(live: Live) -> None:
@@ -284,16 +293,18 @@ def test_past_runs_are_dropped_but_the_last_ones_and_what_has_not_ended(live: Li
     for number in range(5):
         eventually(lambda number=number: len(live.ended("past")) > number)
         stub_world.say("past", records=1)
-    stub_world.say("past", check="never")
-    waits = eventually(lambda: live.waiting("past"))
+    stub_world.say("past", check="never", seconds=30)
+    open_run = live.scheduler.trigger("past")
+    eventually(lambda: live.runs("past")[-1]["run_id"] == open_run)
 
     def left() -> list[tuple[str, str]]:
         return [(run.run_id, run.state) for run in live.api.latest_runs(dag_id, 100)]
 
+    eventually(lambda: [state for _, state in left() if state != "success"] == ["running"])
     before = left()
     ended = [run for run in before if run[1] == "success"]
     dropped = PastRuns(live.api, [dag_id], Retention(timedelta(days=1), 2)).forget()
     assert (dropped, left()) == (len(ended) - 2, before[: len(before) - dropped])
     assert PastRuns(live.api, [dag_id], Retention(timedelta(0), 2)).forget() == 2
-    assert left() == [(waits["dag_run_id"], "running")]
-    assert live.state("past", waits["dag_run_id"]) == "deferred"
+    assert left() == [(open_run, "running")]
+    stub_world.say("past", interrupted=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.dag.airflow_api import DagRun, RunFilter
+from connect_core.dag.airflow_api import DagFile, DagRun, RunFilter
 from connect_core.dag.airflow_client import Silence
 from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.naming import dag_id_of
@@ -23,7 +23,6 @@ class Airflow:
 
     def __init__(self) -> None:
         self.paused: set[str] = set()
-        self.queued: list[DagRun] = []
         self.history: list[DagRun] = []
         self.done: list[tuple[str, str]] = []
         self.errors: list[Exception] = []
@@ -35,10 +34,18 @@ class Airflow:
 
     def runs(self, wanted: RunFilter) -> Iterator[DagRun]:
         """The runs wanted, the newest first."""
-        for one in [*self.queued, *self.history]:
+        for one in self.history:
             is_lately = wanted.ended_after is None or one.seconds_since_end is not None
             if one.dag_id in wanted.dag_ids and one.state in wanted.states and is_lately:
                 yield one
+
+    def file_of(self, dag_id: str) -> DagFile:
+        """The file of all."""
+        return DagFile("token", "then")
+
+    def reparse(self, file: DagFile) -> None:
+        """Note it."""
+        self.done.append(("parse", file.token))
 
     def deploy_all(self, names: Collection[str]) -> Outcomes:
         """Note it."""
@@ -130,11 +137,15 @@ def test_observe_mirrors_pause_flags(database: Database, airflow: Airflow, dutie
     assert mirror(database) == {"a": False, "b": False}
 
 
-def test_observe_returns_dags_whose_runs_wait_for_another(airflow: Airflow, duties: AirflowDuties) -> None:
-    airflow.queued = [run("a"), run("b", run_type="backfill")]
-    assert set(duties.observe()) == {dag_id_of("a")}
-    airflow.paused = {"a"}
-    assert set(duties.observe()) == set()
+def test_unpaused_dag_has_its_file_parsed_for_its_watch(airflow: Airflow, duties: AirflowDuties) -> None:
+    airflow.paused = {"a", "b"}
+    duties.observe()
+    duties.observe()
+    assert airflow.done == []
+    airflow.paused = {"b"}
+    duties.observe()
+    duties.observe()
+    assert airflow.done == [("parse", "token")]
 
 
 def test_unpausing_in_airflow_resumes_a_paused_connector(

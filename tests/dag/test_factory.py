@@ -61,24 +61,25 @@ def test_dag_shows_an_overlong_name() -> None:
     assert max(map(len, dag.tags)) == 100
 
 
-def test_dag_runs_one_at_a_time_from_now_on() -> None:
-    dag = dag_of(source("a"))
-    assert (dag.max_active_runs, dag.catchup, dag.is_paused_upon_creation) == (1, False, False)
+@pytest.mark.parametrize("schedule", ["@continuous", "*/5 * * * *", "PT5M", "@none", "asset:kafka://c/t"])
+def test_dag_works_on_one_task_at_a_time_from_now_on(schedule: str) -> None:
+    dag = dag_of(source("a", schedule))
+    task = dag.get_task("run")
+    assert isinstance(task, ConnectorRunOperator)
+    assert (task.max_active_tis_per_dag, task.start_from_trigger) == (1, False)
+    assert (dag.catchup, dag.is_paused_upon_creation) == (False, False)
     assert dag.start_date == dag_of(source("b")).start_date
 
 
-def test_task_of_a_continuous_dag_starts_in_the_triggerer() -> None:
-    task = dag_of(source("a")).get_task("run")
-    assert isinstance(task, ConnectorRunOperator)
-    assert task.start_from_trigger
-    assert task.start_trigger_args is not None
-    assert task.start_trigger_args.trigger_kwargs == {"connector": "a", "pause_seconds": 0.0}
-    assert task.start_trigger_args.next_method == "resume"
+def test_continuous_dag_is_scheduled_on_what_the_watcher_finds() -> None:
+    dags = [dag_of(source("a")), dag_of(source("b"))]
+    assets = [dag.schedule for dag in dags]
+    assert [asset.name for asset in assets] == [f"work-{dag_id_of(name)}" for name in "ab"]
+    assert [watcher.trigger.connector for asset in assets for watcher in asset.watchers] == ["a", "b"]
 
 
-@pytest.mark.parametrize("schedule", ["*/5 * * * *", "PT5M", "@none", "asset:kafka://c/t"])
-def test_task_of_another_dag_starts_in_the_worker(schedule: str) -> None:
-    assert not dag_of(source("a", schedule)).get_task("run").start_from_trigger
+def test_only_a_continuous_dag_may_have_a_run_made_before_another_has_ended() -> None:
+    assert [dag_of(source("a", schedule)).max_active_runs for schedule in ("@continuous", "PT5M")] == [3, 1]
 
 
 @pytest.mark.parametrize("spark_mode", ["connect", "submit"])
@@ -106,7 +107,7 @@ def test_dag_that_cannot_be_scheduled_takes_no_other_down(broken: ScheduledConne
     assert dags[dag_id_of("a")].schedule is None
     assert doc is not None
     assert "only when triggered" in doc
-    assert dags[dag_id_of("b")].schedule == "@continuous"
+    assert dags[dag_id_of("b")].schedule.name == f"work-{dag_id_of('b')}"
 
 
 def test_dag_holds_no_config() -> None:

@@ -75,7 +75,7 @@ def test_run_that_stays_queued_is_seen_and_scheduled_again(live: Live) -> None:
 
 def test_overseer_hears_of_airflow_and_its_parts(live: Live) -> None:
     live.create("overseen")
-    eventually(lambda: live.waiting("overseen"))
+    eventually(lambda: live.is_watched("overseen"))
 
     def told() -> bool:
         with live.database.read() as connection:

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from airflow.sdk import DAG, Asset, AssetAlias
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException, TaskDeferred
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from connect_core.dag.run_task import ConnectorTask
-from connect_core.dag.trigger import ConnectorWaitTrigger
 from connect_core.errors import ConnectError, LeaseLostError, RetriableError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 
@@ -51,26 +50,33 @@ def context(run_type: str = "scheduled", try_number: int = 1) -> Any:
 
 def test_request_carries_ids_only() -> None:
     made = task(MOVED)
-    made.resume(context(), {"reason": "data"})
+    made.execute(context())
     assert made.requests == [RunRequest("a", "scheduled__1", True, False, False, BOUND)]
 
 
-@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("asset_triggered", 1), ("scheduled", 2)])
+@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("backfill", 1), ("asset_triggered", 2)])
 def test_request_of_a_wanted_run_or_another_try_is_asked(run_type: str, try_number: int) -> None:
     made = task(MOVED)
-    made.resume(context(run_type, try_number), {"reason": "asked"})
+    made.execute(context(run_type, try_number))
     assert made.requests[0].asked
+
+
+@pytest.mark.parametrize("run_type", ["scheduled", "asset_triggered"])
+def test_request_of_a_run_that_airflow_made_by_itself_is_not_asked(run_type: str) -> None:
+    made = task(MOVED)
+    made.execute(context(run_type))
+    assert not made.requests[0].asked
 
 
 def test_request_knows_the_last_try() -> None:
     made = task(MOVED)
-    made.resume(context(try_number=4), {"reason": "asked"})
+    made.execute(context(try_number=4))
     assert made.requests[0].last_try
 
 
 def test_run_that_moved_ends_with_asset_events() -> None:
     made, where = task(MOVED), context()
-    summary = made.resume(where, {"reason": "data"})
+    summary = made.execute(where)
     events, metadata = where["outlet_events"], {"connector": "a", **summary}
     assert summary == {"status": "drained", "reason": "", "intervals": 2, "records": 7}
     assert events[Asset(uri="kafka://c/told")].extra == metadata
@@ -84,25 +90,13 @@ def test_run_that_moved_nothing_has_no_asset_events() -> None:
     assert made.outlets == []
 
 
-def test_idle_continuous_run_waits_in_the_triggerer() -> None:
-    with pytest.raises(TaskDeferred) as deferred:
-        task(IDLE).resume(context(), {"reason": "data"})
-    assert isinstance(deferred.value.trigger, ConnectorWaitTrigger)
-    assert deferred.value.trigger.connector == "a"
-    assert deferred.value.method_name == "resume"
+def test_idle_run_of_a_continuous_connector_ends() -> None:
+    assert task(IDLE).execute(context("asset_triggered"))["status"] == "idle"
 
 
-@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("scheduled", 2)])
-def test_idle_run_that_was_asked_for_ends(run_type: str, try_number: int) -> None:
-    assert task(IDLE).resume(context(run_type, try_number), {"reason": "asked"})["status"] == "idle"
-
-
-def test_failed_connector_waits_unless_asked() -> None:
-    failed = RunOutcome(RunStatus.FAILED, reason="a wrong key", wait=True)
-    with pytest.raises(TaskDeferred):
-        task(failed).resume(context(), {"reason": "data"})
+def test_run_of_a_failed_connector_fails_with_the_reason() -> None:
     with pytest.raises(AirflowFailException, match="a wrong key"):
-        task(failed).resume(context("manual"), {"reason": "asked"})
+        task(RunOutcome(RunStatus.FAILED, reason="a wrong key", wait=True)).execute(context())
 
 
 HELD = RunOutcome(RunStatus.SKIPPED, reason="another run holds a")
@@ -112,13 +106,7 @@ def test_run_of_a_held_connector_is_skipped_with_the_reason() -> None:
     with pytest.raises(AirflowSkipException, match="another run holds a"):
         task(HELD, continuous=False).execute(context())
     with pytest.raises(AirflowSkipException, match="another run holds a"):
-        task(HELD).resume(context("manual"), {"reason": "asked"})
-
-
-def test_continuous_run_of_a_held_connector_waits_a_while() -> None:
-    with pytest.raises(TaskDeferred) as deferred:
-        task(HELD).resume(context(), {"reason": "data"})
-    assert deferred.value.trigger.pause_seconds > 0
+        task(HELD).execute(context("manual"))
 
 
 @pytest.mark.parametrize(
@@ -131,5 +119,5 @@ def test_continuous_run_of_a_held_connector_waits_a_while() -> None:
 )
 def test_error_says_whether_another_try_helps(error: ConnectError, expected: type[Exception]) -> None:
     with pytest.raises(AirflowException, match=str(error)) as raised:
-        task(error).resume(context(), {"reason": "data"})
+        task(error).execute(context())
     assert type(raised.value) is expected

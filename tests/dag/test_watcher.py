@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 import pytest
 
 from connect_core.dag import watcher as watching
-from connect_core.dag.naming import dag_id_of
-from connect_core.dag.watcher import Wake, Watcher
+from connect_core.dag.watcher import Watcher
 from connect_core.errors import RetriableError
 from connect_core.interval.waits import Check, Standing
 
@@ -23,7 +22,6 @@ class World:
     def __init__(self) -> None:
         self.checks: dict[str, Standing] = {}
         self.data: set[str] = set()
-        self.queued: set[str] = set()
         self.left_alone: dict[str, float] = {}
         self.asked: list[list[str]] = []
         self.answers = True
@@ -69,11 +67,10 @@ class World:
             self.hang.wait(LONG)
         return connector in self.data
 
-    def observe(self) -> Collection[str]:
-        """The DAGs with queued runs; hangs when told to."""
+    def observe(self) -> None:
+        """Look at Airflow's flags; hangs when told to."""
         if not self.answers:
             self.deaf.wait(LONG)
-        return [dag_id_of(name) for name in self.queued]
 
     def holds(self, names: Collection[str]) -> Mapping[str, float]:
         """How long to leave those alone that fail; hangs when told to."""
@@ -105,7 +102,7 @@ def watch(world: World, body: Callable[[Watcher], Awaitable[None]], starts_at_on
     asyncio.run(run())
 
 
-async def stays(wait: "asyncio.Task[Wake]", ticks: int = 10) -> bool:
+async def stays(wait: "asyncio.Task[None]", ticks: int = 10) -> bool:
     done, _ = await asyncio.wait({wait}, timeout=ticks * TICK)
     return not done
 
@@ -118,7 +115,7 @@ def test_wait_ends_when_a_sink_has_data() -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
         assert await stays(one)
         world.data = {"a"}
-        assert await one is Wake.DATA
+        await one
         assert await stays(other)
         assert ["a", "b"] in world.batches
         other.cancel()
@@ -131,7 +128,7 @@ def test_wait_ends_at_once_when_work_is_unfinished() -> None:
     world.checks = {"a": Standing(Check.NOW)}
 
     async def body(watcher: Watcher) -> None:
-        assert await watcher.wait("a") is Wake.DATA
+        await watcher.wait("a")
 
     watch(world, body)
 
@@ -145,7 +142,7 @@ def test_wait_of_a_failed_connector_goes_on_until_it_is_restarted() -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
         world.checks = {"a": Standing(Check.NOW)}
-        assert await wait is Wake.DATA
+        await wait
 
     watch(world, body)
 
@@ -159,17 +156,66 @@ def test_wait_of_a_deleted_connector_goes_on() -> None:
     watch(World(), body)
 
 
-def test_wait_ends_for_a_queued_run() -> None:
+def test_wait_goes_on_while_a_run_holds_the_connector() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.NEVER), "b": Standing(Check.NEVER)}
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK, since_run=-5.0)}
 
     async def body(watcher: Watcher) -> None:
-        one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
-        assert await stays(one)
-        world.queued = {"a"}
-        assert await one is Wake.YIELD
-        assert await stays(other)
-        other.cancel()
+        wait = asyncio.create_task(watcher.wait("a"))
+        assert await stays(wait)
+        world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
+        await wait
+
+    watch(world, body)
+
+
+def test_next_wait_ends_once_the_run_that_was_asked_for_is_over() -> None:
+    world = World()
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK, since_run=100.0)}
+
+    async def body(watcher: Watcher) -> None:
+        await watcher.wait("a")
+        again = asyncio.create_task(watcher.wait("a"))
+        assert await stays(again), "the run has not begun"
+        world.checks = {"a": Standing(Check.SINK, since_run=-5.0)}
+        assert await stays(again), "the run is under way"
+        world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
+        await again
+
+    watch(world, body)
+
+
+def test_next_wait_ends_when_the_run_that_was_asked_for_has_not_been_seen_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watching, "_START_SECONDS", 20 * TICK)
+    world = World()
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK)}
+
+    async def body(watcher: Watcher) -> None:
+        await watcher.wait("a")
+        again = asyncio.create_task(watcher.wait("a"))
+        assert await stays(again)
+        await again
+
+    watch(world, body)
+
+
+def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None:
+    world = World()
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK)}
+
+    async def body(watcher: Watcher) -> None:
+        await watcher.wait("a")
+        world.left_alone = {"a": 0.3}
+        world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
+        again = asyncio.create_task(watcher.wait("a"))
+        assert await stays(again, 20)
+        await again
 
     watch(world, body)
 
@@ -180,7 +226,7 @@ def test_wait_of_a_polled_source_ends_after_its_interval() -> None:
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
-        assert await one is Wake.DATA
+        await one
         assert await stays(other)
         other.cancel()
 
@@ -196,10 +242,10 @@ def test_wait_of_a_source_is_not_held_up_by_hanging_ones() -> None:
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
-        assert await watcher.wait("a") is Wake.DATA
+        await watcher.wait("a")
         world.data = set(names)
         world.hang.set()
-        assert await asyncio.gather(*waits) == [Wake.DATA] * 3
+        await asyncio.gather(*waits)
 
     watch(world, body)
 
@@ -213,25 +259,13 @@ def test_wait_is_held_back_while_runs_keep_failing() -> None:
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
         assert await stays(one)
-        assert await one is Wake.DATA
+        await one
         assert await stays(other)
         # Blocked and no longer: it was restarted.
         world.checks["b"] = Standing(Check.NEVER)
         assert await stays(other)
         world.checks["b"] = Standing(Check.SINK)
-        assert await other is Wake.DATA
-
-    watch(world, body)
-
-
-def test_wait_after_a_pause_does_not_look_before() -> None:
-    world = World()
-    world.checks = {"a": Standing(Check.NOW)}
-
-    async def body(watcher: Watcher) -> None:
-        wait = asyncio.create_task(watcher.wait("a", pause_seconds=0.3))
-        assert await stays(wait)
-        assert await wait is Wake.DATA
+        await other
 
     watch(world, body)
 
@@ -245,7 +279,7 @@ def test_watcher_survives_an_outage() -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
         world.broken = False
-        assert await wait is Wake.DATA
+        await wait
 
     watch(world, body)
 
@@ -267,10 +301,10 @@ def test_waits_end_while_airflow_answers_nothing() -> None:
     async def body(watcher: Watcher) -> None:
         one, other, due = (asyncio.create_task(watcher.wait(name)) for name in "abc")
         world.data = {"a"}
-        assert await asyncio.gather(one, due) == [Wake.DATA] * 2
+        await asyncio.gather(one, due)
         assert await stays(other)
         world.data = {"b"}
-        assert await other is Wake.DATA
+        await other
         assert world.served.is_set()
 
     try:
@@ -286,7 +320,7 @@ def test_waits_of_many_connectors_are_asked_about_in_one_call() -> None:
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
-        assert set(await asyncio.gather(*waits)) == {Wake.DATA}
+        await asyncio.gather(*waits)
         assert world.asked == [names]
 
     watch(world, body)
@@ -300,12 +334,12 @@ def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() ->
 
     async def body(watcher: Watcher) -> None:
         waits = {name: asyncio.create_task(watcher.wait(name)) for name in new}
-        assert await watcher.wait("busy") is Wake.DATA
+        await watcher.wait("busy")
         done, left = await asyncio.wait(waits.values(), timeout=20 * TICK)
         assert len(done) == 4, "the rest wait until these have started"
         started = [name for name, wait in waits.items() if wait in done]
         for name in started:
-            world.checks[name] = Standing(Check.NEVER)
+            world.checks[name] = Standing(Check.NEVER, since_run=0.0)
         again = [asyncio.create_task(watcher.wait(name)) for name in started]
         done, left = await asyncio.wait(left, timeout=20 * TICK)
         assert len(done) == 4
@@ -328,7 +362,7 @@ def test_burst_of_new_connectors_is_dealt_without_a_run_and_a_few_at_a_time() ->
         assert sorted(world.dealt) == names, "each once"
         assert 1 < world.most_dealing <= 8
         world.data = {"new-007"}
-        assert await waits[7] is Wake.DATA
+        await waits[7]
         for wait in waits:
             wait.cancel()
 
@@ -347,7 +381,7 @@ def test_connector_that_only_a_run_can_deal_gets_one_and_holds_up_no_other(monke
         waits = {name: asyncio.create_task(watcher.wait(name)) for name in names}
         done, left = await asyncio.wait(waits.values(), timeout=LONG / 2, return_when=asyncio.ALL_COMPLETED)
         assert [name for name, wait in waits.items() if wait in left] == ["well"]
-        assert {wait.result() for wait in done} == {Wake.DATA}
+        assert all(wait.exception() is None for wait in done)
         assert world.checks["well"].check is Check.SINK
         waits["well"].cancel()
 

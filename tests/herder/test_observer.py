@@ -176,7 +176,7 @@ def test_run_that_is_due_is_work_of_a_source(scene: Scene) -> None:
     # Whoever looks without Airflow leaves it alone.
     scene.look()
     assert scene.waiting("b") is not None
-    scene.look({"b": AirflowRun("run-1", "deferred", None)})
+    scene.look({"b": AirflowRun("run-1", "running", None)})
     assert scene.waiting("b") is None
 
 

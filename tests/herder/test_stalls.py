@@ -122,8 +122,7 @@ STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
         Cause.SLOT,
         "core.parallelism or pool small",
     ),
-    ("not woken", {"waiting": waits(run_id="r", run_state="deferred")}, deployment(), Cause.DEFERRED, "not woken"),
-    ("no run", {"waiting": waits()}, deployment(), Cause.UNKNOWN, "Airflow has no run of it"),
+    ("no run", {"waiting": waits()}, deployment(), Cause.NO_RUN, "Airflow has made no run of it"),
     ("standalone", {"waiting": waits()}, Deployment({}, is_airflow=False), Cause.UNKNOWN, "is not known"),
 ]
 

@@ -97,7 +97,10 @@ def test_a_burst_is_done_in_time_and_holds_up_nobody(scene: Scene) -> None:
         _eventually(lambda: all(busy.arrived()), 120)
         time.sleep(QUIET_SECONDS)
         phases = [_phase(scene, "before", _rest)]
-        phases += [_phase(scene, act.what, partial(_burst, scene, many, act)) for act in many.acts()]
+        for act in many.acts():
+            phases.append(_phase(scene, act.what, partial(_burst, scene, many, act)))
+            if act.what == "resumed":
+                phases.append(_phase(scene, "idle beside", _rest))
         phases.append(_phase(scene, "after", _rest))
         busy.stop_writing()
         _eventually(busy.is_complete, STANDSTILL_SECONDS)

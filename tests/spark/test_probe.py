@@ -161,5 +161,5 @@ def test_schedule_that_makes_no_sense_leaves_the_dags_of_others(world: World, sc
     with world.database.read() as connection:
         found = scheduled_connectors(connection)
     dags = connector_dags(found)
-    assert dags[dag_id_of("well")].schedule == "@continuous"
+    assert dags[dag_id_of("well")].schedule.name == f"work-{dag_id_of('well')}"
     assert dag_id_of("broken") in dags

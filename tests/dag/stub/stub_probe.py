@@ -1,9 +1,10 @@
 """A stand-in for the probe: looks at the counters of the stand-in's world."""
 
+import fcntl
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from stub_world import facts
+from stub_world import events, facts, path
 
 from connect_core.interval.waits import Check, Standing
 
@@ -27,8 +28,22 @@ class StubProbe:
 def _standing(name: str) -> Standing:
     now = facts(name)
     if now.get("failed") or now.get("waits_until", 0) > time.time():
-        return Standing(Check.NEVER)
-    return Standing(Check(now.get("check", "sink")), float(now.get("poll_seconds", 10)))
+        return Standing(Check.NEVER, since_run=_since_run(name))
+    check = Check(now.get("check", "sink"))
+    return Standing(check, float(now.get("poll_seconds", 10)), _since_run(name))
+
+
+def _since_run(name: str) -> float | None:
+    """As a lease tells it: the stand-in holds a lock while it runs. A crashed run gave it back as it began."""
+    runs = [event["at"] for event in events(name)]
+    if not runs:
+        return None
+    with path(name, "lock").open("a") as lease:
+        try:
+            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return -1.0
+    return max(0.0, time.time() - runs[-1])
 
 
 def open_probe(settings: object, database: object) -> StubProbe:
