@@ -53,6 +53,10 @@ class StagedFile:
         """Return how many bytes are written."""
         return self._size
 
+    def seekable(self) -> bool:
+        """Return that there is one way only: to the end."""
+        return False
+
     def flush(self) -> None:
         """Do nothing: nothing is held back."""
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import pyarrow as pa
 
 from connect_core.api.batch import Batch, Columns, Data, Objects
-from connect_core.connectors.filesystem.columns import Kind
+from connect_core.api.data import to_text
+from connect_core.connectors.filesystem.columns import Kind, to_type
 from connect_core.connectors.filesystem.rows import Rows, columns_of_values, kind_of_column, rows_of_array, rows_of_maps
 from connect_core.errors import DataError
 
-__all__ = ["Extras", "rows_of_batch", "uniform"]
+__all__ = ["Extras", "extra_columns", "plain_columns", "rows_of_batch", "uniform"]
 
 _KEY = "_key"
+_HEADERS = "_headers"
+_HEADERS_KIND: Kind = ("list", ("struct", (("name", "string"), ("value", "string"))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Extras:
 
     key: bool = False
     metadata: bool = False
+    headers: bool = False
 
 
 def uniform(batch: Batch) -> Iterator[Batch]:
@@ -41,10 +47,35 @@ def uniform(batch: Batch) -> Iterator[Batch]:
 def rows_of_batch(batch: Batch, extras: Extras) -> Rows:
     """Return the rows of a uniform batch. Raises DataError."""
     data = batch.value
-    rows = _of_maps(data) if _is_schemaless(data) else rows_of_array(_columns(data))
-    if extras.key:
-        rows = rows.with_column(_KEY, *_key_column(batch.key))
-    return _with_metadata(rows, batch) if extras.metadata else rows
+    rows = _of_maps(data) if _is_schemaless(data) else rows_of_array(plain_columns(data))
+    for name, kind, array in extra_columns(batch, extras):
+        rows = rows.with_column(name, kind, array)
+    return rows
+
+
+def extra_columns(batch: Batch, extras: Extras) -> list[tuple[str, Kind, pa.Array]]:
+    """Return what is stored besides the value, as columns. Raises DataError."""
+    found = [(_KEY, *_key_column(batch.key))] if extras.key else []
+    if extras.metadata:
+        topic, partition = batch.original or (batch.topic, batch.partition)
+        places = (
+            ("_topic", topic.cast(pa.string())),
+            ("_partition", partition),
+            ("_offset", batch.offset),
+            ("_timestamp", batch.timestamp.cast(pa.timestamp("ms", "UTC"))),
+        )
+        found += [(name, str(array.type), array) for name, array in places]
+    if extras.headers:
+        found.append((_HEADERS, _HEADERS_KIND, _headers_column(batch)))
+    return found
+
+
+def plain_columns(data: Data) -> Columns:
+    """Return keys or values of one schema as a column. Raises DataError where one does not fit."""
+    columns = data.to_columns()
+    if columns is None:
+        raise DataError("a value or key does not fit a column of its schema's type")
+    return columns
 
 
 def _is_schemaless(data: Data) -> bool:
@@ -56,31 +87,27 @@ def _of_maps(data: Data) -> Rows:
     return rows_of_maps(values, columns_of_values(values))
 
 
-def _columns(data: Data) -> Columns:
-    columns = data.to_columns()
-    if columns is None:
-        raise DataError("a value or key does not fit a column of its schema's type")
-    return columns
-
-
 def _key_column(data: Data) -> tuple[Kind, pa.Array]:
     """Return the keys as one column, whatever they are."""
     if not _is_schemaless(data):
-        columns = _columns(data)
+        columns = plain_columns(data)
         return kind_of_column(columns), columns.array
     objects = data.to_objects()
     rows = _of_maps(Objects(objects.schemas, [{_KEY: key} for key in objects.values]))
     return rows.columns[0][1], rows.arrays[0]
 
 
-def _with_metadata(rows: Rows, batch: Batch) -> Rows:
-    topic, partition = batch.original or (batch.topic, batch.partition)
-    places = (
-        ("_topic", topic.cast(pa.string())),
-        ("_partition", partition),
-        ("_offset", batch.offset),
-        ("_timestamp", batch.timestamp.cast(pa.timestamp("ms", "UTC"))),
-    )
-    for name, array in places:
-        rows = rows.with_column(name, str(array.type), array)
-    return rows
+def _headers_column(batch: Batch) -> pa.Array:
+    """Return each record's headers in order: a name may stand several times."""
+    given = batch.headers or [()] * len(batch)
+    rows = [[{"name": header.key, "value": _header_text(header.value)} for header in one] for one in given]
+    return pa.array(rows, to_type(_HEADERS_KIND))
+
+
+def _header_text(value: Any) -> str | None:
+    """Return a header's value as text: of bytes base64, of numbers and booleans as Connect writes them."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bytes | memoryview):
+        return base64.b64encode(value).decode()
+    return to_text(value)

@@ -14,8 +14,23 @@ from functools import cache
 from importlib import metadata
 from typing import Any, Generic, TypeVar
 
-from connect_core.connectors.filesystem.formats import Format, ParquetFormat
-from connect_core.connectors.filesystem.partitioners import DefaultPartitioner, Partitioner
+from connect_core.connectors.filesystem.formats import (
+    AvroFormat,
+    CsvFormat,
+    Format,
+    JsonLinesFormat,
+    OrcFormat,
+    ParquetFormat,
+    RawFormat,
+)
+from connect_core.connectors.filesystem.partitioners import (
+    DailyPartitioner,
+    DefaultPartitioner,
+    FieldPartitioner,
+    HourlyPartitioner,
+    Partitioner,
+    TimeBasedPartitioner,
+)
 from connect_core.connectors.filesystem.storages import LocalStorage, Storage
 from connect_core.errors import ConfigError
 
@@ -24,6 +39,7 @@ __all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
 Chosen = TypeVar("Chosen")
 """The contract that the classes keep."""
 
+_CONFLUENT = "io.confluent.connect.storage.partitioner."
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
@@ -70,12 +86,39 @@ def _entry_points(group: str) -> Mapping[str, metadata.EntryPoint]:
     return {point.name: point for point in metadata.entry_points(group=f"connect_core.filesystem.{group}")}
 
 
-FORMATS: Choice[Format] = Choice("formats", Format, {"parquet": ParquetFormat})  # type: ignore[type-abstract]
+FORMATS: Choice[Format] = Choice(
+    "formats",
+    Format,  # type: ignore[type-abstract]
+    {
+        "parquet": ParquetFormat,
+        "avro": AvroFormat,
+        "csv": CsvFormat,
+        "json": JsonLinesFormat,
+        "orc": OrcFormat,
+        "raw": RawFormat,
+    },
+)
 
 PARTITIONERS: Choice[Partitioner] = Choice(
     "partitioners",
     Partitioner,  # type: ignore[type-abstract]
-    {"partition": DefaultPartitioner},
+    {
+        "partition": DefaultPartitioner,
+        "field": FieldPartitioner,
+        "time": TimeBasedPartitioner,
+        "daily": DailyPartitioner,
+        "hourly": HourlyPartitioner,
+    },
+    {
+        f"{_CONFLUENT}{name}Partitioner": short
+        for name, short in (
+            ("Default", "partition"),
+            ("Field", "field"),
+            ("TimeBased", "time"),
+            ("Daily", "daily"),
+            ("Hourly", "hourly"),
+        )
+    },
 )
 
 STORAGES: Choice[Storage] = Choice("storages", Storage, {"file": LocalStorage})  # type: ignore[type-abstract]

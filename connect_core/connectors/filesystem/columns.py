@@ -9,7 +9,7 @@ order they are merged, the result has the same types.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -22,8 +22,10 @@ __all__ = [
     "Kind",
     "KindConflict",
     "columns_of_texts",
+    "field_names",
     "kind_of_array",
     "kind_of_type",
+    "kind_parts",
     "merge_columns",
     "merge_kinds",
     "stored",
@@ -152,6 +154,26 @@ def columns_of_texts(texts: Iterable[Sequence[str]]) -> ColumnKinds:
 def texts_of_columns(columns: ColumnKinds) -> list[list[str]]:
     """Return columns as texts; see ``columns_of_texts``."""
     return [[name, to_text(kind)] for name, kind in columns]
+
+
+def kind_parts(kind: Kind) -> Iterator[str]:
+    """Return the scalar kinds a kind is made of."""
+    if isinstance(kind, str):
+        yield kind
+    elif kind[0] == "struct":
+        for _, part in kind[1]:
+            yield from kind_parts(part)
+    else:
+        for part in kind[1:]:
+            yield from kind_parts(part)
+
+
+def field_names(columns: ColumnKinds) -> Iterator[str]:
+    """Return the names of columns and of all fields in them."""
+    for name, kind in columns:
+        yield name
+        for part in () if isinstance(kind, str) else kind[1:]:
+            yield from field_names(part if kind[0] == "struct" else (("value", part),))
 
 
 def _merge_nested(first: tuple[Any, ...], second: tuple[Any, ...], field: str) -> Kind:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, NonEmptyString
+from connect_core.api.config import (
+    AbstractConfig,
+    ConfigDef,
+    ConfigType,
+    Importance,
+    NonEmptyString,
+    Range,
+    ValidString,
+)
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, storage_of
@@ -13,7 +22,10 @@ from connect_core.connectors.filesystem.formats import Format
 from connect_core.connectors.filesystem.layout import Layout, Naming
 from connect_core.connectors.filesystem.partitioners import Partitioner
 from connect_core.connectors.filesystem.pluggable import Pluggable
+from connect_core.connectors.filesystem.staged_files import Rotation
 from connect_core.connectors.filesystem.storages import Storage
+from connect_core.connectors.filesystem.tombstones import NullValues
+from connect_core.errors import ConfigError
 
 __all__ = ["CONFIG", "PATH", "Settings", "definition_of", "located", "open_storage"]
 
@@ -22,6 +34,17 @@ FORMAT = "format"
 PARTITIONER = "partitioner"
 INCLUDE_KEY = "include.key"
 INCLUDE_METADATA = "include.metadata"
+INCLUDE_HEADERS = "include.headers"
+PARTITIONER_CLASS = "partitioner.class"
+FLUSH_SIZE = "flush.size"
+ROTATE_BYTES = "rotate.bytes"
+NULLS = "behavior.on.null.values"
+TOPICS_DIR = "topics.dir"
+DELIMITER = "file.delim"
+DIGITS = "filename.offset.zero.pad.width"
+
+_DELIMITERS = re.compile(r"[A-Za-z+._=,@~-]{1,8}\Z")
+_FOLDERS = re.compile(r"[^\x00-\x1f\x7f\\]{0,200}\Z")
 
 _OWN = (
     ConfigDef()
@@ -46,7 +69,39 @@ _OWN = (
         "partition",
         validator=PARTITIONERS,
         importance=Importance.MEDIUM,
-        doc="How files are put into folders: one a topic, in it one a partition (partition=0).",
+        doc="The topic's folders: partition (partition=0), field (country=de), or time, daily or hourly.",
+    )
+    .define(
+        PARTITIONER_CLASS,
+        ConfigType.STRING,
+        None,
+        validator=PARTITIONERS,
+        importance=Importance.LOW,
+        doc="The partitioner by the key and class names of Confluent's sinks, in place of partitioner.",
+    )
+    .define(
+        FLUSH_SIZE,
+        ConfigType.INT,
+        0,
+        validator=Range.at_least(0),
+        importance=Importance.MEDIUM,
+        doc="After how many records a file ends and another begins, within the interval; 0: only with the interval.",
+    )
+    .define(
+        ROTATE_BYTES,
+        ConfigType.LONG,
+        0,
+        validator=Range.at_least(0),
+        importance=Importance.LOW,
+        doc="After how many bytes a file ends and another begins, of records not yet compressed; 0: any.",
+    )
+    .define(
+        NULLS,
+        ConfigType.STRING,
+        NullValues.WRITE.value,
+        validator=ValidString.one_of(*(policy.value for policy in NullValues)),
+        importance=Importance.MEDIUM,
+        doc="What becomes of records whose value is null: they are written as a row of nulls, left out, or fail.",
     )
     .define(
         INCLUDE_KEY,
@@ -61,6 +116,35 @@ _OWN = (
         False,
         importance=Importance.MEDIUM,
         doc="Whether columns _topic, _partition, _offset and _timestamp say where a record was read.",
+    )
+    .define(
+        INCLUDE_HEADERS,
+        ConfigType.BOOLEAN,
+        False,
+        importance=Importance.MEDIUM,
+        doc="Whether the record's headers are stored, as column _headers: a list of name and value as text.",
+    )
+    .define(
+        TOPICS_DIR,
+        ConfigType.STRING,
+        "",
+        importance=Importance.LOW,
+        doc="The folder in path that holds the topics' folders; path itself if it is empty.",
+    )
+    .define(
+        DELIMITER,
+        ConfigType.STRING,
+        "+",
+        importance=Importance.LOW,
+        doc="What stands between topic, partition and offsets in names of files.",
+    )
+    .define(
+        DIGITS,
+        ConfigType.INT,
+        20,
+        validator=Range.between(1, 20),
+        importance=Importance.LOW,
+        doc="How many digits the offsets in names of files have at least, filled up with zeros.",
     )
 )
 
@@ -93,6 +177,8 @@ class Settings:
     partitioner: Partitioner
     extras: Extras
     naming: Naming
+    rotation: Rotation
+    nulls: NullValues
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
@@ -101,8 +187,10 @@ class Settings:
         form, partitioner = _format_of(parsed)(), _partitioner_of(parsed)()
         form.configure(config)
         partitioner.configure(config)
-        extras = Extras(bool(parsed.get_boolean(INCLUDE_KEY)), bool(parsed.get_boolean(INCLUDE_METADATA)))
-        return cls(form, partitioner, extras, Naming(form.extension))
+        extras = _extras(parsed, form)
+        rotation = Rotation(parsed.get_int(FLUSH_SIZE) or 0, parsed.get_long(ROTATE_BYTES) or 0)
+        nulls = NullValues(parsed.get_string(NULLS))
+        return cls(form, partitioner, extras, _naming(parsed, form.extension), rotation, nulls)
 
     def layout(self, storage: Storage) -> Layout:
         """Return where files lie in a storage."""
@@ -130,4 +218,28 @@ def _format_of(parsed: AbstractConfig) -> type[Format]:
 
 
 def _partitioner_of(parsed: AbstractConfig) -> type[Partitioner]:
+    name = parsed.get_string(PARTITIONER_CLASS)
+    if name:
+        return PARTITIONERS.find(PARTITIONER_CLASS, name)
     return PARTITIONERS.find(PARTITIONER, parsed.get_string(PARTITIONER) or "")
+
+
+def _extras(parsed: AbstractConfig, form: Format) -> Extras:
+    wanted = [bool(parsed.get_boolean(key)) for key in (INCLUDE_KEY, INCLUDE_METADATA, INCLUDE_HEADERS)]
+    if any(wanted) and not form.has_fields:
+        key = (INCLUDE_KEY, INCLUDE_METADATA, INCLUDE_HEADERS)[wanted.index(True)]
+        text = f"the format {parsed.get_string(FORMAT)} stores values only; set it to false, or choose another format"
+        raise ConfigError(key, "true", text)
+    return Extras(*wanted)
+
+
+def _naming(parsed: AbstractConfig, extension: str) -> Naming:
+    delimiter = parsed.get_string(DELIMITER) or ""
+    if not _DELIMITERS.match(delimiter):
+        raise ConfigError(DELIMITER, delimiter, "it is part of names: give one to eight letters or + - . _ = , @ ~")
+    given = parsed.get_string(TOPICS_DIR) or ""
+    parts = [part for part in given.split("/") if part]
+    if given.startswith("/") or not _FOLDERS.match(given) or any(part[0] in "._" for part in parts):
+        text = "give a folder below path, such as topics; no part of it may begin with a point or an underscore"
+        raise ConfigError(TOPICS_DIR, given, text)
+    return Naming(extension, delimiter, parsed.get_int(DIGITS) or 1, "/".join(parts))

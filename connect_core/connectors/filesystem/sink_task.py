@@ -18,6 +18,7 @@ from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.staged_files import StagedFiles, Target
 from connect_core.connectors.filesystem.staged_parts import Parts
 from connect_core.connectors.filesystem.staging import FileKey
+from connect_core.connectors.filesystem.tombstones import without_nulls
 from connect_core.connectors.partitioning import by_partition, by_topic, groups
 from connect_core.connectors.path_names import escaped
 from connect_core.errors import DataError
@@ -46,6 +47,7 @@ class FileSystemSinkTask(SinkTask):
         interval = self.context.interval
         self._ranges = {part.topic_partition: part for part in interval.ranges}
         self._layout = self._settings.layout(open_storage(config, self.context.limits, is_at_work=True))
+        self._files.rotation = self._settings.rotation
         self._execution = execution_of(interval.attempt_id)
         self._staging = self._layout.staging(self._layout.control(interval.key.connector), interval.key)
         self._stored = {
@@ -94,7 +96,7 @@ class FileSystemSinkTask(SinkTask):
         additions: list[_Addition] = []
         topics = dict(self._columns)
         found: dict[Target, ColumnKinds] = {}
-        for topic, read, piece in _pieces(batch):
+        for topic, read, piece in _pieces(without_nulls(batch, self._settings.nulls)):
             rows = self._settings.format.rows(piece, self._settings.extras)
             columns = rows.columns
             if rows.is_schemaless:

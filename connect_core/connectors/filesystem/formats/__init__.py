@@ -1,6 +1,23 @@
 """What files look like: the contract of formats, and those there are."""
 
+from connect_core.connectors.filesystem.formats.avro import AvroFormat
+from connect_core.connectors.filesystem.formats.csv import CsvFormat
 from connect_core.connectors.filesystem.formats.format import ColumnFormat, Format, FormatWriter
+from connect_core.connectors.filesystem.formats.json_lines import JsonLinesFormat
+from connect_core.connectors.filesystem.formats.lines import LineFormat
+from connect_core.connectors.filesystem.formats.orc import OrcFormat
 from connect_core.connectors.filesystem.formats.parquet import ParquetFormat
+from connect_core.connectors.filesystem.formats.raw import RawFormat
 
-__all__ = ["ColumnFormat", "Format", "FormatWriter", "ParquetFormat"]
+__all__ = [
+    "AvroFormat",
+    "ColumnFormat",
+    "CsvFormat",
+    "Format",
+    "FormatWriter",
+    "JsonLinesFormat",
+    "LineFormat",
+    "OrcFormat",
+    "ParquetFormat",
+    "RawFormat",
+]

@@ -39,6 +39,8 @@ class Format(Pluggable, ABC):
 
     group_rows: int = _GROUP_ROWS
     """How many rows are held back to be written at once."""
+    has_fields: bool = True
+    """Whether keys, headers and where a record was read can be stored besides the value."""
 
     @property
     @abstractmethod

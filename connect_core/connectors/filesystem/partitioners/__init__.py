@@ -1,6 +1,18 @@
 """In which folder a record lies: the contract of partitioners, and those there are."""
 
+from connect_core.connectors.filesystem.partitioners.daily import DailyPartitioner
 from connect_core.connectors.filesystem.partitioners.default import DefaultPartitioner
+from connect_core.connectors.filesystem.partitioners.field import FieldPartitioner
+from connect_core.connectors.filesystem.partitioners.hourly import HourlyPartitioner
 from connect_core.connectors.filesystem.partitioners.partitioner import Partitioner, constant
+from connect_core.connectors.filesystem.partitioners.time_based import TimeBasedPartitioner
 
-__all__ = ["DefaultPartitioner", "Partitioner", "constant"]
+__all__ = [
+    "DailyPartitioner",
+    "DefaultPartitioner",
+    "FieldPartitioner",
+    "HourlyPartitioner",
+    "Partitioner",
+    "TimeBasedPartitioner",
+    "constant",
+]

@@ -36,6 +36,9 @@ class Output(Protocol):
     def tell(self) -> int:
         """Return how many bytes are written."""
 
+    def seekable(self) -> bool:
+        """Return false: bytes are appended."""
+
     def flush(self) -> None:
         """Do what file objects must be able to do; nothing depends on it."""
 

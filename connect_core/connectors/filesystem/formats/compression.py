@@ -1,0 +1,27 @@
+"""Whole files compressed as they are written: gzip and zstd."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from connect_core.api.config import ConfigDef, ConfigType, Importance, ValidString
+from connect_core.connectors.filesystem.storages.storage import Output
+
+__all__ = ["COMPRESSION", "COMPRESSION_KEYS", "ENDINGS", "compressed"]
+
+COMPRESSION = "compression.type"
+ENDINGS = {"none": "", "gzip": ".gz", "zstd": ".zst"}
+COMPRESSION_KEYS = ConfigDef().define(
+    COMPRESSION,
+    ConfigType.STRING,
+    "none",
+    validator=ValidString.one_of(*ENDINGS),
+    importance=Importance.MEDIUM,
+    doc="How files of the formats json, csv and raw are compressed; it ends their names, as in .json.gz.",
+)
+
+
+def compressed(output: Output, codec: str) -> pa.NativeFile:
+    """Return a file whose bytes go to ``output`` compressed; closing it writes what ends the stream."""
+    sink = pa.PythonFile(output, "w")
+    return sink if codec == "none" else pa.CompressedOutputStream(sink, codec)

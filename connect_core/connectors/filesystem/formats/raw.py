@@ -1,0 +1,68 @@
+"""The bytes of the values as they are."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch
+from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
+from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch
+from connect_core.connectors.filesystem.formats.compression import COMPRESSION, COMPRESSION_KEYS, ENDINGS
+from connect_core.connectors.filesystem.formats.lines import LineFormat
+from connect_core.connectors.filesystem.rows import VALUE
+from connect_core.errors import ConfigError, DataError
+
+__all__ = ["RawFormat"]
+
+_EXTENSION = "format.bytearray.extension"
+_SEPARATOR = "format.bytearray.separator"
+
+
+class RawFormat(LineFormat):
+    """Bytes, or text in UTF-8, with a separator after each. Connect: ``ByteArrayFormat`` of Confluent's sinks."""
+
+    has_fields = False
+    definition = (
+        ConfigDef(COMPRESSION_KEYS)
+        .define(
+            _EXTENSION,
+            ConfigType.STRING,
+            ".bin",
+            importance=Importance.LOW,
+            doc="How names of files of the format raw end.",
+        )
+        .define(
+            _SEPARATOR,
+            ConfigType.STRING,
+            None,
+            importance=Importance.LOW,
+            doc="What follows each value in files of the format raw: a line feed if not set.",
+        )
+    )
+
+    @property
+    def extension(self) -> str:
+        """The extension that is set, and how the compression ends names."""
+        return f"{self._extension}{ENDINGS[self.codec]}"
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Take extension, separator and compression. Raises ConfigError for an extension that is no part of a name."""
+        self.codec = settings.get_string(COMPRESSION) or "none"
+        separator = settings.get_string(_SEPARATOR)
+        self.separator = b"\n" if separator is None else separator.encode()
+        given = settings.get_string(_EXTENSION) or ""
+        self._extension = given.removeprefix(".")
+        if not self._extension.replace(".", "").replace("-", "").replace("_", "").isalnum() or len(given) > 32:
+            raise ConfigError(_EXTENSION, given, "it ends names of files: give letters and digits, such as .bin")
+
+    def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
+        """Return the values' bytes; a null record has none, not even a separator. Raises DataError for others."""
+        rows = rows_of_batch(batch, Extras())
+        if not rows.columns:
+            return pa.nulls(len(batch), pa.binary())
+        if len(rows.columns) > 1 or rows.columns[0][0] != VALUE or rows.columns[0][1] not in ("binary", "string"):
+            raise DataError(
+                "the format raw stores bytes and texts only; set value.converter to ByteArrayConverter or "
+                "StringConverter, or choose another format"
+            )
+        return rows.arrays[0].cast(pa.binary())

@@ -1,0 +1,161 @@
+"""Folders by time."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import ClassVar
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+
+from connect_core.api.batch import Batch
+from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
+from connect_core.connectors.filesystem.partitioners.hive import component, hive_folder
+from connect_core.connectors.filesystem.partitioners.joda import JodaFormat
+from connect_core.connectors.filesystem.partitioners.partitioner import Partitioner
+from connect_core.connectors.filesystem.partitioners.timestamps import EXTRACTORS, Extractor
+from connect_core.errors import ConfigError, DataError, IllegalArgumentError
+
+__all__ = ["TimeBasedPartitioner"]
+
+_FORMAT = "path.format"
+_DURATION = "partition.duration.ms"
+_ZONE = "timezone"
+_LOCALE = "locale"
+_EXTRACTOR = "timestamp.extractor"
+_FIELD = "timestamp.field"
+_SHIFT = 900_000
+"""Zones are shifted by whole quarters of an hour: times within one have the same folder."""
+_WHOLE_SHIFTS = 63_072_000_000
+"""That is so since 1972."""
+_REMEMBERED = 100_000
+_NO_TIME = hive_folder("time", None)
+"""Where null records lie when the time is a field's."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIXED = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
+_CLASS = re.compile(r"(?:io\.confluent\.[\w.]+\$)?(\w+)TimestampExtractor\Z")
+
+
+class TimeBasedPartitioner(Partitioner):
+    """A folder for each piece of time. Connect: ``TimeBasedPartitioner`` of Confluent's storage sinks."""
+
+    path_format: ClassVar[str | None] = None
+    """The pattern where it is fixed and not set by ``path.format``."""
+    duration: ClassVar[int | None] = None
+    """The milliseconds of a folder where they are fixed."""
+    definition = (
+        ConfigDef()
+        .define(
+            _FORMAT,
+            ConfigType.STRING,
+            None,
+            importance=Importance.MEDIUM,
+            doc="How folders of the partitioner time are called, a pattern of Joda-Time such as "
+            "'year'=YYYY/'month'=MM/'day'=dd/'hour'=HH; daily and hourly have their own.",
+        )
+        .define(
+            _DURATION,
+            ConfigType.LONG,
+            -1,
+            importance=Importance.MEDIUM,
+            doc="How many milliseconds a folder of the partitioner time holds: times are rounded down to it.",
+        )
+        .define(
+            _ZONE,
+            ConfigType.STRING,
+            "UTC",
+            importance=Importance.MEDIUM,
+            doc="The time zone of folders by time, such as Europe/Berlin or +02:00.",
+        )
+        .define(
+            _LOCALE,
+            ConfigType.STRING,
+            "en",
+            importance=Importance.LOW,
+            doc="The language of names of months and days in folders by time; with digits only, any.",
+        )
+        .define(
+            _EXTRACTOR,
+            ConfigType.STRING,
+            "Wallclock",
+            importance=Importance.MEDIUM,
+            doc="The time that names a record's folder: Wallclock (when it is written), Record (its timestamp "
+            "in Kafka) or RecordField (timestamp.field). With Wallclock a range exported again goes to other folders.",
+        )
+        .define(
+            _FIELD,
+            ConfigType.STRING,
+            "timestamp",
+            importance=Importance.MEDIUM,
+            doc="The field of RecordField, a.b for a nested one: milliseconds, a timestamp, or ISO 8601 text.",
+        )
+    )
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Take the settings. Raises ConfigError for a pattern, zone, language or extractor that is not known."""
+        self._duration = self.duration or settings.get_long(_DURATION) or 0
+        if self._duration <= 0:
+            raise ConfigError(_DURATION, self._duration, "say how long a folder is; 3600000 is an hour")
+        self._zone = _zone(settings.get_string(_ZONE) or "")
+        self._format = _pattern(self.path_format or settings.get_string(_FORMAT), settings.get_string(_LOCALE) or "en")
+        self._extract = _extractor(settings.get_string(_EXTRACTOR) or "")
+        self._field = settings.get_string(_FIELD) or ""
+        self._known: dict[int, str] = {}
+
+    def folders(self, batch: Batch) -> pa.Array:
+        """Return the folder of each record's time. Raises DataError for a record without one."""
+        times = self._extract(batch, self._field)
+        if times.null_count:
+            return pa.array([_NO_TIME if one is None else self._folder(one) for one in times.to_pylist()], pa.string())
+        given = times.to_numpy()
+        quantum = math.gcd(self._duration, _SHIFT) if len(given) and given.min() >= _WHOLE_SHIFTS else 1
+        starts, codes = np.unique(given // quantum * quantum, return_inverse=True)
+        names = [self._known.get(int(start)) or self._remembered(int(start)) for start in starts]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names, pa.string()))
+
+    def _remembered(self, millis: int) -> str:
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        return self._known.setdefault(millis, self._folder(millis))
+
+    def _folder(self, millis: int) -> str:
+        try:
+            moment = (_EPOCH + timedelta(milliseconds=millis)).astimezone(self._zone)
+            local = moment.replace(tzinfo=UTC) - _EPOCH
+            rounded = _EPOCH + local // timedelta(milliseconds=self._duration) * timedelta(milliseconds=self._duration)
+        except OverflowError as error:
+            raise DataError(f"the time {millis} ms since 1970 lies outside the years 1 to 9999 of folders") from error
+        return "/".join(map(component, self._format.format(rounded.replace(tzinfo=self._zone)).split("/")))
+
+
+def _pattern(given: str | None, locale: str) -> JodaFormat:
+    if not given:
+        raise ConfigError(_FORMAT, given, "the partitioner time needs it, such as 'year'=YYYY/'month'=MM/'day'=dd")
+    try:
+        pattern = JodaFormat(given)
+    except IllegalArgumentError as error:
+        raise ConfigError(_FORMAT, given, f"{error}; write it as in 'year'=YYYY/'month'=MM") from error
+    if pattern.has_words and not re.match("en([_-]|$)", locale.lower()):
+        raise ConfigError(_LOCALE, locale, "names of months and days are known in English only; use digits, such as MM")
+    return pattern
+
+
+def _zone(name: str) -> tzinfo:
+    fixed = _FIXED.match(name)
+    if fixed:
+        shift = timedelta(hours=int(fixed[2]), minutes=int(fixed[3]))
+        return timezone(shift if fixed[1] == "+" else -shift)
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, KeyError) as error:
+        raise ConfigError(_ZONE, name, "no time zone is called so; give one as Europe/Berlin, UTC or +02:00") from error
+
+
+def _extractor(given: str) -> Extractor:
+    name = _CLASS.sub(r"\1", given)
+    if name not in EXTRACTORS:
+        raise ConfigError(_EXTRACTOR, given, f"choose one of {', '.join(EXTRACTORS)}")
+    return EXTRACTORS[name]

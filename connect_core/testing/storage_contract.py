@@ -1,0 +1,129 @@
+"""The contract of storages of FileSystemSink."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from connect_core.connectors.filesystem.storages import Held, Staging, Storage
+from connect_core.errors import ConnectError
+
+__all__ = ["StorageContract"]
+
+
+class StorageContract:
+    """Tests of a storage: give ``storage``, ``listed`` and ``content``."""
+
+    def storage(self, folder: Path) -> Storage:
+        """Return an empty storage; called again with the same folder, another object for the same place."""
+        raise NotImplementedError("storage(): return a storage that was opened")
+
+    def listed(self, folder: Path) -> list[str]:
+        """Return the names of the data that readers see, sorted; what is hidden below ``_connect`` left out."""
+        raise NotImplementedError("listed(): list the files as a reader does")
+
+    def content(self, folder: Path, name: str) -> bytes:
+        """Return what a visible file holds."""
+        raise NotImplementedError("content(): read the file as a reader does")
+
+    def staging(self, folder: Path) -> Staging:
+        """Return the staged files of an interval."""
+        storage = self.storage(folder)
+        return storage.staging(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
+
+    def hold(self, folder: Path, data: bytes = b"data", name: str = "1-a/0", expected: str = "t/p/f") -> Held:
+        """Write a file and leave it staged."""
+        output = self.staging(folder).create(name, expected)
+        output.write(data)
+        assert output.tell() == len(data)
+        held: Held = json.loads(json.dumps(output.finish()))
+        assert held["size"] == len(data), "what is held must be JSON, and tell the size"
+        return held
+
+    def test_staged_file_is_invisible(self, tmp_path: Path) -> None:
+        """Neither a finished nor an unfinished one is seen before publication."""
+        self.hold(tmp_path)
+        self.staging(tmp_path).create("1-a/1", "t/p/g").write(b"unfinished")
+        assert self.listed(tmp_path) == []
+
+    @pytest.mark.parametrize("size", [0, 1, 100, 9_000_000])
+    def test_published_file_is_whole(self, tmp_path: Path, size: int) -> None:
+        """Of any size, by whatever object."""
+        data = bytes(range(256)) * (size // 256 + 1)
+        held = self.hold(tmp_path, data[:size])
+        self.staging(tmp_path).publish(held, "t/p/f")
+        self.storage(tmp_path).settle({"t/p/f"})
+        assert self.listed(tmp_path) == ["t/p/f"]
+        assert self.content(tmp_path, "t/p/f") == data[:size]
+
+    def test_publication_may_be_repeated(self, tmp_path: Path) -> None:
+        """By whoever recovers: the second time nothing changes."""
+        held = self.hold(tmp_path)
+        for _ in range(3):
+            self.staging(tmp_path).publish(held, "t/p/f")
+        assert self.content(tmp_path, "t/p/f") == b"data"
+
+    def test_publication_replaces(self, tmp_path: Path) -> None:
+        """A range exported again has the same name."""
+        self.staging(tmp_path).publish(self.hold(tmp_path), "t/p/f")
+        self.staging(tmp_path).publish(self.hold(tmp_path, b"newer", "2-b/0"), "t/p/f")
+        assert self.content(tmp_path, "t/p/f") == b"newer"
+        assert self.listed(tmp_path) == ["t/p/f"]
+
+    def test_final_name_may_be_another_than_expected(self, tmp_path: Path) -> None:
+        """An interval that ends early has other bounds than planned."""
+        self.staging(tmp_path).publish(self.hold(tmp_path, expected="t/p/expected"), "t/p/f")
+        assert self.listed(tmp_path) == ["t/p/f"]
+
+    def test_staged_file_can_be_read(self, tmp_path: Path) -> None:
+        """The driver makes one file of several."""
+        with self.staging(tmp_path).open(self.hold(tmp_path)) as file:
+            assert file.read() == b"data"
+
+    def test_name_is_given_once(self, tmp_path: Path) -> None:
+        """Two executions never write one staged file."""
+        self.hold(tmp_path)
+        with pytest.raises(FileExistsError):
+            self.staging(tmp_path).create("1-a/0", "t/p/f")
+
+    def test_lost_file_is_an_error(self, tmp_path: Path) -> None:
+        """What is neither staged nor in place is no success."""
+        held = self.hold(tmp_path)
+        storage = self.storage(tmp_path)
+        storage.control.remove_tree(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
+        with pytest.raises(ConnectError):
+            self.staging(tmp_path).publish(held, "t/p/f")
+        assert self.listed(tmp_path) == []
+
+    def test_marks_come_and_go(self, tmp_path: Path) -> None:
+        """``_SUCCESS`` may be written and removed any number of times."""
+        storage = self.storage(tmp_path)
+        self.staging(tmp_path).publish(self.hold(tmp_path), "t/p/f")
+        for _ in range(2):
+            storage.mark("t/_SUCCESS")
+            storage.mark("t/_SUCCESS")
+            assert self.content(tmp_path, "t/_SUCCESS") == b""
+            storage.unmark("t/_SUCCESS")
+            storage.unmark("t/_SUCCESS")
+            assert self.listed(tmp_path) == ["t/p/f"]
+
+    def test_first_proof_stands(self, tmp_path: Path) -> None:
+        """Of those who create a file of control one wins, and all get what stands."""
+        places = [self.storage(tmp_path).root / "_connect" / "mine" / name for name in ("a.json", "b.json")]
+        for place in places:
+            assert self.storage(tmp_path).control.read(place) is None
+            made = [self.storage(tmp_path).control.create(place, {"n": number}) for number in range(3)]
+            assert made == [{"n": 0}] * 3
+        control = self.storage(tmp_path).control
+        assert sorted(control.names(places[0].parent)) == ["a.json", "b.json"]
+        control.remove(places[0])
+        control.remove(places[0])
+        assert list(control.names(places[0].parent)) == ["b.json"]
+
+    def test_no_name_leads_out_of_the_root(self, tmp_path: Path) -> None:
+        """Whatever a manifest says."""
+        held = self.hold(tmp_path)
+        with pytest.raises(ConnectError):
+            self.staging(tmp_path).publish(held, "../outside")
