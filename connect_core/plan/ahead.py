@@ -43,8 +43,10 @@ def follow_group(run: Run, adopted: Positions, topic_ids: Mapping[str, str]) -> 
     Of a metadata database that was lost the group has not heard of that interval if it was lost just then: the
     marker joins on to what the group says. ``topic_ids``: the topics as they are now, which a group does not tell.
     """
+    if not adopted:
+        return adopted
     last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
-    if not adopted or last is None:
+    if last is None:
         return adopted
     key = IntervalKey(run.connector, *last, run.mine)
     marker: CommitMarker | None = yield ReadTargetMarker(key)
