@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval import effects as fx
 from connect_core.interval.sink_positions import sink_wishes
@@ -29,9 +28,9 @@ from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
 from tests.simulator.broker import OFFSETS, Broker, Topic
-from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, OFFSETS_LOST, TARGET_RESTORED
 from tests.simulator.compared_metadata import ComparedMetadata
 from tests.simulator.database import DatabaseTarget
+from tests.simulator.disasters import Disasters
 from tests.simulator.lines import LinesTarget
 from tests.simulator.metadata import NAME, Metadata
 from tests.simulator.targets import Acting, FileTarget, answered
@@ -94,7 +93,7 @@ class History:
     """Offsets topic and epoch → what an operator moved there, where SQL follows another topic."""
     wishes: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
-    _backup: Any = None
+    disasters: Disasters = field(init=False)
     has_lost_offsets: bool = False
     """Whether the offsets topic was lost, and no operator has said since where to go on."""
 
@@ -104,6 +103,7 @@ class History:
         self.truth = Truth(self.sql.losses, repeats=self.kind == "plain")
         self.broker = Broker(self._deliver_record, on_marker=self._on_marker)
         self.database = DatabaseTarget(self.deliver, self._moved_rows)
+        self.disasters = Disasters(self)
         self.home()
         self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
         self.sql.on_forget, self.sql.on_abandon = self._on_forget, self._check_abandon
@@ -359,7 +359,8 @@ class History:
     # -- what happens around
 
     @property
-    def _parts(self) -> tuple[TopicPartition, ...]:
+    def parts(self) -> tuple[TopicPartition, ...]:
+        """The partitions that are read; none of a source."""
         return () if self.kind == "source" else PARTS
 
     def disturbances(self, delayed: Sequence[Any]) -> tuple[str, ...]:
@@ -367,13 +368,7 @@ class History:
         found = ("foreign", "retain", "recreate")
         if self.kind == "source":
             found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
-            found = (*found, OFFSETS_LOST) if self.broker.is_used else found
-        found = (*found, BACKUP, *((FOREIGN,) if self.kind == "files" else ()))
-        if self.sql.intent is None:
-            found = (*found, METADATA_LOST)
-        if self._backup is not None:
-            found = (*found, *((TARGET_RESTORED,) if self.kind == "database" else ()))
-            found = (*found, *((METADATA_RESTORED,) if self._is_restorable() else ()))
+        found = (*found, *self.disasters.possible())
         return (*found, "arrive late") if delayed or self.broker.late else found
 
     def is_pending(self, point: str) -> bool:
@@ -389,12 +384,7 @@ class History:
             "foreign": self.open_foreign,
             "retain": self.retain,
             "recreate": self.recreate_topic,
-            OFFSETS_LOST: self.lose_offsets,
-            BACKUP: self.back_up,
-            TARGET_RESTORED: self.restore_target,
-            METADATA_RESTORED: lambda: self.sql.restore(self._backup[2]),
-            METADATA_LOST: self.lose_metadata,
-            FOREIGN: self.make_foreign,
+            **self.disasters.acts(),
         }
         acts[what]()
 
@@ -413,64 +403,15 @@ class History:
         self.broker.expire()
         self.close_foreign()
 
-    def lose_offsets(self) -> None:
-        """Delete the offsets topic and create it again."""
-        self.broker.recreate()
-        self.has_lost_offsets = True
-
-    def back_up(self) -> None:
-        """Make backups of the target and of the metadata, each as it is now."""
-        self._backup = self.database.content(), self.truth.shown(), self.sql.content(), len(self.truth.moves)
-
-    def _is_restorable(self) -> bool:
-        """Whether a backup of the metadata loses no wish: without positions in the target it stands there alone."""
-        is_same = len(self.truth.moves) == self._backup[3]
-        return self.sql.intent is None and (is_same or self.kind in ("source", "database"))
-
-    def lose_metadata(self) -> None:
-        """Let the metadata begin anew. Where the target keeps no positions, reading goes on where the group stands."""
-        self.sql.restore(None)
-        known = self._known_to_group()
-        for part in PARTS if self.kind in ("files", "plain") else ():
-            if known.get(part) != self.truth.position.get(part):
-                self.truth.begin_anew(part)
-                self.truth.first[part].update({known[part]} if part in known else ())
-
-    def _known_to_group(self) -> dict[TopicPartition, int]:
-        """Return what the group says, and the target's last marker where it joins on to that."""
-        last = self.home().last_interval() if self.kind == "files" and self.group else None
-        marker = None if last is None else self.home().read_marker(IntervalKey(NAME, *last, 0))
-        if marker is None or marker.aborted or marker.is_foreign:
-            return dict(self.group)
-        joins = all(
-            self.group.get(part.topic_partition, part.start) == part.start and part.topic_id == f"id-{self.topic_id}"
-            for part in marker.ranges or ()
-        )
-        return {**self.group, **marker.positions} if joins else dict(self.group)
-
-    def make_foreign(self) -> None:
-        """Let another deployment have made the next manifests here, of the same records."""
-        state, ends = self.sql.state, self.ends()
-        starts = {part: self.truth.position.get(part, min(self.truth.first[part])) for part in PARTS}
-        ranges = [PartitionRange(*part, starts[part], ends[part].stable, ends[part].topic_id) for part in PARTS]
-        for sequence in (state.sequence + 1, state.sequence + 2):
-            self.home(state.config).make_foreign(IntervalKey(NAME, state.incarnation, sequence, 1), ranges)
-
-    def restore_target(self) -> None:
-        """Put the target's backup in its place: what was shown since is gone, and has to be shown again."""
-        content, shown, *_ = self._backup
-        self.database.restore(content)
-        self.truth.rewind(shown)
-
     def _note_ends(self) -> None:
         """With ``latest`` reading begins where a topic ended when it was first looked at."""
-        for part in self._parts if self.reset == "latest" else ():
+        for part in self.parts if self.reset == "latest" else ():
             self.truth.first[part].add(self.stable[part])
 
     def arrive(self) -> None:
         for place in self.available:
             self.available[place] += 1
-        for part in self._parts:
+        for part in self.parts:
             # Behind an open transaction nothing becomes stable.
             if self.stable[part] == self.available[part] - 1:
                 self.stable[part] += 1
@@ -478,11 +419,11 @@ class History:
 
     def open_foreign(self) -> None:
         """Let a foreign transaction hold back the last stable offset."""
-        for part in self._parts:
+        for part in self.parts:
             self.available[part] += 1
 
     def close_foreign(self) -> None:
-        for part in self._parts:
+        for part in self.parts:
             self.stable[part] = self.available[part]
         self._note_ends()
 
