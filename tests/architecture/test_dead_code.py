@@ -22,6 +22,7 @@ _CALLED_BY = {
     "request_task_reconfiguration": "connectors, by their context",
     "raise_error": "connectors, by their context",
     "request_commit": "sink tasks, by their context",
+    "seekable": "fastavro, of the file it writes to",
     **dict.fromkeys(
         ("history_records", "lag_records", "last_interval_records", "last_interval_seconds"), "a scrape, by name"
     ),
