@@ -90,6 +90,10 @@ class Watcher:
             self._begin_wait(connector)
         try:
             await future
+        except asyncio.CancelledError:
+            # Airflow drops the watch, and the event, of a paused DAG: the next watch begins anew.
+            self._woken.pop(connector, None)
+            raise
         finally:
             self._waits[connector].discard(future)
             if not self._waits[connector]:
@@ -184,7 +188,7 @@ class Watcher:
                 self._hold(name, 0.0)
 
     def _follow_runs(self, standings: Mapping[str, Standing]) -> None:
-        """Let connectors wait again whose runs are over that they were woken for, or that have not been seen."""
+        """Let connectors wait again whose runs are over that they were woken for, or will not come: a paused DAG's."""
         now = time.monotonic()
         self._woken = {name: at for name, at in self._woken.items() if name in standings or at > now - _START_SECONDS}
         for name, at in list(self._woken.items()):
@@ -192,7 +196,7 @@ class Watcher:
             if standing is None or standing.is_running or name not in self._waits:
                 continue
             is_over = standing.since_run is not None and standing.since_run < now - at
-            if is_over or at < now - _START_SECONDS:
+            if is_over or standing.check is Check.NEVER or at < now - _START_SECONDS:
                 del self._woken[name]
                 self._starting.pop(name, None)
                 self._begin_wait(name)

@@ -204,6 +204,28 @@ def test_next_wait_ends_when_the_run_that_was_asked_for_has_not_been_seen_for_lo
     watch(world, body)
 
 
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_next_wait_ends_though_the_dag_was_paused_before_its_run_was_made(is_seen: bool) -> None:
+    world = World()
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK)}
+
+    async def body(watcher: Watcher) -> None:
+        await watcher.wait("a")
+        again = asyncio.create_task(watcher.wait("a"))
+        if is_seen:
+            world.checks = {"a": Standing(Check.NEVER)}
+        assert await stays(again)
+        if not is_seen:
+            again.cancel()
+            await asyncio.wait({again})
+            again = asyncio.create_task(watcher.wait("a"))
+        world.checks = {"a": Standing(Check.SINK)}
+        await again
+
+    watch(world, body)
+
+
 def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None:
     world = World()
     world.data = {"a"}
