@@ -1,4 +1,4 @@
-"""A running task's ears and mouth: when to stop, and how far it has come."""
+"""What a running task is told and tells: stop requests in, progress out."""
 
 from __future__ import annotations
 

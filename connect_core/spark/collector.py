@@ -1,4 +1,4 @@
-"""How often Python looks for cycles while connectors run: seldom, and not among what was imported."""
+"""Python's garbage collection while connectors run: less often, and not among what was imported."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import gc
 __all__ = ["spare_collector"]
 
 _THRESHOLDS = (50_000, 50, 100)
-"""From how many objects on, and how seldom, it looks (``gc.set_threshold``)."""
+"""The thresholds of its three generations (``gc.set_threshold``)."""
 
 
 def spare_collector() -> None:
-    """Look for cycles seldom from now on.
+    """Run garbage collection less often from now on.
 
     Records hold none, and to look through them takes longer than to make them;
     a plan makes few, and to look through all modules takes half as long as the plan.

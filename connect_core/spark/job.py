@@ -21,7 +21,7 @@ _UNCLEAR_TRIES = 3
 def main(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
     """Take the connector and work it off, interval by interval.
 
-    Raises ConnectError for what only a person can mend, RetriableError for what
+    Raises ConnectError for what only a person can fix, RetriableError for what
     may pass; what is committed by then stays committed.
     """
     spare_collector()

@@ -1,4 +1,4 @@
-"""What the machine lacks for a moment is no fault that a person must mend."""
+"""What the machine lacks for a moment is no fault that a person must fix."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class FileAppender:
         release(self._owner_file, self._owner)
 
     def close(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     @property
     def _owner(self) -> Owner:

@@ -42,7 +42,7 @@ class FileStreamSinkConnector(SinkConnector):
         _LOG.info("Starting file sink connector writing to %s", file or "standard output")
 
     def stop(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     def task_class(self) -> type[SinkTask]:
         """Return the class of the tasks."""

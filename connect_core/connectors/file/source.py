@@ -39,7 +39,7 @@ class FileStreamSourceConnector(SourceConnector):
         _LOG.info("Starting file source connector reading from %s", file or "standard input")
 
     def stop(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     def task_class(self) -> type[FileStreamSourceTask]:
         """Return the class of the one task."""

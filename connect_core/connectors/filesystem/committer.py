@@ -112,7 +112,7 @@ class FileSystemCommitter:
             release(place, self._owner, self.layout.storage.control)
 
     def close(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     @property
     def _owner(self) -> Owner:
@@ -181,6 +181,6 @@ def _union(pieces: Pieces) -> dict[str, ColumnKinds]:
             offset = piece.found.get(conflict.field.split(".")[0].removesuffix("[]"))
             raise DataError(
                 f"topic {part.topic}, partition {part.partition}, offset {offset}: {conflict} by other partitions; "
-                "mend the producer, or cast the field by a transform"
+                "fix the producer, or cast the field by a transform"
             ) from conflict
     return columns

@@ -32,7 +32,7 @@ class FileSystemSinkConnector(SinkConnector):
         _LOG.info("Starting file system sink connector writing to %s", storage.root)
 
     def stop(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     def task_class(self) -> type[FileSystemSinkTask]:
         """Return the class of the tasks."""

@@ -31,7 +31,7 @@ class JdbcSinkConnector(SinkConnector):
         open_database(sink_settings(config).connection, self.context.limits)
 
     def stop(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     def task_class(self) -> type[JdbcSinkTask]:
         """Return the class of the tasks."""

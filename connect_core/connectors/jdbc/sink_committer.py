@@ -82,7 +82,7 @@ class JdbcSinkCommitter:
             forget(connection, self._own.offsets, self._connector)
 
     def close(self) -> None:
-        """Hold nothing, free nothing."""
+        """Nothing to release."""
 
     def _fenced(self, connection: Connection, owner: Owner) -> dict[TopicPartition, int]:
         """Fence, unless the positions are another deployment's: then nothing of the transaction stands."""

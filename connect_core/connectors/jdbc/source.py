@@ -62,7 +62,7 @@ class JdbcSourceConnector(SourceConnector):
         self._bounds = LatestBounds(self._database, self._settings, most, self._since)
 
     def stop(self) -> None:
-        """Hold nothing between calls, free nothing."""
+        """Nothing is held between calls: nothing to release."""
 
     def task_class(self) -> type[JdbcSourceTask]:
         """Return the class of the tasks."""
