@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 __all__ = ["BoundedProtocol", "ConnectionLimits"]
+
+_TURNS = itertools.count()
+"""Who has been idle for longest: the loop's clock stands still while it takes several connections at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection; beyond the limit the one that has been idle for longest makes room."""
         super().connection_made(transport)
-        self._since = self.loop.time()
+        self._since = next(_TURNS)
         if len(self.connections) > self._limits.connections:
             idle = [one for one in self.connections if isinstance(one, BoundedProtocol) and one.is_idle]
             min(idle, key=lambda one: one._since)._make_room()
@@ -98,7 +102,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """End an answer; a body that still comes, and bytes that are not read yet, keep their limit."""
-        self._since = self.loop.time()
+        self._since = next(_TURNS)
         if not self._is_receiving and not self.flow.write_paused:
             self._forget_timer()
         super().on_response_complete()

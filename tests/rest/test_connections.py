@@ -131,6 +131,10 @@ def send_until_refused(connection: socket.socket, block: bytes, times: int) -> b
 async def hello(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["path"] == "/large":
         await PlainTextResponse(b"x" * 64 * MEBIBYTE)(scope, receive, send)
+    elif scope["path"] == "/busy":
+        # The server's loop stands still, and takes several connections at once afterwards.
+        time.sleep(0.2)
+        await PlainTextResponse("busy")(scope, receive, send)
     elif scope["path"] == "/read":
         while (await receive()).get("more_body"):
             pass
@@ -200,6 +204,21 @@ def test_idle_connections_do_not_keep_others_out() -> None:
         assert len(server.server.server_state.connections) <= 4
         for one in held:
             one.close()
+    finally:
+        server.stop()
+
+
+def test_newest_of_many_connections_taken_at_once_is_served() -> None:
+    server = serve_in_thread(hello, LOOPBACK, ConnectionLimits(connections=4))
+    try:
+        for _ in range(5):
+            with connect(server) as busy:
+                busy.sendall(b"GET /busy HTTP/1.1\r\nHost: x\r\n\r\n")
+                time.sleep(0.05)
+                held = [connect(server) for _ in range(12)]
+                assert is_served(server)
+            for one in held:
+                one.close()
     finally:
         server.stop()
 
