@@ -154,6 +154,8 @@ def fake_airflow() -> Iterator[FakeAirflow]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body in one packet: the second of two would wait for an acknowledgement.
+        wbufsize = -1
 
         def _serve(self) -> None:
             address = urlsplit(self.path)
@@ -179,7 +181,7 @@ def fake_airflow() -> Iterator[FakeAirflow]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     airflow.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield airflow
