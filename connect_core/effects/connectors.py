@@ -11,7 +11,7 @@ from connect_core.api.connector import Connector, WorkerLimits
 from connect_core.api.sink import CommitMarker, SinkCommitter, SinkConnector
 from connect_core.api.source import SourceConnector
 from connect_core.effects.perform import Handlers
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.effects import (
     AbandonTarget,
     CommitTarget,
@@ -27,6 +27,7 @@ from connect_core.interval.effects import (
 )
 from connect_core.interval.values import OffsetStates, SourceOffsets, TaskDeal
 from connect_core.run.hooks import HookThread, stop_plugin
+from connect_core.run.shortage import is_shortage
 
 __all__ = ["ConnectorEffects", "DriverContext"]
 
@@ -212,15 +213,20 @@ def _name(config: Mapping[str, str]) -> str:
 
 
 def _guarded(connector: str, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the handler with whatever the connector's code raises turned into an error of ours."""
+    """Return the handler with whatever the connector's code raises turned into an error of ours.
+
+    What the machine lacks for a moment, a full disk for one, must not need a person afterwards: it is retriable.
+    """
 
     def call(effect: Any) -> Any:
         try:
             return handler(effect)
-        except ConnectError:
-            raise
+        except ConnectError as error:
+            if isinstance(error, RetriableError) or not is_shortage(error):
+                raise
+            raise RetriableError(str(error)) from error
         except Exception as error:
-            kind = type(error).__name__
-            raise ConnectError(f"Connector {connector} raised {kind} in {type(effect).__name__}: {error}") from error
+            text = f"Connector {connector} raised {type(error).__name__} in {type(effect).__name__}: {error}"
+            raise (RetriableError if is_shortage(error) else ConnectError)(text) from error
 
     return call

@@ -1,4 +1,4 @@
-"""Lack of memory, threads or open files: trouble of the machine, which passes, whichever code meets it."""
+"""Lack of memory, threads, open files or disk space: trouble of the machine, which passes, whichever code meets it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 
 __all__ = ["is_shortage"]
 
-_ERRNOS = frozenset({errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE})
+_ERRNOS = frozenset({errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT})
 _NO_THREAD = "can't start new thread"
 
 

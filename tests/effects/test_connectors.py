@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from connect_core.api.config import ConfigDef
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.source import SourceConnector, SourceTask
 from connect_core.effects.connectors import ConnectorEffects, DriverContext
-from connect_core.errors import ConfigError, ConnectError
+from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.interval.effects import LatestSourceOffsets, TaskConfigs
 from connect_core.run.hooks import HookTimeoutError
 
@@ -72,6 +73,15 @@ def test_what_a_hook_raises_is_told_with_its_cause(hook: str) -> None:
     with pytest.raises(ConnectError, match=rf"Broken\.{hook} raised ValueError: broken") as raised:
         perform(effects, hook)
     assert isinstance(raised.value.__cause__, ValueError)
+
+
+@pytest.mark.parametrize("hook", ["initialize", "start", "task_configs", "latest"])
+def test_full_disk_is_retriable_whatever_hook_meets_it(hook: str) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(RetriableError, match="No space left on device"):
+        perform(effects_of(type("Full", (Recording,), {hook: fail})()), hook)
 
 
 @pytest.mark.parametrize("hook", ["initialize", "start", "task_configs", "latest"])

@@ -24,6 +24,8 @@ def chained(cause: BaseException) -> ConnectError:
         pa.ArrowMemoryError("malloc failed"),
         OSError(errno.ENOMEM, "x"),
         OSError(errno.EMFILE, "x"),
+        OSError(errno.ENOSPC, "x"),
+        OSError(errno.EDQUOT, "x"),
         # As threading says it.
         RuntimeError("can't start new thread"),
     ],
