@@ -11,8 +11,11 @@ from connect_core.dag.naming import dag_id_of
 __all__ = ["hold_seconds", "holds"]
 
 _MOST_FAILURES = 8
+_BACKFILL = "backfill"
 _FIRST_SECONDS = 10.0
 _LONGEST_SECONDS = 600.0
+_BUSY_SECONDS = 5.0
+"""How soon to ask again about one whose run Airflow has not written off."""
 _LOOK_BACK = timedelta(hours=2)
 """Longer than the most failures that count, each after the longest pause."""
 
@@ -26,9 +29,9 @@ def hold_seconds(failures: int, seconds_since_last: float) -> float:
 
 
 def holds(api: AirflowApi, connectors: Collection[str]) -> Mapping[str, float]:
-    """Return the seconds for which those connectors whose latest runs failed are to be left alone.
+    """Return the seconds for which connectors are to be left alone: runs of theirs failed lately, or have not ended.
 
-    One call for all of them where none failed lately. Raises RetriableError.
+    Two calls for all of them where none failed lately. Raises RetriableError.
     """
     now = datetime.now(UTC)
     names = {dag_id_of(name): name for name in connectors}
@@ -36,6 +39,10 @@ def holds(api: AirflowApi, connectors: Collection[str]) -> Mapping[str, float]:
     failing = {run.dag_id for run in api.runs(lately)}
     streaks = _streaks(api, failing, now)
     found = {names[dag_id]: hold_seconds(*streak) for dag_id, streak in streaks.items()}
+    open_runs = api.runs(RunFilter(tuple(names), ("queued", "running")))
+    for run in open_runs:
+        if run.run_type != _BACKFILL:
+            found[names[run.dag_id]] = max(found.get(names[run.dag_id], 0.0), _BUSY_SECONDS)
     return {name: seconds for name, seconds in found.items() if seconds}
 
 

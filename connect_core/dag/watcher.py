@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -60,6 +63,14 @@ class Duties(Protocol):
         """Return what carries out requests in the database, each to be called again and again."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Woken:
+    """When a run was asked for, and what was committed last by then."""
+
+    at: float
+    committed_at: datetime | None
+
+
 class Watcher:
     """Serves all waits of one event loop with a few blocking calls a second."""
 
@@ -71,7 +82,9 @@ class Watcher:
         self._tick_seconds = tick_seconds
         self._waits: dict[str, set[asyncio.Future[None]]] = defaultdict(set)
         self._since: dict[str, float] = {}
-        self._woken: dict[str, float] = {}
+        self._unknown_since: dict[str, float] = {}
+        self._woken: dict[str, _Woken] = {}
+        self._commits: dict[str, datetime | None] = {}
         self._starts_at_once = starts_at_once
         self._starting: dict[str, float] = {}
         self._held_until: dict[str, float] = {}
@@ -101,11 +114,13 @@ class Watcher:
 
     def _begin_wait(self, connector: str) -> None:
         self._since.setdefault(connector, time.monotonic())
+        self._unknown_since.setdefault(connector, time.monotonic())
         self._has_new_waits.set()
 
     def _end_wait(self, connector: str) -> None:
         del self._waits[connector]
         self._since.pop(connector, None)
+        self._unknown_since.pop(connector, None)
         self._held_until.pop(connector, None)
         self._left_to_runs.discard(connector)
 
@@ -157,11 +172,18 @@ class Watcher:
     async def _learn_holds(self) -> None:
         """Keep connectors whose runs fail, for whatever reason, from starting them in a hot loop.
 
-        Whether data is looked for does not depend on the scheduler's answer, but for a moment.
+        One that was held is asked about again when that is over: its run may have failed meanwhile. Whether data is
+        looked for does not depend on the scheduler's answer, but for a moment.
         """
-        await self._has_new_waits.wait()
+        now = time.monotonic()
+        for name in [name for name, until in self._held_until.items() if 0.0 < until <= now]:
+            del self._held_until[name]
+            self._unknown_since[name] = now
+            self._has_new_waits.set()
+        if not self._has_new_waits.is_set():
+            return
         self._has_new_waits.clear()
-        began = {name: since for name, since in self._since.items() if name not in self._held_until}
+        began = {name: since for name, since in self._unknown_since.items() if name not in self._held_until}
         if not began:
             return
         try:
@@ -172,14 +194,18 @@ class Watcher:
             raise
         self._is_scheduler_silent = False
         for name, since in began.items():
-            if self._since.get(name) == since and name not in self._held_until:
+            if self._unknown_since.get(name) == since and name not in self._held_until:
                 self._hold(name, holds.get(name, 0.0))
 
     def _held(self, name: str) -> float:
         """Return until when the connector is left alone: a moment, while it is not known whether its runs fail."""
-        if name in self._held_until or self._is_scheduler_silent:
-            return self._held_until.get(name, 0.0)
-        return self._since.get(name, 0.0) + _UNKNOWN_HOLD_TICKS * self._tick_seconds
+        until = self._held_until.get(name)
+        if self._is_scheduler_silent:
+            return until or 0.0
+        if until is not None:
+            # What is over is not known to be all: it is asked about again.
+            return until if until == 0.0 or until > time.monotonic() else math.inf
+        return self._unknown_since.get(name, 0.0) + _UNKNOWN_HOLD_TICKS * self._tick_seconds
 
     def _release_restarted(self, standings: Mapping[str, Standing]) -> None:
         """Hold none that was seen blocked: once it no longer is, it was restarted or configured anew."""
@@ -190,20 +216,23 @@ class Watcher:
     def _follow_runs(self, standings: Mapping[str, Standing]) -> None:
         """Let connectors wait again whose runs are over that they were woken for, or will not come: a paused DAG's."""
         now = time.monotonic()
-        self._woken = {name: at for name, at in self._woken.items() if name in standings or at > now - _START_SECONDS}
-        for name, at in list(self._woken.items()):
-            standing = standings.get(name)
-            if standing is None or standing.is_running or name not in self._waits:
+        self._commits = {name: standing.committed_at for name, standing in standings.items()}
+        for name in self._woken.keys() & self._waits.keys() & standings.keys():
+            woken, standing = self._woken[name], standings[name]
+            if standing.is_running:
                 continue
-            is_over = standing.since_run is not None and standing.since_run < now - at
-            if is_over or standing.check is Check.NEVER or at < now - _START_SECONDS:
+            is_over = standing.since_run is not None and standing.since_run < now - woken.at
+            if is_over or standing.check is Check.NEVER or woken.at < now - _START_SECONDS:
                 del self._woken[name]
                 self._starting.pop(name, None)
                 self._begin_wait(name)
+                if standing.committed_at != woken.committed_at:
+                    # It did not fail: Airflow need not be asked.
+                    self._hold(name, 0.0)
 
     def _hold(self, name: str, seconds: float) -> None:
         if name in self._waits:
-            self._held_until[name] = time.monotonic() + seconds
+            self._held_until[name] = time.monotonic() + seconds if seconds else 0.0
 
     def _start_some(self, due: Sequence[str]) -> None:
         """Wake connectors to be planned, a few at a time: a burst must not take every slot from those with data.
@@ -261,4 +290,4 @@ class Watcher:
         for future in self._waits.get(connector, ()):
             if not future.done():
                 future.set_result(None)
-                self._woken[connector] = time.monotonic()
+                self._woken[connector] = _Woken(time.monotonic(), self._commits.get(connector))

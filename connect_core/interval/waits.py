@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 
 __all__ = ["Check", "Standing"]
@@ -30,11 +31,13 @@ class Standing:
     """What the metadata database says about a waiting connector.
 
     ``since_run``: seconds since the last holder of its lease gave it back or lost it; negative while one holds it.
+    ``committed_at``: when an interval was committed last.
     """
 
     check: Check
     poll_seconds: float = 10.0
     since_run: float | None = None
+    committed_at: datetime | None = None
 
     @property
     def is_running(self) -> bool:

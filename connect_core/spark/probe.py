@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -61,7 +61,14 @@ class ConnectorProbe:
         with self.database.read() as connection:
             facts = statuses.load_facts(connection, connectors)
         now = datetime.now(UTC)
-        return {one.name: self._isolated_standing(one, readiness(one, now)) for one in facts}
+        return {
+            one.name: replace(
+                self._isolated_standing(one, readiness(one, now)),
+                since_run=one.lease_age,
+                committed_at=one.committed_at,
+            )
+            for one in facts
+        }
 
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
         """Return those with records to read, by one batched ``list_offsets``; and those only a run can report on."""
@@ -126,18 +133,18 @@ class ConnectorProbe:
             return self._standing(facts, ready)
         except Exception as error:
             self._leave_to_its_run(facts, error)
-            return Standing(Check.NOW, since_run=facts.lease_age)
+            return Standing(Check.NOW)
 
     def _standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
         if ready is Readiness.DUE and is_undealt(facts):
-            return Standing(Check.DEAL, since_run=facts.lease_age)
+            return Standing(Check.DEAL)
         if ready in _CHECKS:
-            return Standing(_CHECKS[ready], since_run=facts.lease_age)
+            return Standing(_CHECKS[ready])
         if facts.type is ConnectorType.SINK:
-            return Standing(Check.SINK, since_run=facts.lease_age)
+            return Standing(Check.SINK)
         config = self._kept(facts)
         check = Check.LATEST if config.has_bound else Check.POLL
-        return Standing(check, config.poll_seconds, facts.lease_age)
+        return Standing(check, config.poll_seconds)
 
     def _leave_to_its_run(self, facts: ConnectorFacts, error: Exception) -> None:
         _log_left(facts.name, Redaction(facts.config, self.providers, facts.name).clean(error))

@@ -188,7 +188,7 @@ def test_unpausing_in_airflow_does_not_start_a_stopped_connector(
     ("runs", "least", "most"),
     [
         ([], 0, 0),
-        ([run("a", "running"), run("a", "success", since=1)], 0, 0),
+        ([run("a", "running"), run("a", "success", since=1)], 5, 5),
         ([run("a", "failed", since=3)], 6, 7),
         ([run("a", "failed", since=300)], 0, 0),
         ([run("a", "running"), *[run("a", "failed", since=0)] * 3, run("a", "success", since=9)], 39, 40),

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
 
 import pytest
 
@@ -226,6 +227,39 @@ def test_next_wait_ends_though_the_dag_was_paused_before_its_run_was_made(is_see
     watch(world, body)
 
 
+def test_next_wait_after_a_run_that_committed_asks_airflow_nothing() -> None:
+    world = World()
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 1, tzinfo=UTC))}
+
+    async def body(watcher: Watcher) -> None:
+        await watcher.wait("a")
+        world.left_alone = {"a": 60.0}
+        asked = len(world.asked)
+        world.checks = {"a": Standing(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 2, tzinfo=UTC))}
+        await watcher.wait("a")
+        assert len(world.asked) == asked
+
+    watch(world, body)
+
+
+def test_hold_that_is_over_is_asked_about_again() -> None:
+    world = World()
+    world.data = {"a"}
+    world.checks = {"a": Standing(Check.SINK)}
+    world.left_alone = {"a": 0.1}
+
+    async def body(watcher: Watcher) -> None:
+        wait = asyncio.create_task(watcher.wait("a"))
+        await asyncio.sleep(5 * TICK)
+        world.left_alone = {"a": 0.2}
+        assert await stays(wait, 12), "the run that had not ended has failed"
+        world.left_alone = {}
+        await wait
+
+    watch(world, body)
+
+
 def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None:
     world = World()
     world.data = {"a"}
@@ -237,6 +271,7 @@ def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None
         world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
         again = asyncio.create_task(watcher.wait("a"))
         assert await stays(again, 20)
+        world.left_alone = {}
         await again
 
     watch(world, body)
@@ -281,6 +316,7 @@ def test_wait_is_held_back_while_runs_keep_failing() -> None:
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
         assert await stays(one)
+        del world.left_alone["a"]
         await one
         assert await stays(other)
         # Blocked and no longer: it was restarted.

@@ -3,6 +3,7 @@
 import fcntl
 import time
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 
 from stub_world import events, facts, path
 
@@ -30,7 +31,12 @@ def _standing(name: str) -> Standing:
     if now.get("failed") or now.get("waits_until", 0) > time.time():
         return Standing(Check.NEVER, since_run=_since_run(name))
     check = Check(now.get("check", "sink"))
-    return Standing(check, float(now.get("poll_seconds", 10)), _since_run(name))
+    return Standing(check, float(now.get("poll_seconds", 10)), _since_run(name), _committed_at(name))
+
+
+def _committed_at(name: str) -> datetime | None:
+    moved = [event["at"] for event in events(name) if event["event"] == "end" and event["records"]]
+    return datetime.fromtimestamp(moved[-1], UTC) if moved else None
 
 
 def _since_run(name: str) -> float | None:
