@@ -88,7 +88,6 @@ class Watcher:
         self._starts_at_once = starts_at_once
         self._starting: dict[str, float] = {}
         self._held_until: dict[str, float] = {}
-        self._has_new_waits = asyncio.Event()
         self._is_scheduler_silent = False
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._left_to_runs: set[str] = set()
@@ -115,7 +114,6 @@ class Watcher:
     def _begin_wait(self, connector: str) -> None:
         self._since.setdefault(connector, time.monotonic())
         self._unknown_since.setdefault(connector, time.monotonic())
-        self._has_new_waits.set()
 
     def _end_wait(self, connector: str) -> None:
         del self._waits[connector]
@@ -179,10 +177,6 @@ class Watcher:
         for name in [name for name, until in self._held_until.items() if 0.0 < until <= now]:
             del self._held_until[name]
             self._unknown_since[name] = now
-            self._has_new_waits.set()
-        if not self._has_new_waits.is_set():
-            return
-        self._has_new_waits.clear()
         began = {name: since for name, since in self._unknown_since.items() if name not in self._held_until}
         if not began:
             return
@@ -190,7 +184,6 @@ class Watcher:
             holds = await in_thread(lambda: self._duties.holds(list(began)))
         except Exception:
             self._is_scheduler_silent = True
-            self._has_new_waits.set()
             raise
         self._is_scheduler_silent = False
         for name, since in began.items():

@@ -53,7 +53,7 @@ class ConnectorProbe:
     admin: KafkaAdmin
     providers: ConfigProviders = field(default_factory=ConfigProviders)
     _workers: dict[str, ConnectorWorker] = field(default_factory=dict)
-    _configs: dict[str, _Kept] = field(default_factory=dict)
+    _configs: dict[str, _WatchedConfig] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
@@ -79,7 +79,7 @@ class ConnectorProbe:
         configs: dict[str, IntervalSettings] = {}
         for one in facts:
             try:
-                configs[one.name] = self._kept(one).settings
+                configs[one.name] = self._watched_config(one).settings
             except Exception as error:
                 self._leave_to_its_run(one, error)
                 found.append(one.name)
@@ -142,14 +142,14 @@ class ConnectorProbe:
             return Standing(_CHECKS[ready])
         if facts.type is ConnectorType.SINK:
             return Standing(Check.SINK)
-        config = self._kept(facts)
+        config = self._watched_config(facts)
         check = Check.LATEST if config.has_bound else Check.POLL
         return Standing(check, config.poll_seconds)
 
     def _leave_to_its_run(self, facts: ConnectorFacts, error: Exception) -> None:
         _log_left(facts.name, Redaction(facts.config, self.providers, facts.name).clean(error))
 
-    def _kept(self, facts: ConnectorFacts) -> _Kept:
+    def _watched_config(self, facts: ConnectorFacts) -> _WatchedConfig:
         """Return what is kept of a configuration: to read hundreds of them every second takes a core."""
         kept = self._configs.get(facts.name)
         if kept is not None and kept.version == facts.config_version and time.monotonic() < kept.until:
@@ -162,13 +162,13 @@ class ConnectorProbe:
         poll_seconds = config.values["source.poll.interval.ms"] / 1000 if facts.type is ConnectorType.SOURCE else 0.0
         # Not all at the same moment, though all may have been read at once.
         until = time.monotonic() + _KEPT_SECONDS * random.uniform(0.5, 1.5)
-        kept = _Kept(facts.config_version, until, config.interval_settings(), has_bound, poll_seconds)
+        kept = _WatchedConfig(facts.config_version, until, config.interval_settings(), has_bound, poll_seconds)
         self._configs[facts.name] = kept
         return kept
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _WatchedConfig:
     """What is looked at every second of a connector's configuration."""
 
     version: int
