@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from connect_core.api.config import (
@@ -17,11 +17,10 @@ from connect_core.api.config import (
 )
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.batch_rows import Extras
-from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, storage_of
+from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, STORAGES, storage_of
 from connect_core.connectors.filesystem.formats import Format
 from connect_core.connectors.filesystem.layout import Layout, Naming
 from connect_core.connectors.filesystem.partitioners import Partitioner
-from connect_core.connectors.filesystem.pluggable import Pluggable
 from connect_core.connectors.filesystem.staged_files import Rotation
 from connect_core.connectors.filesystem.storages import Storage
 from connect_core.connectors.filesystem.tombstones import NullValues
@@ -53,7 +52,8 @@ _OWN = (
         ConfigType.STRING,
         validator=NonEmptyString(),
         importance=Importance.HIGH,
-        doc="The folder to write to, within file.roots; a relative path begins at the first root. It is created.",
+        doc="Where to write to: a folder within file.roots, created if absent (a relative path begins at the first "
+        "root), or the URL of another storage.",
     )
     .define(
         FORMAT,
@@ -149,24 +149,31 @@ _OWN = (
 )
 
 
-def _with(base: ConfigDef, parts: Sequence[type[Pluggable]]) -> ConfigDef:
+def _with(base: ConfigDef, parts: Iterable[ConfigDef]) -> ConfigDef:
     """Return a definition with the settings of parts that it does not have yet."""
     definition = ConfigDef(base)
     for part in parts:
-        for key in part.definition.config_keys().values():
+        for key in part.config_keys().values():
             if key.name not in definition.config_keys():
                 definition.define_key(key)
     return definition
 
 
-CONFIG = _with(_OWN, [*FORMATS.built_in.values(), *PARTITIONERS.built_in.values()])
+_BUILT_IN: list[type[Format] | type[Partitioner] | type[Storage]] = [
+    *FORMATS.built_in.values(),
+    *PARTITIONERS.built_in.values(),
+    *STORAGES.built_in.values(),
+]
+
+CONFIG = _with(_OWN, (part.definition for part in _BUILT_IN))
 """The settings of the sink and of all built-in parts."""
 
 
 def definition_of(config: Mapping[str, str]) -> ConfigDef:
     """Return the settings there are with the chosen parts, also those of other wheels. Raises ConfigError."""
     chosen = AbstractConfig(_OWN, config)
-    return _with(CONFIG, [_format_of(chosen), _partitioner_of(chosen)])
+    storage = storage_of(PATH, chosen.get_string(PATH) or "")
+    return _with(CONFIG, (part.definition for part in (_format_of(chosen), _partitioner_of(chosen), storage)))
 
 
 @dataclass(frozen=True, slots=True)

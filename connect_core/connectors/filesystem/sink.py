@@ -49,10 +49,9 @@ class FileSystemSinkConnector(SinkConnector):
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
         """Return every setting with its errors, also those that only the chosen parts can see."""
         try:
-            definition = definition_of(config)
+            values = definition_of(config).validate(config)
         except ConfigError:
-            return super().validate(config)
-        values = definition.validate(config)
+            values = super().validate(config)
         if not any(value.error_messages for value in values):
             try:
                 Settings.of(config)

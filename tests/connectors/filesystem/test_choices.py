@@ -40,7 +40,9 @@ class OnePartitioner(Partitioner):
 
 
 class CellarStorage(LocalStorage):
-    """A storage with URLs of its own."""
+    """A storage with URLs and a setting of its own."""
+
+    definition = ConfigDef().define("cellar.key", ConfigType.STRING, doc="What opens it.")
 
     @classmethod
     def open(cls, url, config, limits, *, is_at_work=False):  # type: ignore[no-untyped-def]
@@ -67,7 +69,7 @@ def announced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_parts_of_other_wheels_are_used(tmp_path: Path) -> None:
-    parts = {"format": "loud", "loud.ending": "txt", "partitioner": "one", "path": "cellar://out"}
+    parts = {"format": "loud", "loud.ending": "txt", "partitioner": "one", "path": "cellar://out", "cellar.key": "k"}
     export = Export(tmp_path, **parts)
     export.run([*numbered([{"a": 1}]), *numbered([{"a": 2}], partition=1)])
     assert export.files() == [f"t/all/t+{number}+{0:020}+{1:020}.txt" for number in (0, 1)]
@@ -78,6 +80,8 @@ def test_parts_of_other_wheels_are_used(tmp_path: Path) -> None:
     ("config", "key", "message"),
     [
         ({"format": "loud"}, "loud.ending", "Missing required"),
+        ({"path": "cellar://x"}, "cellar.key", "Missing required"),
+        ({"path": "attic://x"}, "path", "there are: file, cellar; choose one, or install the wheel"),
         ({"format": "absent"}, "format", "there are: parquet, avro, csv, json, orc, raw, broken, loud, wrong"),
         ({"format": "broken"}, "format", "cannot be loaded.*install its wheel anew"),
         ({"format": "wrong"}, "format", "is no Format; ask the authors"),

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
+from connect_core.api.config import ConfigDef
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.control_store import ControlStore
 
@@ -79,6 +80,8 @@ class Storage(ABC):
     Made by ``open`` on the driver and on each worker; holds no state that others must see.
     """
 
+    definition = ConfigDef()
+    """The settings it adds to those of the sink; ``open`` and ``locate`` read them from the configuration."""
     control: ControlStore
     """Where manifests, epochs and owners are kept: a store with a conditional create."""
 
