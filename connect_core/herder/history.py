@@ -11,14 +11,24 @@ from connect_core.herder.configuration import shown
 from connect_core.herder.context import Herder
 from connect_core.herder.overview import dead_letter_topic
 from connect_core.store import audit, configs, connectors, record_errors
-from connect_core.store.configs import ConfigVersion
 
-__all__ = ["ConfigChange", "PastConfig", "list_acts", "list_configs", "list_skipped"]
+__all__ = [
+    "ActRecord",
+    "ActRecordList",
+    "ConfigChange",
+    "ConfigVersion",
+    "ConfigVersionList",
+    "SkippedLine",
+    "SkippedRecords",
+    "list_acts",
+    "list_configs",
+    "list_skipped",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """One setting that differs; ``None`` where it was or is absent."""
+    """One setting that differs from the version before; null where it was or is absent."""
 
     key: str
     before: str | None
@@ -26,7 +36,7 @@ class ConfigChange:
 
 
 @dataclass(frozen=True, slots=True)
-class PastConfig:
+class ConfigVersion:
     """A configuration as it was stored, secrets hidden, and what it changed."""
 
     version: int
@@ -36,18 +46,68 @@ class PastConfig:
     changes: list[ConfigChange]
 
 
-def list_configs(herder: Herder, name: str, limit: int = 50) -> list[PastConfig]:
+@dataclass(frozen=True, slots=True)
+class ConfigVersionList:
+    """Configurations of a connector, the newest first."""
+
+    versions: list[ConfigVersion]
+
+
+@dataclass(frozen=True, slots=True)
+class ActRecord:
+    """Who did what; ``before`` and ``after`` are JSON without secrets."""
+
+    id: int
+    actor: str
+    action: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    done_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ActRecordList:
+    """Acts on a connector, the newest first."""
+
+    acts: list[ActRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedLine:
+    """Records of one task and interval skipped for one reason; ``sample``: where the first one lies."""
+
+    sequence: int
+    task: int
+    stage: str
+    error_kind: str
+    message: str
+    records: int
+    sample: Mapping[str, Any]
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRecords:
+    """Skipped records, the newest first; ``records``: how many these lines are about."""
+
+    lines: list[SkippedLine]
+    records: int
+    dead_letter_topic: str | None
+
+
+def list_configs(herder: Herder, name: str, limit: int = 50) -> ConfigVersionList:
     """Return a connector's configurations, the newest first. Raise NotFoundError."""
     with herder.database.read() as connection:
         connectors.get(connection, name)
         found = configs.history(connection, name, limit + 1)
-    older: list[ConfigVersion | None] = [*found[1:], None]
-    return [_past(one, before) for one, before in zip(found, older, strict=True)][:limit]
+    older: list[configs.ConfigVersion | None] = [*found[1:], None]
+    return ConfigVersionList([_version(one, before) for one, before in zip(found, older, strict=True)][:limit])
 
 
-def _past(one: ConfigVersion, before: ConfigVersion | None) -> PastConfig:
+def _version(one: configs.ConfigVersion, before: configs.ConfigVersion | None) -> ConfigVersion:
     changes = _changes({} if before is None else before.config, one.config)
-    return PastConfig(one.version, one.actor, one.created_at, shown(one.config), changes)
+    return ConfigVersion(one.version, one.actor, one.created_at, shown(one.config), changes)
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[ConfigChange]:
@@ -60,42 +120,33 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[Config
     ]
 
 
-def list_acts(herder: Herder, name: str, limit: int = 50) -> list[dict[str, Any]]:
+def list_acts(herder: Herder, name: str, limit: int = 50) -> ActRecordList:
     """Return what was done to a connector, the newest first. Raise NotFoundError."""
     with herder.database.read() as connection:
         connectors.get(connection, name)
         found = audit.history(connection, name, limit)
-    return [
-        {
-            "id": one.id,
-            "actor": one.act.actor,
-            "action": one.act.action,
-            "before": one.act.before,
-            "after": one.act.after,
-            "done_at": one.done_at,
-        }
-        for one in found
-    ]
+    return ActRecordList(
+        [ActRecord(one.id, one.act.actor, one.act.action, one.act.before, one.act.after, one.done_at) for one in found]
+    )
 
 
-def list_skipped(herder: Herder, name: str, limit: int = 100) -> dict[str, Any]:
+def list_skipped(herder: Herder, name: str, limit: int = 100) -> SkippedRecords:
     """Return what a connector's intervals skipped, the newest first. Raise NotFoundError."""
     with herder.database.read() as connection:
         config = connectors.get(connection, name).config
         found = record_errors.history(connection, name, limit)
     lines = [
-        {
-            "sequence": one.sequence,
-            "task": one.task,
-            "stage": one.skipped.stage,
-            "error_kind": one.skipped.error_kind,
-            "message": one.skipped.message,
-            "records": one.skipped.records,
-            "sample": dict(one.skipped.sample),
-            "first_at": one.first_at,
-            "last_at": one.last_at,
-        }
+        SkippedLine(
+            sequence=one.sequence,
+            task=one.task,
+            stage=one.skipped.stage,
+            error_kind=one.skipped.error_kind,
+            message=one.skipped.message,
+            records=one.skipped.records,
+            sample=dict(one.skipped.sample),
+            first_at=one.first_at,
+            last_at=one.last_at,
+        )
         for one in found
     ]
-    records = sum(one.skipped.records for one in found)
-    return {"lines": lines, "records": records, "dead_letter_topic": dead_letter_topic(config)}
+    return SkippedRecords(lines, sum(one.records for one in lines), dead_letter_topic(config))

@@ -3,27 +3,120 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
 from connect_core.api.offsets import parse
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
-from connect_core.interval.values import SourceBounds
+from connect_core.interval.values import Counts, IntervalState, SourceBounds, TaskOutcome
 from connect_core.store import attempts, connectors, interval_history
 from connect_core.store.attempts import TaskAttempt
 from connect_core.store.interval_history import PastInterval
 
-__all__ = ["IntervalPage", "get_interval", "list_page", "source_form"]
+__all__ = [
+    "Interval",
+    "IntervalPage",
+    "IntervalTask",
+    "IntervalWithTasks",
+    "SourceOffset",
+    "SourceRange",
+    "TopicRange",
+    "get_interval",
+    "list_page",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRange:
+    """Offsets ``[start, end)`` of one topic partition."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOffset:
+    """One offset in Connect's form; ``offset`` is null where there is none."""
+
+    partition: dict[str, Any]
+    offset: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRange:
+    """Where a source's interval starts, and ends if the source declares a bound."""
+
+    start: list[SourceOffset]
+    upper: list[SourceOffset] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """One interval: what range, how much, how long, which attempt, where it ran.
+
+    ``ranges`` of a sink, ``source`` of a source. ``seconds`` from start to end, or till now. ``job_tag`` is the tag of
+    the Spark job. ``run_url`` leads to the Airflow run and ``spark_url`` to where Spark shows its jobs, if the API
+    knows them.
+    """
+
+    sequence: int
+    state: IntervalState
+    reason: str | None
+    config_version: int
+    incarnation: int
+    epoch: int
+    ranges: list[TopicRange]
+    source: SourceRange | None
+    bound_time: datetime | None
+    counts: Counts
+    task_count: int
+    attempts: int
+    planned_at: datetime
+    started_at: datetime
+    ended_at: datetime | None
+    seconds: float
+    heartbeat_at: datetime | None
+    run_id: str
+    run_url: str | None = None
+    job_tag: str
+    spark_url: str | None = None
+    worker_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalPage:
-    """Some intervals, the newest first; ``next``: where the next page begins, if there is one."""
+    """Intervals, the newest first; ``next``: pass it as ``before`` for the next page, null at the end."""
 
-    intervals: list[dict[str, Any]]
+    intervals: list[Interval]
     next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalTask:
+    """One task of an interval: its last attempt. ``outcome`` is null while it runs."""
+
+    task: int
+    attempts: int
+    outcome: TaskOutcome | None
+    counts: Counts
+    error_kind: str | None
+    error_message: str | None
+    trace: str | None
+    is_retriable: bool
+    worker_id: str
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalWithTasks(Interval):
+    """An interval with its tasks."""
+
+    tasks: list[IntervalTask]
 
 
 def list_page(herder: Herder, name: str, limit: int = 50, before: int | None = None) -> IntervalPage:
@@ -32,10 +125,10 @@ def list_page(herder: Herder, name: str, limit: int = 50, before: int | None = N
         connectors.get(connection, name)
         found = interval_history.list_intervals(connection, name, limit + 1, before)
     shown = found[:limit]
-    return IntervalPage([_view(one) for one in shown], shown[-1].row.key.sequence if len(found) > limit else None)
+    return IntervalPage([_interval(one) for one in shown], shown[-1].row.key.sequence if len(found) > limit else None)
 
 
-def get_interval(herder: Herder, name: str, sequence: int) -> dict[str, Any]:
+def get_interval(herder: Herder, name: str, sequence: int) -> IntervalWithTasks:
     """Return one interval with its tasks. Raise NotFoundError."""
     with herder.database.read() as connection:
         connectors.get(connection, name)
@@ -43,64 +136,62 @@ def get_interval(herder: Herder, name: str, sequence: int) -> dict[str, Any]:
         tasks = attempts.list_attempts(connection, name, sequence)
     if found is None:
         raise NotFoundError(f"Connector {name} has no interval {sequence} in its history")
-    return {**_view(found), "tasks": [_task(one) for one in tasks]}
+    interval = _interval(found)
+    shared = {one.name: getattr(interval, one.name) for one in fields(interval)}
+    return IntervalWithTasks(**shared, tasks=[_task(one) for one in tasks])
 
 
-def _view(one: PastInterval) -> dict[str, Any]:
+def _interval(one: PastInterval) -> Interval:
     row = one.row
-    return {
-        "sequence": row.key.sequence,
-        "state": row.state.value,
-        "reason": one.reason,
-        "config_version": row.config_version,
-        "incarnation": row.key.incarnation,
-        "epoch": row.key.epoch,
-        "ranges": [
-            {"topic": part.topic, "partition": part.partition, "start": part.start, "end": part.end}
-            for part in row.ranges
-        ],
-        "source": _source(row.source),
-        "bound_time": row.bound_time,
-        "counts": one.counts,
-        "task_count": row.tasks,
-        "attempts": row.attempts,
-        "planned_at": one.planned_at,
-        "started_at": one.started_at,
-        "ended_at": one.ended_at,
-        "seconds": max(0.0, ((one.ended_at or datetime.now(UTC)) - one.started_at).total_seconds()),
-        "heartbeat_at": one.heartbeat_at,
-        "run_id": one.run_id,
-        "job_tag": one.job_tag,
-        "worker_id": one.worker,
-    }
+    return Interval(
+        sequence=row.key.sequence,
+        state=row.state,
+        reason=one.reason,
+        config_version=row.config_version,
+        incarnation=row.key.incarnation,
+        epoch=row.key.epoch,
+        ranges=[TopicRange(part.topic, part.partition, part.start, part.end) for part in row.ranges],
+        source=_source(row.source),
+        bound_time=row.bound_time,
+        counts=one.counts,
+        task_count=row.tasks,
+        attempts=row.attempts,
+        planned_at=one.planned_at,
+        started_at=one.started_at,
+        ended_at=one.ended_at,
+        seconds=max(0.0, ((one.ended_at or datetime.now(UTC)) - one.started_at).total_seconds()),
+        heartbeat_at=one.heartbeat_at,
+        run_id=one.run_id,
+        job_tag=one.job_tag,
+        worker_id=one.worker,
+    )
 
 
-def _source(bounds: SourceBounds | None) -> dict[str, Any] | None:
+def _source(bounds: SourceBounds | None) -> SourceRange | None:
     if bounds is None:
         return None
-    upper = None if bounds.upper is None else source_form(bounds.upper)
-    return {"start": source_form(bounds.start), "upper": upper}
+    return SourceRange(_source_offsets(bounds.start), None if bounds.upper is None else _source_offsets(bounds.upper))
 
 
-def source_form(offsets: Mapping[str, Mapping[str, Any] | None]) -> list[dict[str, Any]]:
+def _source_offsets(offsets: Mapping[str, Mapping[str, Any] | None]) -> list[SourceOffset]:
     """Return offsets by canonical JSON of their partition as Connect writes them."""
     return [
-        {"partition": parse(partition), "offset": None if offset is None else dict(offset)}
+        SourceOffset(parse(partition), None if offset is None else dict(offset))
         for partition, offset in sorted(offsets.items())
     ]
 
 
-def _task(one: TaskAttempt) -> dict[str, Any]:
-    return {
-        "task": one.task,
-        "attempts": one.attempts,
-        "outcome": None if one.outcome is None else one.outcome.value,
-        "counts": one.counts,
-        "error_kind": one.error.kind if one.error else None,
-        "error_message": one.error.message if one.error else None,
-        "trace": one.error.trace if one.error else None,
-        "is_retriable": bool(one.error and one.error.is_retriable),
-        "worker_id": one.worker,
-        "started_at": one.started_at,
-        "ended_at": one.ended_at,
-    }
+def _task(one: TaskAttempt) -> IntervalTask:
+    return IntervalTask(
+        task=one.task,
+        attempts=one.attempts,
+        outcome=one.outcome,
+        counts=one.counts,
+        error_kind=one.error.kind if one.error else None,
+        error_message=one.error.message if one.error else None,
+        trace=one.error.trace if one.error else None,
+        is_retriable=bool(one.error and one.error.is_retriable),
+        worker_id=one.worker,
+        started_at=one.started_at,
+        ended_at=one.ended_at,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from connect_core.herder.context import Herder
-from connect_core.herder.overview import Summary, summarize
+from connect_core.herder.overview import ConnectorSummary, summarize
 from connect_core.interval.values import IntervalState
 from connect_core.store import overviews
 from connect_core.store.interval_history import IntervalMark
@@ -20,7 +20,7 @@ _UNFINISHED_AND_LAST = 2
 class ConnectorMetrics:
     """One connector's numbers; ``None`` where there is none yet."""
 
-    summary: Summary
+    summary: ConnectorSummary
     moved: tuple[Moved, ...]
     history_skipped_records: int
 

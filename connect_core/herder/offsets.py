@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from connect_core.api.connector import Connector
@@ -17,9 +18,9 @@ from connect_core.interval.values import ConnectorState, ConnectorType, TargetSt
 from connect_core.registry import PluginKind, registry
 from connect_core.store import audit, connectors, offsets
 from connect_core.store.audit import Act
-from connect_core.store.offsets import Changes
+from connect_core.store.offsets import Changes, OffsetMove
 
-__all__ = ["OffsetEntry", "alter", "get", "list_moves", "parse_wanted", "reset"]
+__all__ = ["OffsetEntry", "OffsetMoveList", "alter", "get", "list_moves", "parse_wanted", "reset"]
 
 OffsetEntry = Mapping[str, Any]
 """Connect's ``{"partition": {…}, "offset": {…}}``; an offset of null forgets the partition."""
@@ -39,11 +40,20 @@ def get(herder: Herder, name: str) -> list[dict[str, Any]]:
     return [{"partition": parse(partition), "offset": offset} for partition, offset in sorted(stored.items())]
 
 
-def list_moves(herder: Herder, name: str, limit: int = 100, before: int | None = None) -> list[offsets.OffsetMove]:
-    """Return the history of a connector's offsets, the newest first. Raise NotFoundError."""
+@dataclass(frozen=True, slots=True)
+class OffsetMoveList:
+    """Moves of offsets, the newest first; ``next`` as in a page of intervals."""
+
+    moves: list[OffsetMove]
+    next: int | None
+
+
+def list_moves(herder: Herder, name: str, limit: int = 100, before: int | None = None) -> OffsetMoveList:
+    """Return a page of the history of a connector's offsets. Raise NotFoundError."""
     with herder.database.read() as connection:
         connectors.get(connection, name)
-        return offsets.history(connection, name, limit, before)
+        found = offsets.history(connection, name, limit + 1, before)
+    return OffsetMoveList(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
 def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:

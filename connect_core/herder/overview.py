@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 
+from connect_core.api.guarantee import Delivery
 from connect_core.api.records import TopicPartition
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
@@ -19,23 +20,34 @@ from connect_core.store.interval_history import IntervalMark
 from connect_core.store.silences import Silence
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["Overview", "Summary", "dead_letter_topic", "get_overview", "list_silences", "summarize"]
+__all__ = [
+    "ConnectorOverview",
+    "ConnectorSummary",
+    "ConnectorSummaryList",
+    "dead_letter_topic",
+    "get_overview",
+    "list_silences",
+    "summarize",
+]
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A line of the list of connectors. ``lag``: records a sink is behind, where that is known.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorSummary:
+    """A line of the list of connectors. ``strip``: the last 20 intervals, the oldest first.
 
-    ``stalled_…``: of one whose waiting work is not done, a word for the cause, since when, and a sentence.
+    ``lag``: records a sink is behind, null where it is not known. ``trace_line``: the first line of the connector's or
+    its first failed task's trace. ``guarantee_condition``: what the guarantee takes, empty where it holds without. Work
+    of one that ``is_stalled`` has waited without progress since ``stalled_since``; ``stalled_cause`` is a word for
+    programs, ``stalled_reason`` a sentence for people. ``dag_id``: its DAG in Airflow, if the API knows it.
     """
 
     name: str
-    type: str
+    type: ConnectorType
     connector_class: str
     plugin_version: str | None
-    state: str
+    state: State
     is_stalled: bool
     stalled_cause: str | None
     stalled_since: datetime | None
@@ -45,30 +57,40 @@ class Summary:
     last_success_at: datetime | None
     next_run_at: datetime | None
     schedule: str
-    guarantee: str
+    guarantee: Delivery
     guarantee_condition: str
     tags: list[str]
     strip: list[IntervalMark]
     trace_line: str | None
+    dag_id: str | None = None
     worker_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """One connector: its line, its status and where it lives."""
+class ConnectorSummaryList:
+    """All connectors the caller may see, by name; ``scheduler_silences`` is empty while Airflow answers."""
 
-    summary: Summary
-    status: ConnectorStatus
+    connectors: list[ConnectorSummary]
+    scheduler_silences: list[Silence]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorOverview(ConnectorSummary):
+    """One connector: its line, its tasks and where it lives. ``trace`` is the connector's own."""
+
     config_version: int
     planned_version: int | None
     created_at: datetime
     updated_at: datetime
     retry_at: datetime | None
+    trace: str | None
+    task_views: list[PartStatus]
     dead_letter_topic: str | None
     topics: list[str]
+    dag_url: str | None = None
 
 
-def summarize(herder: Herder, strip: int = 20) -> list[Summary]:
+def summarize(herder: Herder, strip: int = 20) -> list[ConnectorSummary]:
     """Return the lines of all connectors, by name: six statements however many there are.
 
     ``strip``: how many of the last intervals a line shows.
@@ -92,7 +114,7 @@ def list_silences(herder: Herder) -> list[Silence]:
         return silences.list_silences(connection)
 
 
-def get_overview(herder: Herder, name: str) -> Overview:
+def get_overview(herder: Herder, name: str) -> ConnectorOverview:
     """Return one connector. Raise NotFoundError."""
     with herder.database.read() as connection:
         found = statuses.load_facts(connection, [name])
@@ -106,14 +128,17 @@ def get_overview(herder: Herder, name: str) -> Overview:
     (facts,) = found
     lag = _lags(herder, found, positions).get(name)
     status = compute_status(facts, herder.worker_id, deployment_of(herder, parts))
-    return Overview(
-        summary=_summary(facts, status, marks.get(name, ()), lag),
-        status=status,
+    summary = _summary(facts, status, marks.get(name, ()), lag)
+    shared = {one.name: getattr(summary, one.name) for one in fields(summary)}
+    return ConnectorOverview(
+        **shared,
         config_version=facts.config_version,
         planned_version=facts.planned_version,
         created_at=stamps.created_at,
         updated_at=stamps.updated_at,
         retry_at=facts.interval.retry_at if facts.interval else None,
+        trace=status.connector.trace,
+        task_views=list(status.tasks),
         dead_letter_topic=dead_letter_topic(facts.config),
         topics=active,
     )
@@ -137,14 +162,16 @@ def _lags(
     return {name: sum_of(positions.get(name, {}), named, ends) for name, named in sinks.items()}
 
 
-def _summary(facts: ConnectorFacts, status: ConnectorStatus, strip: Sequence[IntervalMark], lag: int | None) -> Summary:
+def _summary(
+    facts: ConnectorFacts, status: ConnectorStatus, strip: Sequence[IntervalMark], lag: int | None
+) -> ConnectorSummary:
     stall, guarantee = status.stall, declared_guarantee(facts.config)
-    return Summary(
+    return ConnectorSummary(
         name=facts.name,
-        type=facts.type.value,
+        type=facts.type,
         connector_class=facts.config.get("connector.class", ""),
         plugin_version=facts.plugin_version,
-        state=status.connector.state.value,
+        state=status.connector.state,
         is_stalled=status.is_stalled,
         stalled_cause=stall.cause.value if stall else None,
         stalled_since=stall.since if stall else None,
@@ -154,7 +181,7 @@ def _summary(facts: ConnectorFacts, status: ConnectorStatus, strip: Sequence[Int
         last_success_at=facts.committed_at,
         next_run_at=facts.next_run_at,
         schedule=facts.config.get("schedule") or "@continuous",
-        guarantee=guarantee.delivery.value,
+        guarantee=guarantee.delivery,
         guarantee_condition=guarantee.condition,
         tags=_tags(facts.config),
         strip=list(strip),

@@ -22,7 +22,7 @@ from connect_core.store.database import Connection
 from connect_core.store.offsets import Changes
 from connect_core.store.overviews import PastMove
 
-__all__ = ["OffsetChange", "Preview", "preview_alter", "preview_reset", "preview_rewind", "rewind"]
+__all__ = ["OffsetChange", "OffsetsPreview", "Rewound", "preview_alter", "preview_reset", "preview_rewind", "rewind"]
 
 _LONGEST = 10_000
 """How many moves are looked back over at most."""
@@ -33,7 +33,11 @@ Positions = dict[str, Mapping[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class OffsetChange:
-    """One partition: where it stands and would stand; ``again``: offsets between the two, of sinks."""
+    """One partition: where it stands, where it would stand.
+
+    ``again``: offsets of Kafka between the two that would be read again, below zero those skipped; null for sources,
+    and where it begins where the topic begins.
+    """
 
     partition: dict[str, Any]
     before: dict[str, Any] | None
@@ -42,8 +46,12 @@ class OffsetChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    """What a change would do. ``records``: what ``intervals`` moved, ``None`` where history does not tell."""
+class OffsetsPreview:
+    """What a change of offsets would do; nothing has been done.
+
+    ``intervals``: committed intervals whose data would be read again, newest first. ``records``: what those moved, null
+    where history does not tell. ``obstacle``: why the change would be refused now, null if it would not.
+    """
 
     changes: list[OffsetChange]
     intervals: list[int]
@@ -56,7 +64,15 @@ class Preview:
         return [{"partition": one.partition, "offset": one.after} for one in self.changes]
 
 
-def preview_rewind(herder: Herder, name: str, sequence: int) -> Preview:
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """The answer to a rewind: what was done, and what will be read again."""
+
+    message: str
+    preview: OffsetsPreview
+
+
+def preview_rewind(herder: Herder, name: str, sequence: int) -> OffsetsPreview:
     """Return what going back to before an interval would read again.
 
     Raise NotFoundError for one that is not in the history, BadRequestError where
@@ -71,7 +87,7 @@ def preview_rewind(herder: Herder, name: str, sequence: int) -> Preview:
     return _preview(herder, name, before_interval)
 
 
-def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> Preview:
+def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> OffsetsPreview:
     """Return what altered offsets would have read again. Raise as ``offsets.alter``."""
     with herder.database.read() as connection:
         kind = connectors.get(connection, name).type
@@ -79,13 +95,13 @@ def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> 
     return _preview(herder, name, lambda connection, moves: wanted)
 
 
-def preview_reset(herder: Herder, name: str) -> Preview:
+def preview_reset(herder: Herder, name: str) -> OffsetsPreview:
     """Return what a reset would have read again. Raise NotFoundError."""
     return _preview(herder, name, None)
 
 
-def rewind(herder: Herder, name: str, sequence: int) -> tuple[str, Preview]:
-    """Let a stopped connector read again from before an interval → what to tell the user, and what is read again.
+def rewind(herder: Herder, name: str, sequence: int) -> Rewound:
+    """Let a stopped connector read again from before an interval.
 
     Raise NotFoundError, BadRequestError, and what ``offsets.alter`` raises.
     """
@@ -93,13 +109,13 @@ def rewind(herder: Herder, name: str, sequence: int) -> tuple[str, Preview]:
     if preview.obstacle is not None:
         raise BadRequestError(preview.obstacle)
     if not preview.changes:
-        return f"Nothing has moved since interval {sequence}: the offsets are as they were", preview
-    return offsets.alter(herder, name, preview.entries), preview
+        return Rewound(f"Nothing has moved since interval {sequence}: the offsets are as they were", preview)
+    return Rewound(offsets.alter(herder, name, preview.entries), preview)
 
 
 def _preview(
     herder: Herder, name: str, wanted_of: Callable[[Connection, Sequence[PastMove]], Changes] | None
-) -> Preview:
+) -> OffsetsPreview:
     with herder.database.read() as connection:
         state = connectors.get(connection, name)
         now: Positions = dict(stored_offsets.load(connection, name, state.type))
@@ -110,7 +126,7 @@ def _preview(
         first = min((one.sequence for one in undone or () if one.cause in _BY_INTERVALS), default=None)
         told = [] if first is None else overviews.committed_since(connection, name, first)
     is_known = undone is not None and all(one.cause in _BY_INTERVALS for one in undone)
-    return Preview(
+    return OffsetsPreview(
         changes=[_change(key, now.get(key), offset) for key, offset in sorted(changed.items())],
         intervals=[sequence for sequence, _ in told],
         records=sum(records for _, records in told) if is_known else None,

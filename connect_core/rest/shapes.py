@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
+from connect_core.herder.status import State
+
 __all__ = [
     "Config",
     "ConfigInfo",
@@ -27,7 +29,6 @@ __all__ = [
     "PluginInfo",
     "ServerInfo",
     "SetLevel",
-    "State",
     "TaskId",
     "TaskInfo",
     "TaskState",
@@ -35,8 +36,6 @@ __all__ = [
     "TopicsByConnector",
     "WorkerStatus",
 ]
-
-State = Literal["UNASSIGNED", "RUNNING", "PAUSED", "STOPPED", "FAILED", "RESTARTING"]
 
 
 class Config(RootModel[dict[str, str | int | float | bool | None]]):

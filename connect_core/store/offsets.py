@@ -54,7 +54,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class OffsetMove:
-    """One line of the history of an offset."""
+    """One move of one offset. ``cause``: interval, repair, alter or reset."""
 
     id: int
     partition: Mapping[str, Any]

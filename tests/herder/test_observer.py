@@ -15,7 +15,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.errors import RetriableError
 from connect_core.herder.observer import Observer
 from connect_core.herder.overview import summarize
-from connect_core.herder.status import get_status
+from connect_core.herder.status import State, get_status
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.interval.values import IntervalState, PartitionEnds
 from connect_core.store import reports
@@ -240,5 +240,5 @@ def test_list_tells_the_reason(scene: Scene) -> None:
     assert (line.is_stalled, line.stalled_cause) == (True, "unknown")
     assert line.stalled_reason is not None
     assert line.stalled_reason.startswith("7 records wait since")
-    assert line.state == "RUNNING"
+    assert line.state is State.RUNNING
     assert IntervalState.COMMITTED.value == line.strip[-1].state.value

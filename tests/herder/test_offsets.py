@@ -39,7 +39,7 @@ def test_source_offsets_are_altered(world: World) -> None:
     assert offsets.get(world.herder, "a") == entries
     offsets.alter(world.herder, "a", [{"partition": LINES, "offset": None}])
     assert offsets.get(world.herder, "a") == entries[1:]
-    assert [move.cause for move in offsets.list_moves(world.herder, "a")] == ["alter"] * 3 + ["interval"]
+    assert [move.cause for move in offsets.list_moves(world.herder, "a").moves] == ["alter"] * 3 + ["interval"]
 
 
 def test_sink_offsets_are_altered(world: World) -> None:

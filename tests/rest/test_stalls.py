@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 
+from pydantic import TypeAdapter
 from rich.console import Console
 
 from connect_core.cli.tables import list_table, print_status
+from connect_core.herder.overview import ConnectorOverview, ConnectorSummaryList
 from connect_core.herder.status import list_statuses
-from connect_core.rest.v1 import entities
 from tests.herder.test_observer import Scene, Topics
 from tests.herder.worlds import SINK, World
 from tests.rest.conftest import Client
@@ -29,7 +30,7 @@ def stalled(world: World) -> Scene:
 def test_list_and_overview_have_the_reason(world: World, call: Client) -> None:
     stalled(world)
     answer = call("GET", "/v1/connectors").json
-    entities.ConnectorSummaryList.model_validate(answer)
+    TypeAdapter(ConnectorSummaryList).validate_python(answer)
     found = {one["name"]: one for one in answer["connectors"]}
     assert found["a-fine"]["is_stalled"] is False
     assert found["a-fine"]["stalled_reason"] is None
@@ -37,7 +38,7 @@ def test_list_and_overview_have_the_reason(world: World, call: Client) -> None:
     assert (line["is_stalled"], line["stalled_cause"], line["state"]) == (True, "unknown", "RUNNING")
     assert "7 records wait since" in line["stalled_reason"]
     overview = call("GET", "/v1/connectors/b-stalled").json
-    entities.ConnectorOverview.model_validate(overview)
+    TypeAdapter(ConnectorOverview).validate_python(overview)
     assert overview["stalled_since"] == line["stalled_since"]
 
 

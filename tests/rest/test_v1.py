@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
 import pytest
 from fastapi import FastAPI
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey, PartitionRange
-from connect_core.herder import connectors, lifecycle
+from connect_core.herder import connectors, history, intervals, lag, lifecycle, offsets, overview, rewind
 from connect_core.interval.effects import InsertInterval, LoadConnector, RaiseEpoch
 from connect_core.interval.values import (
     Counts,
@@ -49,8 +50,9 @@ def commit_sink(world: World, start: int, end: int, name: str = "a") -> int:
     return key.sequence
 
 
-def fits(shape: type[BaseModel], value: Any) -> Mapping[str, Any]:
-    shape.model_validate(value)
+def fits(shape: Any, value: Any) -> Mapping[str, Any]:
+    """Check that an answer is what its description makes of it, no field more or less."""
+    assert orjson.loads(orjson.dumps(TypeAdapter(shape).validate_python(value))) == value
     return dict(value)
 
 
@@ -66,7 +68,7 @@ def sink(world: World) -> World:
 def test_list_shows_each_connector_at_a_glance(sink: World, call: Client) -> None:
     sink.create("b")
     answer = call("GET", "/v1/connectors")
-    found = fits(entities.ConnectorSummaryList, answer.json)["connectors"]
+    found = fits(overview.ConnectorSummaryList, answer.json)["connectors"]
     assert [one["name"] for one in found] == ["a", "b"]
     first = found[0]
     assert first["state"] == "RUNNING"
@@ -90,12 +92,12 @@ def test_failed_connector_says_why_in_a_line(world: World, call: Client) -> None
     driver.fail(driver.begin(), [TaskResult(0, TaskOutcome.FAILED, error=error)])
     (found,) = call("GET", "/v1/connectors").json["connectors"]
     assert found["trace_line"] == "ValueError: no such table"
-    overview = fits(entities.ConnectorOverview, call("GET", "/v1/connectors/a").json)
-    assert overview["task_views"][0]["trace"].startswith("Traceback")
+    shown = fits(overview.ConnectorOverview, call("GET", "/v1/connectors/a").json)
+    assert shown["task_views"][0]["trace"].startswith("Traceback")
 
 
 def test_intervals_come_in_pages(sink: World, call: Client) -> None:
-    first = fits(entities.IntervalPage, call("GET", "/v1/connectors/a/intervals?limit=2").json)
+    first = fits(intervals.IntervalPage, call("GET", "/v1/connectors/a/intervals?limit=2").json)
     assert [one["sequence"] for one in first["intervals"]] == [3, 2]
     assert first["intervals"][0]["ranges"] == [{"topic": "lines", "partition": 0, "start": 25, "end": 30}]
     assert first["intervals"][0]["counts"]["records"] == 5
@@ -104,7 +106,7 @@ def test_intervals_come_in_pages(sink: World, call: Client) -> None:
 
 
 def test_interval_shows_its_tasks(sink: World, call: Client) -> None:
-    found = fits(entities.IntervalDetail, call("GET", "/v1/connectors/a/intervals/2").json)
+    found = fits(intervals.IntervalWithTasks, call("GET", "/v1/connectors/a/intervals/2").json)
     assert [(task["outcome"], task["counts"]["records"]) for task in found["tasks"]] == [("DONE", 15)]
     assert call("GET", "/v1/connectors/a/intervals/9").status == 404
     assert call("GET", "/v1/connectors/a/intervals/x").status == 400
@@ -125,7 +127,7 @@ def test_links_lead_to_airflow(world: World, serve: Callable[[FastAPI], Client])
 
 
 def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> None:
-    preview = fits(entities.OffsetsPreview, call("POST", "/v1/connectors/a/offsets/preview", {"to": 2}).json)
+    preview = fits(rewind.OffsetsPreview, call("POST", "/v1/connectors/a/offsets/preview", {"to": 2}).json)
     assert (preview["intervals"], preview["records"]) == ([3, 2], 20)
     assert [(one["before"], one["after"], one["again"]) for one in preview["changes"]] == [
         ({"kafka_offset": 30}, {"kafka_offset": 10}, 20)
@@ -134,7 +136,7 @@ def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> 
     refused = call("POST", "/v1/connectors/a/rewind", {"to": 2})
     assert refused.status == 400
     lifecycle.stop(sink.herder, "a")
-    done = fits(entities.Rewound, call("POST", "/v1/connectors/a/rewind", {"to": 2}).json)
+    done = fits(rewind.Rewound, call("POST", "/v1/connectors/a/rewind", {"to": 2}).json)
     assert done["preview"]["records"] == 20
     assert call("GET", "/connectors/a/offsets").json["offsets"][0]["offset"] == {"kafka_offset": 10}
     assert "Nothing has moved" not in done["message"]
@@ -160,19 +162,19 @@ def test_unclear_previews_are_refused(sink: World, call: Client, body: Any) -> N
 def test_rewound_offsets_are_in_the_history(sink: World, call: Client) -> None:
     lifecycle.stop(sink.herder, "a")
     call("POST", "/v1/connectors/a/rewind", {"to": 3})
-    moves = fits(entities.OffsetMoveList, call("GET", "/v1/connectors/a/offsets/history?limit=2").json)
+    moves = fits(offsets.OffsetMoveList, call("GET", "/v1/connectors/a/offsets/history?limit=2").json)
     assert [(one["cause"], one["after"]) for one in moves["moves"]] == [
         ("alter", {"kafka_offset": 25}),
         ("interval", {"kafka_offset": 30}),
     ]
-    acts = fits(entities.ActList, call("GET", "/v1/connectors/a/acts").json)["acts"]
+    acts = fits(history.ActRecordList, call("GET", "/v1/connectors/a/acts").json)["acts"]
     assert acts[0]["action"] == "alter offsets"
 
 
 def test_config_history_shows_what_changed(world: World, call: Client) -> None:
     world.create(config={**SOURCE, "some.password": "one"})
     connectors.put_config(world.herder, "a", {**SOURCE, "topic": "other", "some.password": "two"})
-    versions = fits(entities.ConfigVersionList, call("GET", "/v1/connectors/a/config/history").json)["versions"]
+    versions = fits(history.ConfigVersionList, call("GET", "/v1/connectors/a/config/history").json)["versions"]
     assert [one["version"] for one in versions] == [2, 1]
     changes = {one["key"]: (one["before"], one["after"]) for one in versions[0]["changes"]}
     assert changes == {"topic": ("lines", "other"), "some.password": ("[hidden]", "[hidden]")}
@@ -181,14 +183,14 @@ def test_config_history_shows_what_changed(world: World, call: Client) -> None:
 
 def test_lag_says_why_it_is_not_known(world: World, call: Client) -> None:
     world.create()
-    found = fits(entities.Lag, call("GET", "/v1/connectors/a/lag").json)
+    found = fits(lag.Lag, call("GET", "/v1/connectors/a/lag").json)
     assert found["lag"] is None
     assert "source" in found["reason"]
 
 
 def test_nothing_skipped_is_an_empty_list(world: World, call: Client) -> None:
     world.create("s", {**SINK, "errors.deadletterqueue.topic.name": "dead"})
-    found = fits(entities.SkippedRecords, call("GET", "/v1/connectors/s/skipped").json)
+    found = fits(history.SkippedRecords, call("GET", "/v1/connectors/s/skipped").json)
     assert (found["lines"], found["records"], found["dead_letter_topic"]) == ([], 0, "dead")
 
 
@@ -215,7 +217,7 @@ def test_list_says_since_when_airflow_has_not_answered(sink: World, call: Client
     since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     with sink.database.write() as connection:
         silences.note(connection, silences.Silence("watcher", since, "ReadTimeout: timed out"))
-    found = fits(entities.ConnectorSummaryList, call("GET", "/v1/connectors").json)
+    found = fits(overview.ConnectorSummaryList, call("GET", "/v1/connectors").json)
     (told,) = found["scheduler_silences"]
     assert (told["observer"], told["reason"]) == ("watcher", "ReadTimeout: timed out")
     assert datetime.fromisoformat(told["since"]) == since

@@ -10,7 +10,6 @@ from connect_core.rest.access import Reader
 from connect_core.rest.answers import answer
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name
-from connect_core.rest.v1.entities import ConfigVersionList
 from connect_core.rest.v1.parameters import Limit
 
 __all__ = ["list_versions", "router"]
@@ -18,7 +17,7 @@ __all__ = ["list_versions", "router"]
 router = APIRouter(prefix="/v1/connectors/{connector}/config", route_class=ConnectRoute, tags=["beyond Connect"])
 
 
-@router.get("/history", summary="Configurations of a connector, with diffs", response_model=ConfigVersionList)
+@router.get("/history", summary="Configurations of a connector, with diffs", response_model=history.ConfigVersionList)
 def list_versions(connector: Name, herder: Reader, limit: Limit = 50) -> Response:
     """Return configurations, the newest first, each with what it changed; secrets hidden."""
-    return answer({"versions": history.list_configs(herder, connector, limit)})
+    return answer(history.list_configs(herder, connector, limit))

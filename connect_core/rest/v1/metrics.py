@@ -56,7 +56,7 @@ class _Collector(Collector):
         family = InfoMetricFamily("connect_connector", "A connector and its plugin.", labels=["connector"])
         for one in self._connectors:
             line = one.summary
-            values = {"type": line.type, "class": line.connector_class, "version": line.plugin_version or ""}
+            values = {"type": line.type.value, "class": line.connector_class, "version": line.plugin_version or ""}
             family.add_metric([line.name], values)
         return family
 
@@ -66,7 +66,7 @@ class _Collector(Collector):
         )
         for one in self._connectors:
             for state in State:
-                family.add_metric([one.summary.name, state.value], float(one.summary.state == state.value))
+                family.add_metric([one.summary.name, state.value], float(one.summary.state is state))
         return family
 
     def _stalls(self) -> Metric:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
@@ -17,11 +18,8 @@ from connect_core.rest.entities import Body
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name
 from connect_core.rest.v1.entities import (
-    OffsetMoveList,
-    OffsetsPreview,
     OffsetsPreviewRequest,
     RewindRequest,
-    Rewound,
 )
 from connect_core.rest.v1.parameters import Page, checked
 
@@ -44,59 +42,34 @@ def _target(body: Body) -> RewindRequest:
 @router.post(
     "/offsets/preview",
     summary="What a change of offsets would read again",
-    response_model=OffsetsPreview,
+    response_model=rewind.OffsetsPreview,
     openapi_extra=takes(OffsetsPreviewRequest),
 )
 def preview(connector: Name, herder: Reader, wanted: Annotated[OffsetsPreviewRequest, Depends(_wanted)]) -> Response:
     """Change nothing: say which intervals and how many records would be read again."""
-    return answer(_shown(_previewed(herder, connector, wanted)))
+    return answer(_previewed(herder, connector, wanted))
 
 
-def _previewed(herder: Herder, connector: str, wanted: OffsetsPreviewRequest) -> rewind.Preview:
+def _previewed(herder: Herder, connector: str, wanted: OffsetsPreviewRequest) -> rewind.OffsetsPreview:
     if wanted.to is not None:
         return rewind.preview_rewind(herder, connector, wanted.to)
     if wanted.offsets is None:
         return rewind.preview_reset(herder, connector)
-    return rewind.preview_alter(herder, connector, [one.model_dump() for one in wanted.offsets])
-
-
-def _shown(found: rewind.Preview) -> dict[str, Any]:
-    return {
-        "changes": found.changes,
-        "intervals": found.intervals,
-        "records": found.records,
-        "obstacle": found.obstacle,
-    }
+    return rewind.preview_alter(herder, connector, [asdict(one) for one in wanted.offsets])
 
 
 @router.post(
     "/rewind",
     summary="Read again from before an interval",
-    response_model=Rewound,
+    response_model=rewind.Rewound,
     openapi_extra=takes(RewindRequest),
 )
 def rewind_to(connector: Name, herder: Editor, target: Annotated[RewindRequest, Depends(_target)]) -> Response:
     """Move a stopped connector's offsets to where they stood before an interval."""
-    message, found = rewind.rewind(herder, connector, target.to)
-    return answer({"message": message, "preview": _shown(found)})
+    return answer(rewind.rewind(herder, connector, target.to))
 
 
-@router.get("/offsets/history", summary="Moves of a connector's offsets", response_model=OffsetMoveList)
+@router.get("/offsets/history", summary="Moves of a connector's offsets", response_model=offsets.OffsetMoveList)
 def list_moves(connector: Name, herder: Reader, page: Page) -> Response:
     """Return who moved which offset from where to where, the newest first."""
-    moves = offsets.list_moves(herder, connector, page.limit + 1, page.before)
-    shown = moves[: page.limit]
-    lines = [
-        {
-            "id": one.id,
-            "partition": one.partition,
-            "before": one.before,
-            "after": one.after,
-            "cause": one.cause,
-            "actor": one.actor,
-            "sequence": one.sequence,
-            "moved_at": one.moved_at,
-        }
-        for one in shown
-    ]
-    return answer({"moves": lines, "next": shown[-1].id if len(moves) > page.limit else None})
+    return answer(offsets.list_moves(herder, connector, page.limit, page.before))
