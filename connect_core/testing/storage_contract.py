@@ -33,12 +33,12 @@ class StorageContract:
         storage = self.storage(folder)
         return storage.staging(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
 
-    def hold(self, folder: Path, data: bytes = b"data", name: str = "1-a/0", expected: str = "t/p/f") -> Held:
+    def hold(self, folder: Path, data: bytes = b"data", name: str = "1-a/0", final: str = "") -> Held:
         """Write a file and leave it staged."""
-        output = self.staging(folder).create(name, expected)
+        output = self.staging(folder).create(name, "t/p/f")
         output.write(data)
         assert output.tell() == len(data)
-        held: Held = json.loads(json.dumps(output.finish()))
+        held: Held = json.loads(json.dumps(output.finish(final)))
         assert held["size"] == len(data), "what is held must be JSON, and tell the size"
         return held
 
@@ -48,22 +48,25 @@ class StorageContract:
         self.staging(tmp_path).create("1-a/1", "t/p/g").write(b"unfinished")
         assert self.listed(tmp_path) == []
 
+    @pytest.mark.parametrize("final", ["", "t/p/f"])
     @pytest.mark.parametrize("size", [0, 1, 100, 9_000_000])
-    def test_published_file_is_whole(self, tmp_path: Path, size: int) -> None:
-        """Of any size, by whatever object."""
+    def test_published_file_is_whole(self, tmp_path: Path, size: int, final: str) -> None:
+        """Of any size, by whatever object, whether its name was known or not."""
         data = bytes(range(256)) * (size // 256 + 1)
-        held = self.hold(tmp_path, data[:size])
+        held = self.hold(tmp_path, data[:size], final=final)
+        assert self.listed(tmp_path) == []
         self.staging(tmp_path).publish(held, "t/p/f")
         self.storage(tmp_path).settle({"t/p/f"})
         assert self.listed(tmp_path) == ["t/p/f"]
         assert self.content(tmp_path, "t/p/f") == data[:size]
 
-    def test_publication_may_be_repeated(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("size", [4, 9_000_000])
+    def test_publication_may_be_repeated(self, tmp_path: Path, size: int) -> None:
         """By whoever recovers: the second time nothing changes."""
-        held = self.hold(tmp_path)
+        held = self.hold(tmp_path, b"a" * size, final="t/p/f")
         for _ in range(3):
             self.staging(tmp_path).publish(held, "t/p/f")
-        assert self.content(tmp_path, "t/p/f") == b"data"
+        assert self.content(tmp_path, "t/p/f") == b"a" * size
 
     def test_publication_replaces(self, tmp_path: Path) -> None:
         """A range exported again has the same name."""
@@ -74,7 +77,9 @@ class StorageContract:
 
     def test_final_name_may_be_another_than_expected(self, tmp_path: Path) -> None:
         """An interval that ends early has other bounds than planned."""
-        self.staging(tmp_path).publish(self.hold(tmp_path, expected="t/p/expected"), "t/p/f")
+        output = self.staging(tmp_path).create("1-a/0", "t/p/expected")
+        output.write(b"data")
+        self.staging(tmp_path).publish(output.finish(), "t/p/f")
         assert self.listed(tmp_path) == ["t/p/f"]
 
     def test_staged_file_can_be_read(self, tmp_path: Path) -> None:
@@ -84,13 +89,16 @@ class StorageContract:
 
     def test_name_is_given_once(self, tmp_path: Path) -> None:
         """Two executions never write one staged file."""
-        self.hold(tmp_path)
-        with pytest.raises(FileExistsError):
-            self.staging(tmp_path).create("1-a/0", "t/p/f")
-
-    def test_lost_file_is_an_error(self, tmp_path: Path) -> None:
-        """What is neither staged nor in place is no success."""
         held = self.hold(tmp_path)
+        with pytest.raises(FileExistsError):
+            self.hold(tmp_path, b"other")
+        self.staging(tmp_path).publish(held, "t/p/f")
+        assert self.content(tmp_path, "t/p/f") == b"data"
+
+    @pytest.mark.parametrize("size", [4, 9_000_000])
+    def test_lost_file_is_an_error(self, tmp_path: Path, size: int) -> None:
+        """What is neither staged nor in place is no success, nor what another file is in place of."""
+        held = self.hold(tmp_path, b"a" * size, final="t/p/f")
         storage = self.storage(tmp_path)
         storage.control.remove_tree(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
         with pytest.raises(ConnectError):

@@ -145,13 +145,13 @@ class FileSystemCommitter:
     def _united(self, staging: Staging, part: Staged, piece: StagedData, wanted: ColumnKinds, name: str) -> Part:
         """Return the one part there is, or a new one where it lacks columns or there are several."""
         first, *others = piece.parts
-        if not others and dict(first.columns) == dict(wanted):
+        if not others and dict(first.columns) == dict(wanted) and first.final in ("", name):
             return first
         place = f"{part.detail['attempt']}/{secrets.token_hex(8)}.{self.format.extension}"
         output = staging.create(place, name)
         try:
             self.format.unite(_opened(staging, piece.parts), output, wanted)
-            return Part(output.finish(), wanted, piece.rows)
+            return Part(output.finish(name), wanted, piece.rows, name)
         finally:
             output.discard()
 

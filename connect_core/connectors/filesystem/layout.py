@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -37,6 +37,8 @@ class Layout:
 
     storage: Storage
     naming: Naming = Naming()
+    _first_ids: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """The ids that topics had first, as far as they were asked for: they never change."""
 
     def control(self, connector: str, deployment: str = "") -> ControlFolder:
         """Return where a connector's epochs, manifests and staged files are."""
@@ -83,6 +85,7 @@ class Layout:
         """
         if not topic_id:
             return []
-        place = self._hidden / "+ids" / f"{escaped(topic)}.json"
-        first = self.storage.control.create(place, {"topic_id": topic_id})["topic_id"]
-        return [] if topic_id == first else [sha256(topic_id.encode()).hexdigest()[:8]]
+        if topic not in self._first_ids:
+            place = self._hidden / "+ids" / f"{escaped(topic)}.json"
+            self._first_ids[topic] = self.storage.control.create(place, {"topic_id": topic_id})["topic_id"]
+        return [] if topic_id == self._first_ids[topic] else [sha256(topic_id.encode()).hexdigest()[:8]]

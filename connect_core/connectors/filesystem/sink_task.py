@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.connectors.control_folder import execution_of
 from connect_core.connectors.filesystem.batch_rows import uniform
-from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns
+from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns, stored
 from connect_core.connectors.filesystem.config import Settings, open_storage
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.staged_files import StagedFiles, Target
@@ -82,7 +82,7 @@ class FileSystemSinkTask(SinkTask):
             detail = {
                 "topic_id": self._ranges[read].topic_id,
                 "attempt": self._execution,
-                "files": [file.to_detail() for file in self._files.finish(read, self._shared)],
+                "files": [file.to_detail() for file in self._files.finish(read, self._shared, self._finals(read, end))],
             }
             staged.append(Staged(read.topic, read.partition, self._ranges[read].start, end, detail))
         return staged
@@ -126,6 +126,17 @@ class FileSystemSinkTask(SinkTask):
 
     def _shared(self, topic: str) -> ColumnKinds:
         return self._columns.get(topic, ())
+
+    def _finals(self, read: TopicPartition, end: int) -> Callable[[FileKey], str]:
+        """Return what names a file whose end is known, unless the driver may have to give it more columns."""
+        part = self._ranges[read]
+
+        def name(key: FileKey) -> str:
+            if stored(self._shared(key.topic)) != stored(self._stored.get(key.topic, ())) and self._shared(key.topic):
+                return ""
+            return self._layout.final_name(key, read, part.start, end, part.topic_id)
+
+        return name
 
     def _parts(self, number: int, read: TopicPartition, key: FileKey) -> Parts:
         part = self._ranges[read]

@@ -69,9 +69,15 @@ class StagedFiles:
             self._add(target, file, rows.slice(0, count), columns, offsets)
             rows, offsets = rows.slice(count), offsets.slice(count)
 
-    def finish(self, read: TopicPartition, shared: Callable[[str], ColumnKinds]) -> list[StagedData]:
-        """Complete the files of a partition; ``shared``: the columns of a topic's schemaless rows."""
-        return [file.finish(shared(file.key.topic)) for place, file in self._all() if place == read]
+    def finish(
+        self, read: TopicPartition, shared: Callable[[str], ColumnKinds], final: Callable[[FileKey], str]
+    ) -> list[StagedData]:
+        """Complete the files of a partition.
+
+        shared: the columns of a topic's schemaless rows; final: the name of a file, empty where it is not sure.
+        """
+        files = [file for place, file in self._all() if place == read]
+        return [file.finish(shared(file.key.topic), final(file.key)) for file in files]
 
     def discard(self) -> None:
         """Close what is open."""

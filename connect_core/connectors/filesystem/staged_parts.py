@@ -25,6 +25,8 @@ class Part:
     held: Held
     columns: ColumnKinds
     rows: int
+    final: str = ""
+    """The one name it can be published under; empty: any."""
 
 
 @dataclass(slots=True)
@@ -36,9 +38,9 @@ class _Open:
     columns: ColumnKinds
     rows: int = 0
 
-    def finish(self) -> Part:
+    def finish(self, final: str = "") -> Part:
         self.writer.close()
-        return Part(self.output.finish(), self.columns, self.rows)
+        return Part(self.output.finish(final), self.columns, self.rows, final)
 
     def discard(self) -> None:
         self.writer.abandon()
@@ -89,17 +91,17 @@ class Parts:
         opened.rows += self._rows
         self._buffer, self._rows, self.buffered = [], 0, 0
 
-    def close(self) -> None:
+    def close(self, final: str = "") -> None:
         """Complete the part that is open; rows to come begin another."""
         if self._open is not None:
-            self.done.append(self._open.finish())
+            self.done.append(self._open.finish(final))
             self._open = None
 
-    def finish(self, columns: ColumnKinds) -> list[Part]:
-        """Write what is buffered and return all parts; ``columns`` as in ``add``."""
+    def finish(self, columns: ColumnKinds, final: str = "") -> list[Part]:
+        """Write what is buffered and return all parts; ``columns`` as in ``add``, ``final``: the name of the one."""
         self.columns = columns
         self.flush()
-        self.close()
+        self.close("" if self.done else final)
         return self.done
 
     def discard(self) -> None:

@@ -50,7 +50,12 @@ class StagedData:
     def to_detail(self) -> dict[str, Any]:
         """Return the JSON of it."""
         parts = [
-            {"held": dict(part.held), "rows": part.rows, "columns": texts_of_columns(part.columns)}
+            {
+                "held": dict(part.held),
+                "rows": part.rows,
+                "columns": texts_of_columns(part.columns),
+                "final": part.final,
+            }
             for part in self.parts
         ]
         return {
@@ -66,7 +71,10 @@ class StagedData:
     @classmethod
     def from_detail(cls, detail: Mapping[str, Any]) -> StagedData:
         """Read what ``to_detail`` wrote."""
-        parts = tuple(Part(part["held"], columns_of_texts(part["columns"]), part["rows"]) for part in detail["parts"])
+        parts = tuple(
+            Part(part["held"], columns_of_texts(part["columns"]), part["rows"], part["final"])
+            for part in detail["parts"]
+        )
         key = FileKey(detail["topic"], detail["folder"], detail["first"])
         return cls(key, detail["schemaless"], columns_of_texts(detail["columns"]), detail["found"], parts)
 
@@ -98,8 +106,8 @@ class StagedFolder:
         self.bytes += sum(array.nbytes for array in rows.arrays)
         self.parts.add(rows, columns)
 
-    def finish(self, shared: ColumnKinds) -> StagedData:
-        """Complete the parts; ``shared`` are the columns of the topic's schemaless rows."""
+    def finish(self, shared: ColumnKinds, final: str = "") -> StagedData:
+        """Complete the parts; ``shared``: the columns of the topic's schemaless rows, ``final``: as in ``Output``."""
         columns = merge_columns(self.columns, shared) if self.parts.is_schemaless else self.columns
-        done = tuple(self.parts.finish(columns))
+        done = tuple(self.parts.finish(columns, final))
         return StagedData(self.key, self.parts.is_schemaless, columns, self.found, done)

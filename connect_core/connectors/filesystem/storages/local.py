@@ -118,7 +118,7 @@ class _LocalOutput(StagedFile):
         super().__init__(place)
         self._name = name
 
-    def finish(self) -> Held:  # type: ignore[override]
+    def finish(self, final: str = "") -> Held:  # type: ignore[override]
         """Make the file durable → its name in the staging folder, size and hash."""
         written = super().finish()
         return {"staged": self._name, "size": written.size, "sha256": written.sha256}

@@ -46,8 +46,12 @@ class Output(Protocol):
     def close(self) -> None:
         """Do nothing: a format's writer closes what it was given, the sink calls ``finish``."""
 
-    def finish(self) -> Held:
-        """Make the file durable, still invisible, and close it. Raises ConnectError."""
+    def finish(self, final: str = "") -> Held:
+        """Make the file durable, still invisible, and close it. Raises ConnectError.
+
+        final: the one name it can be published under; empty where that is not known yet, or where the driver may have
+        to read the file. Only with a name may a store hold an upload back that nobody can read.
+        """
 
     def discard(self) -> None:
         """Close the file, finished or not; what was never finished may stay until it is swept."""
@@ -57,14 +61,17 @@ class Staging(Protocol):
     """The files of one interval that are not published yet."""
 
     def create(self, name: str, expected: str) -> Output:
-        """Begin a file. Raises FileExistsError where the name is taken: it is unique for ever.
+        """Begin a file. Raises FileExistsError where the name is taken, or ``finish`` does: it is unique for ever.
 
         name: its path below the staging folder; expected: the name it will have, unless the interval ends early or a
         file is made of several, so that a store may hold the upload under it.
         """
 
     def open(self, held: Held) -> BinaryIO:
-        """Open a finished file for reading; the driver needs it to make one file of several."""
+        """Open a finished file for reading; the driver needs it to make one file of several.
+
+        Raises RetriableError for an upload that was held back: when the interval is run again its files can be read.
+        """
 
     def publish(self, held: Held, final: str) -> None:
         """Make a file visible under a name below the root, in place of what is there.
