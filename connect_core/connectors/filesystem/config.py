@@ -19,7 +19,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, STORAGES, storage_of
 from connect_core.connectors.filesystem.formats import Format
-from connect_core.connectors.filesystem.layout import Layout, Naming
+from connect_core.connectors.filesystem.layout import Layout, Naming, Offsets
 from connect_core.connectors.filesystem.partitioners import Partitioner
 from connect_core.connectors.filesystem.staged_files import Rotation
 from connect_core.connectors.filesystem.storages import Storage
@@ -41,6 +41,7 @@ NULLS = "behavior.on.null.values"
 TOPICS_DIR = "topics.dir"
 DELIMITER = "file.delim"
 DIGITS = "filename.offset.zero.pad.width"
+OFFSETS = "file.name.offsets"
 
 _DELIMITERS = re.compile(r"[A-Za-z+._=,@~-]{1,8}\Z")
 _FOLDERS = re.compile(r"[^\x00-\x1f\x7f\\]{0,200}\Z")
@@ -146,6 +147,15 @@ _OWN = (
         importance=Importance.LOW,
         doc="How many digits the offsets in names of files have at least, filled up with zeros.",
     )
+    .define(
+        OFFSETS,
+        ConfigType.STRING,
+        Offsets.RANGE.value,
+        validator=ValidString.one_of(*(choice.value for choice in Offsets)),
+        importance=Importance.LOW,
+        doc="Which offsets names of files tell: range (where what was read begins and ends), first (that of the first "
+        "record in the file), or first-last (those of its first and last record).",
+    )
 )
 
 
@@ -195,9 +205,10 @@ class Settings:
         form.configure(config)
         partitioner.configure(config)
         extras = _extras(parsed, form)
-        rotation = Rotation(parsed.get_int(FLUSH_SIZE) or 0, parsed.get_long(ROTATE_BYTES) or 0)
-        nulls = NullValues(parsed.get_string(NULLS))
-        return cls(form, partitioner, extras, _naming(parsed, form.extension), rotation, nulls)
+        naming, nulls = _naming(parsed, form.extension), NullValues(parsed.get_string(NULLS))
+        named = naming.offsets is not Offsets.RANGE
+        rotation = Rotation(parsed.get_int(FLUSH_SIZE) or 0, parsed.get_long(ROTATE_BYTES) or 0, named)
+        return cls(form, partitioner, extras, naming, rotation, nulls)
 
     def layout(self, storage: Storage) -> Layout:
         """Return where files lie in a storage."""
@@ -249,4 +260,5 @@ def _naming(parsed: AbstractConfig, extension: str) -> Naming:
     if given.startswith("/") or not _FOLDERS.match(given) or any(part[0] in "._" for part in parts):
         text = "give a folder below path, such as topics; no part of it may begin with a point or an underscore"
         raise ConfigError(TOPICS_DIR, given, text)
-    return Naming(extension, delimiter, parsed.get_int(DIGITS) or 1, "/".join(parts))
+    offsets = Offsets(parsed.get_string(OFFSETS))
+    return Naming(extension, delimiter, parsed.get_int(DIGITS) or 1, "/".join(parts), offsets)

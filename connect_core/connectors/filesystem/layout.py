@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,7 +14,18 @@ from connect_core.connectors.filesystem.staging import FileKey
 from connect_core.connectors.filesystem.storages.storage import Staging, Storage
 from connect_core.connectors.path_names import escaped
 
-__all__ = ["Layout", "Naming"]
+__all__ = ["Layout", "Naming", "Offsets"]
+
+
+class Offsets(Enum):
+    """Which offsets names of files tell."""
+
+    RANGE = "range"
+    """Those [start, end) of what was read: equal ranges have equal names, records or not."""
+    FIRST = "first"
+    """That of the first record in the file."""
+    FIRST_LAST = "first-last"
+    """Those of the first and of the last record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +37,7 @@ class Naming:
     digits: int = 20
     folder: str = ""
     """Where the topics' folders lie below the root."""
+    offsets: Offsets = Offsets.RANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +82,11 @@ class Layout:
         ``key.topic`` is the one transforms left; ``read`` says what was read, so
         that topics routed into one folder keep apart.
         """
-        digits, first = self.naming.digits, start if key.first is None else key.first
-        parts = [escaped(read.topic), str(read.partition), f"{first:0{digits}d}", f"{end:0{digits}d}"]
+        first = start if key.first is None else key.first
+        last = end - 1 if key.last is None else key.last
+        told = {Offsets.RANGE: (first, end), Offsets.FIRST: (first,), Offsets.FIRST_LAST: (first, last)}
+        offsets = [f"{offset:0{self.naming.digits}d}" for offset in told[self.naming.offsets]]
+        parts = [escaped(read.topic), str(read.partition), *offsets]
         name = self.naming.delimiter.join([*parts, *self._recreated(read.topic, topic_id)])
         return "/".join(filter(None, (self.home(key.topic), key.folder, f"{name}.{self.naming.extension}")))
 

@@ -31,6 +31,8 @@ class Rotation:
 
     rows: int = 0
     bytes: int = 0
+    names_first: bool = False
+    """Whether each file is named by its own first offset, not that of the range."""
 
     def room(self, file: StagedFolder) -> int | None:
         """Return how many rows a file may still take, ``None``: any number."""
@@ -59,7 +61,7 @@ class StagedFiles:
     def add(self, target: Target, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:
         """Take rows of a target; ``columns`` hold these and all earlier ones."""
         while rows.length:
-            file = self._current.get(target) or self._begin(target, target[1])
+            file = self._current.get(target) or self._begin(target, self._first_key(target, offsets))
             room = self.rotation.room(file)
             if room == 0:
                 self._end(target)
@@ -88,6 +90,9 @@ class StagedFiles:
         yield from self._ended
         for (read, _), file in self._current.items():
             yield read, file
+
+    def _first_key(self, target: Target, offsets: pa.Array) -> FileKey:
+        return replace(target[1], first=offsets[0].as_py()) if self.rotation.names_first else target[1]
 
     def _begin(self, target: Target, key: FileKey) -> StagedFolder:
         number = len(self._ended) + len(self._current)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +25,9 @@ class FileKey:
     folder: str
     """Its place below the topic's folder."""
     first: int | None = None
-    """The first offset of a file begun within the range by ``flush.size`` or ``rotate.bytes``."""
+    """The first offset of a file begun within the range, or of any file where names tell first offsets."""
+    last: int | None = None
+    """The last offset of a finished file; manifests of earlier versions do not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class StagedData:
             "topic": self.key.topic,
             "folder": self.key.folder,
             "first": self.key.first,
+            "last": self.key.last,
             "schemaless": self.is_schemaless,
             "columns": texts_of_columns(self.columns),
             "found": dict(self.found),
@@ -75,7 +78,7 @@ class StagedData:
             Part(part["held"], columns_of_texts(part["columns"]), part["rows"], part["final"])
             for part in detail["parts"]
         )
-        key = FileKey(detail["topic"], detail["folder"], detail["first"])
+        key = FileKey(detail["topic"], detail["folder"], detail["first"], detail.get("last"))
         return cls(key, detail["schemaless"], columns_of_texts(detail["columns"]), detail["found"], parts)
 
 
@@ -103,6 +106,7 @@ class StagedFolder:
                 first = pc.index(pc.is_valid(array), True).as_py()
                 self.found[name] = offsets[max(0, first)].as_py()
         self.rows += rows.length
+        self.key = replace(self.key, last=offsets[rows.length - 1].as_py())
         self.bytes += sum(array.nbytes for array in rows.arrays)
         self.parts.add(rows, columns)
 

@@ -17,6 +17,8 @@ from connect_core.connectors.filesystem.tables import stored_schema
 __all__ = ["ParquetFormat"]
 
 _CODEC = "parquet.codec"
+_CODEC_IN_NAMES = "parquet.codec.in.names"
+_ENDINGS = {"none": "", "snappy": "snappy.", "lz4": "lz4raw.", "zstd": "zstd.", "gzip": "gz."}
 _GROUP_ROWS = "parquet.row.group.rows"
 _STATISTICS = "parquet.statistics"
 _DICTIONARY = "parquet.dictionary"
@@ -27,7 +29,6 @@ _READ_ROWS = 250_000
 class ParquetFormat(ColumnFormat):
     """Columns of Parquet's own types; a row group for each write."""
 
-    extension = "parquet"
     definition = (
         ConfigDef()
         .define(
@@ -37,6 +38,13 @@ class ParquetFormat(ColumnFormat):
             validator=ValidString.one_of("none", "snappy", "lz4", "zstd", "gzip"),
             importance=Importance.LOW,
             doc="How Parquet pages are compressed.",
+        )
+        .define(
+            _CODEC_IN_NAMES,
+            ConfigType.BOOLEAN,
+            False,
+            importance=Importance.LOW,
+            doc="Whether names of Parquet files tell the codec, as in .snappy.parquet.",
         )
         .define(
             _GROUP_ROWS,
@@ -69,12 +77,19 @@ class ParquetFormat(ColumnFormat):
         )
     )
 
+    @property
+    def extension(self) -> str:
+        """``parquet``, after the codec where names tell it."""
+        return f"{self._ending}parquet"
+
     def setup(self, settings: AbstractConfig) -> None:
         """Take the settings."""
+        codec = settings.get_string(_CODEC) or "none"
+        self._ending = _ENDINGS[codec] if settings.get_boolean(_CODEC_IN_NAMES) else ""
         self.group_rows = settings.get_int(_GROUP_ROWS) or 1
         self._bloom = frozenset(settings.get_list(_BLOOM_COLUMNS) or ())
         self._options: dict[str, Any] = {
-            "compression": settings.get_string(_CODEC),
+            "compression": codec,
             "write_statistics": settings.get_boolean(_STATISTICS),
             "use_dictionary": settings.get_boolean(_DICTIONARY),
         }

@@ -1,0 +1,125 @@
+"""The keys that Confluent's sinks for files and objects share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from connect_core.api.config import NO_DEFAULT, ConfigType, Range, ValidString
+from connect_core.connectors.filesystem.aliases.key import Key, Named
+from connect_core.errors import ConfigError
+
+__all__ = ["ENCODING_KEYS", "FORMATS", "NAMING_KEYS", "PARTITIONER_KEYS", "ROTATION_KEYS", "format_class"]
+
+BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG, ConfigType.STRING
+
+FORMATS: Mapping[str, Mapping[str, str]] = {
+    "AvroFormat": {"format": "avro"},
+    "JsonFormat": {"format": "json"},
+    "ByteArrayFormat": {"format": "raw"},
+    "ParquetFormat": {"format": "parquet"},
+    "OrcFormat": {"format": "orc"},
+    "StringFormat": {"format": "raw", "format.bytearray.extension": ".txt"},
+}
+"""Format classes by their simple names."""
+
+_CLASS = re.compile(r"(?:io\.confluent\.connect\.[\w.]+\.)?(\w+)\Z")
+
+
+def format_class(default: object, *known: str) -> Key:
+    """Return the key that names the class of the format; ``known``: the simple names of those there are."""
+
+    def read(value: str) -> Mapping[str, str]:
+        found = _CLASS.match(value.strip())
+        if found is None or found[1] not in known:
+            raise ConfigError("format.class", value, f"there are: {', '.join(known)}; choose one of these")
+        return FORMATS[found[1]]
+
+    doc = f"The format of the files: {', '.join(known)} (of io.confluent.connect) stand for formats of ours."
+    return Named("format.class", STRING, default).mapped(doc, read)
+
+
+def _rotation(name: str) -> Key:
+    """Return a key that closes files by time: an interval does it here."""
+
+    def read(value: str) -> Mapping[str, str]:
+        return {}
+
+    doc = (
+        "Every interval ends its files, so that none waits for records to come; intervals follow each other while "
+        "there is data. Set schedule (such as @hourly) for fewer and larger files."
+    )
+    return Named(name, LONG, -1).mapped(doc, read)
+
+
+ROTATION_KEYS = (
+    Named("flush.size", INT, NO_DEFAULT, Range.at_least(1)).honoured(
+        "After how many records a file ends and another begins; the end of an interval ends it earlier. Counted for "
+        "each file, also where a partition has several folders."
+    ),
+    _rotation("rotate.interval.ms"),
+    _rotation("rotate.schedule.interval.ms"),
+    Named("schema.compatibility", STRING, "NONE").only(
+        "Records of all schemas of an interval share its files, whose columns are those of all; a column whose types "
+        "conflict is refused.",
+        ("none",),
+        "leave it out or set NONE: files have the columns of all schemas of their interval, which readers of older and "
+        "of newer schemas both understand",
+    ),
+    Named("schema.cache.size", INT, 1000).unneeded("schemas are not converted one by one, so that none is cached"),
+    Named("retry.backoff.ms", LONG, 5000).unneeded("a failed run is tried again by Airflow, see schedule.retries"),
+    Named("shutdown.timeout.ms", LONG, 3000).unneeded(
+        "an interval is ended or repeated as a whole, whenever it is stopped"
+    ),
+)
+"""When files end."""
+
+ENCODING_KEYS = (
+    Named("avro.codec", STRING, "null", ValidString.one_of("null", "deflate", "snappy", "bzip2")).honoured(
+        "How blocks of Avro files are compressed; snappy needs the wheel cramjam."
+    ),
+    Named("enhanced.avro.schema.support", BOOLEAN, True).unneeded(
+        "Avro schemas are made from columns; Connect has no enums"
+    ),
+    Named("connect.meta.data", BOOLEAN, True).unneeded(
+        "files carry columns with the types of their format, no Connect names"
+    ),
+    Named("allow.optional.map.keys", BOOLEAN, False).unneeded(
+        "maps with keys that may be null are written in any case"
+    ),
+)
+"""How files are encoded."""
+
+NAMING_KEYS = (
+    Named("topics.dir", STRING, "topics").honoured("The folder that holds the topics' folders."),
+    Named("directory.delim", STRING, "/").only(
+        "What stands between folders.", ("/",), "leave it out: folders are told by /"
+    ),
+    Named("file.delim", STRING, "+").honoured("What stands between topic, partition and offsets in names of files."),
+    Named("filename.offset.zero.pad.width", INT, 10, Range.between(1, 20)).honoured(
+        "How many digits the offsets in names of files have at least."
+    ),
+    Named("storage.class", STRING, None).unneeded("the storage follows from the connector class"),
+)
+"""What files are called."""
+
+PARTITIONER_KEYS = (
+    Named("partitioner.class", STRING, "io.confluent.connect.storage.partitioner.DefaultPartitioner").honoured(
+        "The class of the partitioner: Default, Field, TimeBased, Daily or HourlyPartitioner of "
+        "io.confluent.connect.storage.partitioner, or one that another wheel brings."
+    ),
+    Named("partition.field.name", ConfigType.LIST, "").honoured(
+        "The fields whose values name the folders of FieldPartitioner."
+    ),
+    Named("partition.duration.ms", LONG, -1).honoured("How many milliseconds a folder of TimeBasedPartitioner holds."),
+    Named("path.format", STRING, "").honoured(
+        "How folders of TimeBasedPartitioner are called, a pattern of Joda-Time."
+    ),
+    Named("locale", STRING, "").honoured("The language of months and days in folders; English if empty.", empty=False),
+    Named("timezone", STRING, "").honoured("The time zone of folders by time; UTC if empty.", empty=False),
+    Named("timestamp.extractor", STRING, "Wallclock").honoured(
+        "The time of a record: Wallclock, Record or RecordField."
+    ),
+    Named("timestamp.field", STRING, "timestamp").honoured("The field of RecordField."),
+)
+"""In which folders files lie."""

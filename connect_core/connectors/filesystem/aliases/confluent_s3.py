@@ -1,0 +1,183 @@
+"""Confluent's sink for S3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from connect_core.api.config import NO_DEFAULT, ConfigType, NonEmptyString, Range
+from connect_core.connectors.filesystem.aliases.confluent import (
+    ENCODING_KEYS,
+    NAMING_KEYS,
+    PARTITIONER_KEYS,
+    ROTATION_KEYS,
+    format_class,
+)
+from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
+from connect_core.connectors.filesystem.aliases.key import Named, choice
+from connect_core.connectors.filesystem.aliases.original import Original
+from connect_core.errors import ConfigError
+
+__all__ = ["S3_SINK", "S3SinkConnector"]
+
+BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG, ConfigType.STRING
+PASSWORD = ConfigType.PASSWORD
+
+_BUCKET = "s3.bucket.name"
+_BUCKETS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}\Z")
+_NO_OTHER_FILES = "set it to false, and include.{} to true: {} are then a column of the same files"
+_CHAIN = "software.amazon.awssdk.auth.credentials.defaultcredentialsprovider"
+_OLD_CHAIN = "com.amazonaws.auth.defaultawscredentialsproviderchain"
+
+_STORE_KEYS = (
+    Named(_BUCKET, STRING, NO_DEFAULT, NonEmptyString()).honoured("The bucket."),
+    Named("s3.region", STRING, "us-west-2").honoured("The region of the bucket."),
+    Named("store.url", STRING, None).honoured("The endpoint of a server other than Amazon's."),
+    Named("s3.part.size", INT, 26_214_400, Range.between(5_242_880, None)).honoured(
+        "How many bytes a part of an upload has."
+    ),
+    Named("aws.access.key.id", STRING, "").honoured(
+        "The access key; the usual chain of credentials if empty.", empty=False
+    ),
+    Named("aws.secret.access.key", PASSWORD, None).honoured("The secret of the access key.", empty=False),
+    Named("s3.credentials.provider.class", STRING, None).only(
+        "Where credentials come from: aws.access.key.id and its secret, else the usual chain (environment, profile, "
+        "role of the machine).",
+        (_CHAIN, _OLD_CHAIN),
+        "leave it out: set aws.access.key.id and aws.secret.access.key, or let environment, profile or role give them",
+    ),
+    Named("s3.ssea.name", STRING, "").honoured("How the server encrypts objects: AES256 or aws:kms.", empty=False),
+    Named("s3.sse.kms.key.id", STRING, "").honoured("The key of aws:kms.", empty=False),
+    Named("s3.sse.customer.key", PASSWORD, None).honoured("The customer's own key of encryption.", empty=False),
+    Named("s3.acl.canned", STRING, None).honoured("The canned ACL of objects.", empty=False),
+    Named("s3.wan.mode", BOOLEAN, False).only(
+        "Whether the accelerated endpoint is used.",
+        ("false",),
+        "set it to false, and store.url to the accelerated endpoint",
+    ),
+    Named("s3.path.style.access.enabled", BOOLEAN, True).honoured(
+        "Whether the bucket stands in the path, not in the host."
+    ),
+    Named("s3.proxy.url", STRING, "").honoured("The proxy to the store.", empty=False),
+    Named("s3.proxy.user", STRING, None).honoured("Who logs in to the proxy.", empty=False),
+    Named("s3.proxy.password", PASSWORD, None).honoured("The password of the proxy.", empty=False),
+    Named("s3.part.retries", INT, 3, Range.at_least(0)).honoured("How often a request is tried again."),
+    Named("s3.retry.backoff.ms", LONG, 200, Range.at_least(0)).honoured(
+        "How long to wait before the first repetition."
+    ),
+)
+"""Where objects go; keys of the storage itself."""
+
+_OBJECT_KEYS = (
+    Named("s3.object.tagging", BOOLEAN, False).only(
+        "Whether objects are tagged with offsets and count.",
+        ("false",),
+        "set it to false: names tell the first offset, manifests all offsets and the count of each file",
+    ),
+    Named("s3.object.tagging.key.value.pairs", ConfigType.LIST, "").only(
+        "More tags.", ("",), "leave it out: no tags are set"
+    ),
+    Named("s3.object.behavior.on.tagging.error", STRING, "ignore").unneeded("no tags are set"),
+    Named("s3.http.send.expect.continue", BOOLEAN, True).unneeded("requests are answered without this handshake"),
+    Named("s3.send.digest", BOOLEAN, False).unneeded("each part is checked by its hash in any case"),
+    Named("s3.elastic.buffer.enable", BOOLEAN, False).unneeded("parts are buffered as large as they are"),
+    Named("s3.elastic.buffer.init.capacity", INT, 131_072).unneeded("parts are buffered as large as they are"),
+    Named("enable.conditional.writes", BOOLEAN, True).unneeded("the manifest is created conditionally in any case"),
+    Named("max.files.scan.limit", INT, 100).unneeded(
+        "names in use are not searched for: the manifest says what is written"
+    ),
+    Named("max.write.duration.ms", LONG, None).unneeded("tasks are bounded by their interval, not by a rebalance"),
+    Named("partitioner.max.open.files", INT, -1).unneeded(
+        "a task has at most 64 files open, however many folders there are"
+    ),
+    Named("rotate.file.on.partition.change", BOOLEAN, True).unneeded(
+        "each folder has files of its own within an interval"
+    ),
+)
+"""How objects are written."""
+
+_CONTENT_KEYS = (
+    choice(
+        "s3.compression.type",
+        "none",
+        "How JSON and byte files are compressed; gzip ends their names in .gz.",
+        {"none": {"compression.type": "none"}, "gzip": {"compression.type": "gzip"}},
+        "choose one of those there are",
+    ),
+    Named("s3.compression.level", INT, -1).unneeded("files are compressed at the codec's own level"),
+    choice(
+        "parquet.codec",
+        "snappy",
+        "How Parquet pages are compressed; it stands in names: .snappy.parquet, .gz.parquet, .zstd.parquet.",
+        {
+            **{name: {"parquet.codec": name} for name in ("none", "snappy", "gzip", "zstd")},
+            "lz4_raw": {"parquet.codec": "lz4"},
+        },
+        "choose a codec that all readers have",
+    ),
+    Named("format.bytearray.extension", STRING, ".bin").honoured("How names of byte files end."),
+    Named("format.bytearray.separator", STRING, None).honoured(
+        "What follows each value in byte files: a line feed if not set."
+    ),
+    choice(
+        "json.decimal.format",
+        "BASE64",
+        "Decimals in JSON are numbers in full (NUMERIC).",
+        {"base64": {}, "numeric": {}},
+        "choose one of those there are",
+    ),
+    choice(
+        "behavior.on.null.values",
+        "fail",
+        "What becomes of records whose value is null.",
+        {"fail": {"behavior.on.null.values": "fail"}, "ignore": {"behavior.on.null.values": "ignore"}},
+        "there are no files of keys alone; set ignore or fail",
+    ),
+    Named("report.null.values.to.dlq", BOOLEAN, True).unneeded(
+        "refused records go to the dead letters if errors are tolerated"
+    ),
+    Named("tombstone.encoded.partition", STRING, "tombstone").unneeded("there are no files of keys alone"),
+    Named("store.kafka.keys", BOOLEAN, False).only(
+        "Whether keys have files of their own.", ("false",), _NO_OTHER_FILES.format("key", "keys")
+    ),
+    Named("store.kafka.headers", BOOLEAN, False).only(
+        "Whether headers have files of their own.", ("false",), _NO_OTHER_FILES.format("headers", "headers")
+    ),
+    Named("keys.format.class", STRING, None).unneeded("keys have no files of their own"),
+    Named("headers.format.class", STRING, None).unneeded("headers have no files of their own"),
+    Named("s3.schema.partition.affix.type", STRING, "NONE").only(
+        "Whether the schema's name is part of the path.", ("none",), "set NONE: schemas share the topic's folder"
+    ),
+)
+"""What files contain."""
+
+
+def _place(config: Mapping[str, str]) -> str:
+    bucket = config[_BUCKET].strip()
+    if not _BUCKETS.match(bucket):
+        raise ConfigError(_BUCKET, bucket, "it is no name of a bucket: letters, digits, points and hyphens are")
+    return f"s3://{bucket}"
+
+
+S3_SINK = Original(
+    keys=(
+        format_class(NO_DEFAULT, "AvroFormat", "JsonFormat", "ByteArrayFormat", "ParquetFormat"),
+        *ROTATION_KEYS,
+        *_STORE_KEYS,
+        *_OBJECT_KEYS,
+        *_CONTENT_KEYS,
+        *ENCODING_KEYS,
+        *NAMING_KEYS,
+        *PARTITIONER_KEYS,
+    ),
+    place_key=_BUCKET,
+    place=_place,
+    settings={"file.name.offsets": "first", "parquet.codec.in.names": "true"},
+)
+
+
+class S3SinkConnector(AliasSinkConnector):
+    """Objects ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class name."""
+
+    original: ClassVar[Original] = S3_SINK

@@ -1,0 +1,91 @@
+"""What becomes of one key of another maker's sink: honoured, mapped to settings of ours, or not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from connect_core.api.config import ConfigType, Importance, Validator
+from connect_core.errors import ConfigError
+
+__all__ = ["Key", "Named", "Treatment", "choice"]
+
+Reading = Callable[[str], Mapping[str, str]]
+"""A value as settings of ours. Raises ConfigError naming key, value and remedy."""
+
+
+class Treatment(Enum):
+    """What this connector does with a key."""
+
+    HONOURED = "honoured"
+    MAPPED = "mapped"
+    UNNEEDED = "not needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key with the default of its maker; ``doc`` says what it does here, or why it is not needed."""
+
+    name: str
+    type: ConfigType
+    default: Any
+    treatment: Treatment
+    doc: str
+    read: Reading
+    validator: Validator | None = None
+    importance: Importance = Importance.MEDIUM
+
+    @property
+    def text(self) -> str:
+        """Its documentation: of keys that are not needed it says so."""
+        return f"Not needed here: {self.doc}" if self.treatment is Treatment.UNNEEDED else self.doc
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A key as its maker defines it; the methods say what becomes of it."""
+
+    name: str
+    type: ConfigType
+    default: Any
+    validator: Validator | None = None
+
+    def honoured(self, doc: str, *, empty: bool = True) -> Key:
+        """Return a key that is one of ours; ``empty=False``: the empty text means our default."""
+        return self._key(Treatment.HONOURED, doc, lambda value: {self.name: value} if value or empty else {})
+
+    def mapped(self, doc: str, read: Reading) -> Key:
+        """Return a key whose values are read as settings of ours."""
+        return self._key(Treatment.MAPPED, doc, read)
+
+    def only(self, doc: str, values: tuple[str, ...], remedy: str) -> Key:
+        """Return a key that is kept with some values only, in lower case, and changes nothing with these."""
+
+        def read(value: str) -> Mapping[str, str]:
+            if value.strip().lower() not in values:
+                raise ConfigError(self.name, value, remedy)
+            return {}
+
+        return self._key(Treatment.HONOURED, doc, read)
+
+    def unneeded(self, why: str) -> Key:
+        """Return a key that is accepted and changes nothing; ``why`` is told once where it is given."""
+        return self._key(Treatment.UNNEEDED, why, lambda value: {})
+
+    def _key(self, treatment: Treatment, doc: str, read: Reading) -> Key:
+        importance = Importance.LOW if treatment is Treatment.UNNEEDED else Importance.MEDIUM
+        return Key(self.name, self.type, self.default, treatment, doc, read, self.validator, importance)
+
+
+def choice(name: str, default: Any, doc: str, values: Mapping[str, Mapping[str, str]], remedy: str) -> Key:
+    """Return a key with some values, each of which stands for settings of ours; others are refused."""
+
+    def read(value: str) -> Mapping[str, str]:
+        found = values.get(value.strip().lower())
+        if found is None:
+            raise ConfigError(name, value, f"{remedy}; possible are: {', '.join(filter(None, values))}")
+        return found
+
+    return Named(name, ConfigType.STRING, default).mapped(doc, read)

@@ -1,0 +1,76 @@
+"""A sink of another maker: its keys, and how a configuration of it reads as one of FileSystemSink."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from connect_core.api.config import NO_DEFAULT, ConfigDef, Password, convert_to_string
+from connect_core.connectors.filesystem.aliases.key import Key, Treatment
+from connect_core.connectors.filesystem.config import CONFIG, FORMAT, PARTITIONER, PATH
+from connect_core.errors import ConfigError
+
+__all__ = ["Original"]
+
+_TAKEN_OVER = frozenset((PATH, FORMAT, PARTITIONER))
+"""Settings of ours that keys of every original stand for."""
+
+
+@dataclass(frozen=True)
+class Original:
+    """The keys of one connector class.
+
+    ``place``: a configuration → the URL to write to; ``place_key`` is the key that mistakes in it are told under.
+    ``settings``: what is always so under this class.
+    """
+
+    keys: tuple[Key, ...]
+    place_key: str
+    place: Callable[[Mapping[str, str]], str]
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def definition(self) -> ConfigDef:
+        """The keys of the original, then the settings of ours that it has no key for."""
+        definition = ConfigDef()
+        for key in self.keys:
+            traits = {"validator": key.validator, "importance": key.importance, "doc": key.text}
+            definition.define(key.name, key.type, key.default, **traits)  # type: ignore[arg-type]
+        for own in CONFIG.config_keys().values():
+            if own.name not in definition.config_keys() and own.name not in _TAKEN_OVER:
+                definition.define_key(own)
+        return definition
+
+    def translated(self, config: Mapping[str, str]) -> dict[str, str]:
+        """Return the configuration of FileSystemSink. Raises ConfigError naming key, value and remedy."""
+        names = {key.name for key in self.keys}
+        given = {name: value for name, value in config.items() if name not in names}
+        read = dict(self.settings)
+        for key in self.keys:
+            value = config.get(key.name, _default(key))
+            if value is not None:
+                read.update(key.read(value))
+        return {**read, **given, PATH: self.place(self._completed(config))}
+
+    def notices(self, config: Mapping[str, str]) -> list[str]:
+        """Return a sentence for each given key that changes nothing."""
+        return [
+            f"{key.name} is not needed here: {key.doc}"
+            for key in self.keys
+            if key.treatment is Treatment.UNNEEDED and key.name in config
+        ]
+
+    def _completed(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        defaults = {key.name: value for key in self.keys if (value := _default(key)) is not None}
+        missing = [key.name for key in self.keys if key.default is NO_DEFAULT and key.name not in config]
+        if missing:
+            raise ConfigError(f'Missing required configuration "{missing[0]}" which has no default value.')
+        return {**defaults, **config}
+
+
+def _default(key: Key) -> str | None:
+    """Return the default as a configuration would write it, ``None`` where there is none."""
+    if key.default is NO_DEFAULT or isinstance(key.default, Password):
+        return None
+    return key.default if isinstance(key.default, str) else convert_to_string(key.default, key.type)

@@ -1,0 +1,152 @@
+"""Confluent's S3 sink: its configurations start unchanged, and objects have the documented names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+from connect_core.api import SchemaBuilder, SinkRecord, Struct
+from connect_core.api.data import STRING_SCHEMA
+from connect_core.connectors.filesystem import choices
+from connect_core.connectors.filesystem.aliases.confluent_s3 import S3SinkConnector
+from connect_core.registry import PluginKind, registry
+from tests.connectors.filesystem.aliases.exports import FolderStorage, errors_of, exported
+from tests.connectors.filesystem.test_sink import numbered
+
+QUICKSTART = {
+    "name": "s3-sink",
+    "connector.class": "io.confluent.connect.s3.S3SinkConnector",
+    "tasks.max": "1",
+    "topics": "s3_topic",
+    "s3.region": "us-west-2",
+    "s3.bucket.name": "confluent-kafka-connect-s3-testing",
+    "s3.part.size": "5242880",
+    "flush.size": "3",
+    "storage.class": "io.confluent.connect.s3.storage.S3Storage",
+    "format.class": "io.confluent.connect.s3.format.avro.AvroFormat",
+    "partitioner.class": "io.confluent.connect.storage.partitioner.DefaultPartitioner",
+    "schema.compatibility": "NONE",
+}
+"""The quickstart of the original, whole."""
+BUCKET = QUICKSTART["s3.bucket.name"]
+VALUE = SchemaBuilder.struct().field("f1", STRING_SCHEMA).build()
+
+
+@pytest.fixture(autouse=True)
+def bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(choices.STORAGES.built_in, "s3", FolderStorage)  # type: ignore[arg-type]
+
+
+def structs(count: int, topic: str = "s3_topic") -> list[SinkRecord]:
+    values = [Struct(VALUE).put("f1", f"value{number}") for number in range(1, count + 1)]
+    return numbered(values, topic, value_schema=VALUE)
+
+
+def test_quickstart_starts_unchanged_and_writes_the_documented_objects(tmp_path: Path) -> None:
+    names = exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(9))
+    prefix = f"{BUCKET}/topics/s3_topic/partition=0/s3_topic+0+"
+    assert names == [f"{prefix}{first:010}.avro" for first in (0, 3, 6)]
+    rows: list[Any] = []
+    for name in names:
+        with (tmp_path / name).open("rb") as file:
+            rows += fastavro.reader(file)
+    assert rows == [{"f1": f"value{number}"} for number in range(1, 10)]
+
+
+def test_class_is_known_by_its_name() -> None:
+    plugin = registry().find(PluginKind.CONNECTOR, "io.confluent.connect.s3.S3SinkConnector")
+    assert plugin.load() is S3SinkConnector
+
+
+FORMAT = "io.confluent.connect.s3.format"
+
+
+@pytest.mark.parametrize(
+    ("given", "ending"),
+    [
+        ({"format.class": f"{FORMAT}.json.JsonFormat"}, ".json"),
+        ({"format.class": f"{FORMAT}.json.JsonFormat", "s3.compression.type": "gzip"}, ".json.gz"),
+        ({"format.class": f"{FORMAT}.parquet.ParquetFormat"}, ".snappy.parquet"),
+        ({"format.class": f"{FORMAT}.parquet.ParquetFormat", "parquet.codec": "gzip"}, ".gz.parquet"),
+        ({"format.class": f"{FORMAT}.parquet.ParquetFormat", "parquet.codec": "none"}, ".parquet"),
+        ({"format.class": f"{FORMAT}.avro.AvroFormat", "avro.codec": "deflate"}, ".avro"),
+    ],
+)
+def test_names_end_as_documented(tmp_path: Path, given: dict[str, str], ending: str) -> None:
+    names = exported(S3SinkConnector(), {**QUICKSTART, **given}, tmp_path, structs(1))
+    assert names == [f"{BUCKET}/topics/s3_topic/partition=0/s3_topic+0+0000000000{ending}"]
+
+
+def test_bytes_have_their_extension_and_compression(tmp_path: Path) -> None:
+    raw = {"format.class": f"{FORMAT}.bytearray.ByteArrayFormat", "s3.compression.type": "gzip"}
+    names = exported(S3SinkConnector(), {**QUICKSTART, **raw}, tmp_path, numbered([b"a", b"b"]))
+    assert names == [f"{BUCKET}/topics/t/partition=0/t+0+0000000000.bin.gz"]
+
+
+def test_objects_of_folders_are_named_by_their_own_first_offset(tmp_path: Path) -> None:
+    fields = {
+        "partitioner.class": "io.confluent.connect.storage.partitioner.FieldPartitioner",
+        "partition.field.name": "f1",
+        "topics.dir": "lake/raw",
+        "file.delim": "-",
+        "filename.offset.zero.pad.width": "4",
+        "flush.size": "100",
+    }
+    names = exported(S3SinkConnector(), {**QUICKSTART, **fields}, tmp_path, structs(3))
+    folder = f"{BUCKET}/lake/raw/s3_topic"
+    assert names == [f"{folder}/f1=value{number + 1}/s3_topic-0-000{number}.avro" for number in range(3)]
+
+
+def test_a_range_exported_again_has_the_same_names(tmp_path: Path) -> None:
+    first = exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(5))
+    assert exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(5), structs(5)) == first
+    assert len(first) == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("format.class", "com.example.MyFormat", "there are: AvroFormat, JsonFormat"),
+        ("format.class", "../../x", "there are: AvroFormat"),
+        ("s3.bucket.name", "../../x", "no name of a bucket"),
+        ("s3.bucket.name", "", "non-empty"),
+        ("topics.dir", "../x", "no part of it may begin with a point"),
+        ("file.delim", "/", "it is part of names"),
+        ("directory.delim", "-", "folders are told by /"),
+        ("flush.size", "0", "at least 1"),
+        ("flush.size", "many", "flush.size"),
+        ("store.kafka.keys", "true", "include.key"),
+        ("behavior.on.null.values", "write", "set ignore or fail"),
+        ("schema.compatibility", "SIDEWAYS", "NONE"),
+        ("parquet.codec", "lzo", "possible are: none, snappy"),
+        ("s3.compression.type", "zip", "possible are: none, gzip"),
+        ("s3.wan.mode", "true", "store.url"),
+        ("s3.credentials.provider.class", "com.example.Mine", "aws.access.key.id"),
+        ("timezone", "Mars/Phobos", "time zone"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(key: str, value: str, message: str) -> None:
+    by_time = {
+        "partitioner.class": "io.confluent.connect.storage.partitioner.HourlyPartitioner",
+        "timestamp.extractor": "Record",
+    }
+    found = errors_of(S3SinkConnector(), {**QUICKSTART, **by_time, key: value})
+    assert list(found) == [key]
+    assert message in found[key][0]
+    assert not value or value in found[key][0]
+
+
+def test_what_is_not_needed_is_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = {**QUICKSTART, "s3.elastic.buffer.enable": "true", "retry.backoff.ms": "1"}
+    exported(S3SinkConnector(), config, tmp_path, structs(1))
+    told = [record.getMessage() for record in caplog.records if "is not needed here" in record.getMessage()]
+    assert [text.split(":")[1].split()[0] for text in told] == [
+        "retry.backoff.ms",
+        "s3.elastic.buffer.enable",
+        "storage.class",
+    ]
+    keys = S3SinkConnector().config().config_keys()
+    assert (keys["retry.backoff.ms"].doc or "").startswith("Not needed here: ")

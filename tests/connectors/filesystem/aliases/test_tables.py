@@ -1,0 +1,76 @@
+"""Each key of an original is accounted for, once, and its page says how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from connect_core.api.config import NO_DEFAULT, ConfigType
+from connect_core.connectors.filesystem import aliases
+from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
+from connect_core.connectors.filesystem.aliases.key import Treatment
+from connect_core.connectors.filesystem.aliases.original import Original
+from connect_core.connectors.filesystem.config import CONFIG, PATH
+
+README = Path(aliases.__file__).parent / "README.md"
+HEAD = "| Key | Type | Default | Here | What it does |\n|---|---|---|---|---|\n"
+
+CONFLUENT_SHARED = """
+format.class flush.size rotate.interval.ms rotate.schedule.interval.ms schema.cache.size enhanced.avro.schema.support
+connect.meta.data retry.backoff.ms shutdown.timeout.ms filename.offset.zero.pad.width avro.codec
+allow.optional.map.keys schema.compatibility storage.class topics.dir store.url directory.delim file.delim
+partitioner.class partition.field.name partition.duration.ms path.format locale timezone timestamp.extractor
+timestamp.field
+"""
+CONFLUENT_S3 = f"""{CONFLUENT_SHARED}
+parquet.codec s3.bucket.name s3.object.tagging s3.object.tagging.key.value.pairs s3.object.behavior.on.tagging.error
+s3.region s3.part.size s3.credentials.provider.class aws.access.key.id aws.secret.access.key s3.ssea.name
+s3.sse.customer.key s3.sse.kms.key.id s3.acl.canned s3.wan.mode s3.compression.type s3.compression.level
+json.decimal.format s3.part.retries s3.retry.backoff.ms format.bytearray.extension format.bytearray.separator
+s3.proxy.url s3.proxy.user s3.proxy.password s3.http.send.expect.continue behavior.on.null.values
+report.null.values.to.dlq max.write.duration.ms rotate.file.on.partition.change tombstone.encoded.partition
+s3.schema.partition.affix.type s3.send.digest enable.conditional.writes max.files.scan.limit store.kafka.keys
+store.kafka.headers keys.format.class headers.format.class s3.path.style.access.enabled s3.elastic.buffer.enable
+s3.elastic.buffer.init.capacity partitioner.max.open.files
+"""
+"""What the configuration classes of the original define."""
+
+ORIGINALS = [("S3SinkConnector", S3_SINK, CONFLUENT_S3)]
+each = pytest.mark.parametrize(("name", "original", "keys"), ORIGINALS, ids=[name for name, *_ in ORIGINALS])
+
+
+def key_table(original: Original) -> str:
+    rows = [HEAD]
+    for key in original.keys:
+        if key.default is NO_DEFAULT:
+            default = "required"
+        elif key.default is None:
+            default = "none"
+        else:
+            default = f"`{str(key.default).lower() if key.type is ConfigType.BOOLEAN else key.default}`"
+        rows.append(f"| `{key.name}` | {key.type.value} | {default} | {key.treatment.value} | {key.doc} |\n")
+    return "".join(rows)
+
+
+@each
+def test_each_key_is_accounted_for_once(name: str, original: Original, keys: str) -> None:
+    names = [key.name for key in original.keys]
+    assert sorted(names) == sorted(keys.split())
+    assert all(key.doc and key.treatment in Treatment for key in original.keys)
+
+
+@each
+def test_keys_become_settings_there_are(name: str, original: Original, keys: str) -> None:
+    """A key that is mapped to a setting nobody reads would be ignored."""
+    assert original.settings.keys() <= CONFIG.names()
+    for key in original.keys:
+        if key.treatment is Treatment.UNNEEDED:
+            assert dict(key.read("anything")) == {}
+    assert PATH not in original.definition.names()
+
+
+@each
+def test_page_has_the_table(name: str, original: Original, keys: str) -> None:
+    assert f"`{name}`" in README.read_text()
+    assert key_table(original) in README.read_text()
