@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from connect_core.configs import ConfigProviders, load_worker, providers_of
-from connect_core.dag.duties import AirflowDuties
+from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.wiring import airflow_api
@@ -27,12 +27,12 @@ __all__ = ["Deployment", "open_deployment", "settings_of"]
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What operators of a deployment work with; ``duties`` is missing where Airflow's address is not known."""
+    """What operators of a deployment work with; ``reconciler`` is missing where Airflow's address is not known."""
 
     settings: WorkerSettings
     database: Database
     providers: ConfigProviders
-    duties: AirflowDuties | None
+    reconciler: AirflowReconciler | None
     scheduler: Scheduler
     ends: TopicEnds
 
@@ -62,10 +62,10 @@ def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment
         return Deployment(settings, database, providers, None, RequestingScheduler(database), ends)
     api = airflow_api(settings)
     airflow = AirflowScheduler(api, SERVICE_SECONDS) if is_service else AirflowScheduler(api)
-    duties = AirflowDuties(database, api, airflow, "rest")
+    reconciler = AirflowReconciler(database, api, airflow, "rest")
     if not is_service:
-        return Deployment(settings, database, providers, duties, airflow, ends)
-    service = RequestService(duties)
+        return Deployment(settings, database, providers, reconciler, airflow, ends)
+    service = RequestService(reconciler)
     service.start()
     scheduler = ServiceScheduler(airflow, RequestingScheduler(database), service)
-    return Deployment(settings, database, providers, duties, scheduler, ends)
+    return Deployment(settings, database, providers, reconciler, scheduler, ends)

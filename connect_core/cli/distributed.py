@@ -45,12 +45,12 @@ def distributed(
         settings.status_topic.name,
     )
     deployment = open_deployment(settings, is_service=True)
-    if deployment.duties is None:
+    if deployment.reconciler is None:
         raise ConfigError(
             'Missing required configuration "airflow.url": set it, airflow.user and airflow.password.file, '
             "or use `connect standalone`, which needs no Airflow"
         )
-    deployment.duties.observe()
+    deployment.reconciler.observe()
     _LOG.info("Airflow answers at %s", settings.values["airflow.url"])
     for slow in slow_time_outs(airflow_api(settings))[0]:
         _LOG.warning("Recovery is slow: %s", slow)

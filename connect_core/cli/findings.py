@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from connect_core.cli.evidence import MovedInterval
+from connect_core.cli.moved_data import MovedInterval
 
 __all__ = ["Counts", "Findings", "Live", "ShopCounts", "Times", "print_findings"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from connect_core.cli.evidence import has_line, orders_in, parquet_files
-from connect_core.cli.patience import Patience
+from connect_core.cli.moved_data import has_line, orders_in, parquet_files
+from connect_core.cli.waiter import ConnectorWaiter
 
 __all__ = ["Effect", "NewFiles", "await_effects", "line_arrives", "orders_arrive"]
 
@@ -23,7 +23,7 @@ class Effect:
     is_there: Callable[[], bool]
 
 
-def await_effects(patience: Patience, effects: Sequence[Effect], seconds: float) -> list[float]:
+def await_effects(waiter: ConnectorWaiter, effects: Sequence[Effect], seconds: float) -> list[float]:
     """Wait for all effects at once → the seconds each took, in their order.
 
     Raise ConnectError if a connector fails, or an effect does not come within ``seconds``.
@@ -37,7 +37,7 @@ def await_effects(patience: Patience, effects: Sequence[Effect], seconds: float)
                 took[effect.what] = time.monotonic() - began
         return [effect.connector for effect in effects if effect.what not in took]
 
-    patience.wait(", ".join(effect.what for effect in effects), missing, seconds)
+    waiter.wait(", ".join(effect.what for effect in effects), missing, seconds)
     return [took[effect.what] for effect in effects]
 
 

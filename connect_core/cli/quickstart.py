@@ -10,15 +10,6 @@ from pathlib import Path
 
 from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.dev import progress
-from connect_core.cli.evidence import (
-    MovedInterval,
-    check_abutting,
-    count_lines,
-    count_records,
-    moved_intervals,
-    parquet_files,
-    sinks_behind,
-)
 from connect_core.cli.examples import (
     EXPORT,
     LINES,
@@ -31,8 +22,17 @@ from connect_core.cli.examples import (
 )
 from connect_core.cli.findings import Counts, Findings, Live, ShopCounts, Times, print_findings
 from connect_core.cli.live import Effect, NewFiles, await_effects, line_arrives, orders_arrive
-from connect_core.cli.patience import Patience
+from connect_core.cli.moved_data import (
+    MovedInterval,
+    check_abutting,
+    count_lines,
+    count_records,
+    moved_intervals,
+    parquet_files,
+    sinks_behind,
+)
 from connect_core.cli.spark_jobs import job_ids
+from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.configs import ConnectorFile
 from connect_core.dev.environment import load_environment
 from connect_core.dev.home import Home
@@ -94,18 +94,18 @@ class _Demonstration:
             self._output(file).parent.mkdir(parents=True, exist_ok=True)
         for example in self.examples.values():
             self.report.say(f"connector {example.name}: {deploy(self.herder, example)}")
-        patience = Patience(self.herder, self._names(), self.report)
-        patience.wait("the first records", lambda: self._with_fewer_than(1), _FIRST_SECONDS)
-        patience.wait("what was there to be moved", self._behind, _FIRST_SECONDS)
-        live = self._follow_changes(patience)
+        waiter = ConnectorWaiter(self.herder, self._names(), self.report)
+        waiter.wait("the first records", lambda: self._with_fewer_than(1), _FIRST_SECONDS)
+        waiter.wait("what was there to be moved", self._behind, _FIRST_SECONDS)
+        live = self._follow_changes(waiter)
         while self._with_fewer_than(_ENOUGH):
-            self._move_more(patience)
-        counts, shop = self._counts(patience)
+            self._move_more(waiter)
+        counts, shop = self._counts(waiter)
         jobs = job_ids(self.stack.environment()["CONNECT_SPARK_UI"])
         intervals = {name: self._intervals(name) for name in self._names()}
         return Findings(intervals, jobs, counts, live, shop, self._name(EXPORT))
 
-    def _follow_changes(self, patience: Patience) -> Live:
+    def _follow_changes(self, waiter: ConnectorWaiter) -> Live:
         """Let the broker log a line, and orders change → the seconds until each is where it is to go."""
         lines = NewFiles(self._output(EXPORT), self._topic(EXPORT))
         orders = NewFiles(self._output(SHOP_PARQUET), self._topic(SHOP_PARQUET))
@@ -115,21 +115,21 @@ class _Demonstration:
             Effect("orders in order_copies", self._name(SHOP_COPIES), lambda: not self.shop.not_copied(change.amounts)),
             Effect("orders in Parquet", self._name(SHOP_PARQUET), orders_arrive(orders, change.amounts)),
         )
-        line, copied, exported = await_effects(patience, effects, _NEXT_SECONDS)
+        line, copied, exported = await_effects(waiter, effects, _NEXT_SECONDS)
         return Live(line, change.inserted, change.updated, copied, exported)
 
     def _change_all(self) -> tuple[str, Change]:
         return cause_log_line(self.stack.service("kafka"), self.stack.environment()), self.shop.change()
 
-    def _move_more(self, patience: Patience) -> None:
+    def _move_more(self, waiter: ConnectorWaiter) -> None:
         last = self._last_moving()
         self._change_all()
-        patience.wait("more records", lambda: self._unmoved_since(last), _NEXT_SECONDS)
+        waiter.wait("more records", lambda: self._unmoved_since(last), _NEXT_SECONDS)
 
-    def _counts(self, patience: Patience) -> tuple[Counts, ShopCounts]:
+    def _counts(self, waiter: ConnectorWaiter) -> tuple[Counts, ShopCounts]:
         """Count in all places, when nothing is under way. Raise ConnectError if they do not agree."""
         for _ in range(_COUNTINGS):
-            patience.wait("all records to be moved", self._behind, _NEXT_SECONDS)
+            waiter.wait("all records to be moved", self._behind, _NEXT_SECONDS)
             kafka = count_records(self.herder.worker, self._topic(EXPORT))
             files = self._parquet(EXPORT)
             counts = Counts(kafka, sum(files.values()), len(files), count_lines(self._output(LINES)))

@@ -160,26 +160,26 @@ class Owner:
 
 def claim(place: Path, owner: Owner, key: str, value: str, store: ControlStore = LOCAL) -> None:
     """Make ``owner`` the one that writes here. Raises ConfigError if another connector or deployment does."""
-    standing = _owner(store.create(place, {"connector": owner.connector, "deployment": owner.deployment}))
-    if standing == owner:
+    existing = _owner(store.create(place, {"connector": owner.connector, "deployment": owner.deployment}))
+    if existing == owner:
         return
-    other = standing.connector
-    if standing.deployment != owner.deployment:
-        other = f"{other} of the deployment {standing.deployment or 'without a name'}"
+    other = existing.connector
+    if existing.deployment != owner.deployment:
+        other = f"{other} of the deployment {existing.deployment or 'without a name'}"
         mine = f" (this one is {owner.deployment})" if owner.deployment else ""
         other += mine
     raise ConfigError(
         key,
         value,
-        f"connector {other} writes there; choose another, or delete {standing.connector} there "
+        f"connector {other} writes there; choose another, or delete {existing.connector} there "
         f"(or, if it is gone for good, {place})",
     )
 
 
 def release(place: Path, owner: Owner, store: ControlStore = LOCAL) -> None:
     """Take back what ``claim`` made, if ``owner`` made it."""
-    standing = store.read(place)
-    if standing is not None and _owner(standing) == owner:
+    existing = store.read(place)
+    if existing is not None and _owner(existing) == owner:
         store.remove(place)
 
 

@@ -8,7 +8,7 @@ from connect_core.dag.airflow_tasks import OpenTask
 from connect_core.interval.values import IntervalState
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["is_lost", "patience"]
+__all__ = ["is_lost", "seconds_until_lost"]
 
 _MOST_DOUBLINGS = 6
 
@@ -31,9 +31,9 @@ def is_lost(facts: ConnectorFacts, task: OpenTask, lost_after: float, now: datet
     age = interval.heartbeat_age if is_running and interval is not None else None
     if age is not None and age < lost_after:
         return False
-    return ((now or datetime.now(UTC)) - task.since).total_seconds() > patience(lost_after, cleared)
+    return ((now or datetime.now(UTC)) - task.since).total_seconds() > seconds_until_lost(lost_after, cleared)
 
 
-def patience(lost_after: float, cleared: int) -> float:
+def seconds_until_lost(lost_after: float, cleared: int) -> float:
     """Return the seconds after which a queued task is given up that was given up so often before."""
     return lost_after * 2.0 ** min(cleared, _MOST_DOUBLINGS)

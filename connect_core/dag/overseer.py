@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from connect_core.dag.airflow_tasks import Calls, OpenTask, clear_task, last_heartbeats, open_tasks
-from connect_core.dag.lost_runs import is_lost, patience
+from connect_core.dag.lost_runs import is_lost, seconds_until_lost
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, TASK_ID, dag_id_of
 from connect_core.dag.threads import in_thread
 from connect_core.errors import ConnectError, NotFoundError
@@ -103,7 +103,7 @@ class Overseer:
             if task.state != "queued" or task.since is None:
                 continue
             cleared = self._cleared.get(task.run_id, 0)
-            if (datetime.now(UTC) - task.since).total_seconds() > patience(self.lost_after, cleared):
+            if (datetime.now(UTC) - task.since).total_seconds() > seconds_until_lost(self.lost_after, cleared):
                 self._cleared = {task.run_id: cleared + 1}
                 self._clear(task)
 

@@ -1,4 +1,4 @@
-"""The duties of the housekeeping DAG that keep histories, ours and Airflow's, from growing for ever."""
+"""What the housekeeping DAG does to keep histories, ours and Airflow's, from growing for ever."""
 
 from __future__ import annotations
 

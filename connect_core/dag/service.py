@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from connect_core.dag.duties import AirflowDuties
+from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
 from connect_core.errors import ConnectError
 
@@ -21,12 +21,12 @@ _SECONDS = 5.0
 class RequestService:
     """Carries out requests in a thread a service: at once when woken, and what others asked for every few seconds."""
 
-    duties: AirflowDuties
+    reconciler: AirflowReconciler
     _woken: list[threading.Event] = field(default_factory=list)
 
     def start(self) -> None:
         """Begin; the threads end with their process."""
-        for service in self.duties.services():
+        for service in self.reconciler.services():
             woken = threading.Event()
             self._woken.append(woken)
             threading.Thread(target=_work, args=(service, woken), name="connect-requests", daemon=True).start()

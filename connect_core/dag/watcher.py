@@ -15,9 +15,9 @@ from typing import Protocol
 
 from connect_core.dag.threads import in_thread
 from connect_core.errors import ConnectError
-from connect_core.interval.waits import Check, Standing
+from connect_core.interval.waits import Check, WaitState
 
-__all__ = ["DataProbe", "Duties", "Watcher"]
+__all__ = ["DataProbe", "Reconciler", "Watcher"]
 
 _LOG = logging.getLogger(__name__)
 _SLOW_SECONDS = 5.0
@@ -37,7 +37,7 @@ _REST_AFTER_WORK = 2.0
 class DataProbe(Protocol):
     """Looks for work of waiting connectors; its calls may block."""
 
-    def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
+    def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
         """Return how each stands, by one query; those that are gone are left out."""
 
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
@@ -50,7 +50,7 @@ class DataProbe(Protocol):
         """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
 
 
-class Duties(Protocol):
+class Reconciler(Protocol):
     """What is done for all connectors, waiting or not; its calls may block."""
 
     def observe(self) -> None:
@@ -75,10 +75,10 @@ class Watcher:
     """Serves all waits of one event loop with a few blocking calls a second."""
 
     def __init__(
-        self, probe: DataProbe, duties: Duties, tick_seconds: float = 1.0, starts_at_once: int = _STARTS_AT_ONCE
+        self, probe: DataProbe, reconciler: Reconciler, tick_seconds: float = 1.0, starts_at_once: int = _STARTS_AT_ONCE
     ) -> None:
         self._probe = probe
-        self._duties = duties
+        self._reconciler = reconciler
         self._tick_seconds = tick_seconds
         self._waits: dict[str, set[asyncio.Future[None]]] = defaultdict(set)
         self._since: dict[str, float] = {}
@@ -128,7 +128,7 @@ class Watcher:
             group.create_task(self._repeat(self._look_for_data))
             group.create_task(self._repeat(self._learn_holds))
             group.create_task(self._repeat(self._observe, _REST_AFTER_WORK))
-            for service in self._duties.services():
+            for service in self._reconciler.services():
                 group.create_task(self._repeat(partial(in_thread, service)))
 
     async def _repeat(self, act: Callable[[], Awaitable[None]], rest: float = 0.0) -> None:
@@ -144,20 +144,20 @@ class Watcher:
             await asyncio.sleep(max(0.0, self._tick_seconds - took, rest * took))
 
     async def _observe(self) -> None:
-        await in_thread(self._duties.observe)
+        await in_thread(self._reconciler.observe)
 
     async def _look_for_data(self) -> None:
         names = sorted(self._waits)
         if not names:
             return
-        standings = await in_thread(lambda: self._probe.standings(names))
-        self._release_restarted(standings)
-        self._follow_runs(standings)
+        wait_states = await in_thread(lambda: self._probe.wait_states(names))
+        self._release_restarted(wait_states)
+        self._follow_runs(wait_states)
         by_check: dict[Check, list[str]] = defaultdict(list)
-        for name, standing in standings.items():
-            if name in self._since and not standing.is_running and self._held(name) <= time.monotonic():
-                by_check[standing.check].append(name)
-        due = [name for name in by_check[Check.POLL] if self._waited(name) >= standings[name].poll_seconds]
+        for name, state in wait_states.items():
+            if name in self._since and not state.is_running and self._held(name) <= time.monotonic():
+                by_check[state.check].append(name)
+        due = [name for name in by_check[Check.POLL] if self._waited(name) >= wait_states[name].poll_seconds]
         self._start_some([*by_check[Check.NOW], *self._left_to_runs.intersection(by_check[Check.DEAL])])
         self._wake_all(due)
         for name in set(by_check[Check.DEAL]) - self._left_to_runs - set(self._asked):
@@ -181,7 +181,7 @@ class Watcher:
         if not began:
             return
         try:
-            holds = await in_thread(lambda: self._duties.holds(list(began)))
+            holds = await in_thread(lambda: self._reconciler.holds(list(began)))
         except Exception:
             self._is_scheduler_silent = True
             raise
@@ -200,26 +200,26 @@ class Watcher:
             return until if until == 0.0 or until > time.monotonic() else math.inf
         return self._unknown_since.get(name, 0.0) + _UNKNOWN_HOLD_TICKS * self._tick_seconds
 
-    def _release_restarted(self, standings: Mapping[str, Standing]) -> None:
+    def _release_restarted(self, wait_states: Mapping[str, WaitState]) -> None:
         """Hold none that was seen blocked: once it no longer is, it was restarted or configured anew."""
-        for name, standing in standings.items():
-            if standing.check is Check.NEVER:
+        for name, state in wait_states.items():
+            if state.check is Check.NEVER:
                 self._hold(name, 0.0)
 
-    def _follow_runs(self, standings: Mapping[str, Standing]) -> None:
+    def _follow_runs(self, wait_states: Mapping[str, WaitState]) -> None:
         """Let connectors wait again whose runs are over that they were woken for, or will not come: a paused DAG's."""
         now = time.monotonic()
-        self._commits = {name: standing.committed_at for name, standing in standings.items()}
-        for name in self._woken.keys() & self._waits.keys() & standings.keys():
-            woken, standing = self._woken[name], standings[name]
-            if standing.is_running:
+        self._commits = {name: state.committed_at for name, state in wait_states.items()}
+        for name in self._woken.keys() & self._waits.keys() & wait_states.keys():
+            woken, state = self._woken[name], wait_states[name]
+            if state.is_running:
                 continue
-            is_over = standing.since_run is not None and standing.since_run < now - woken.at
-            if is_over or standing.check is Check.NEVER or woken.at < now - _START_SECONDS:
+            is_over = state.since_run is not None and state.since_run < now - woken.at
+            if is_over or state.check is Check.NEVER or woken.at < now - _START_SECONDS:
                 del self._woken[name]
                 self._starting.pop(name, None)
                 self._begin_wait(name)
-                if standing.committed_at != woken.committed_at:
+                if state.committed_at != woken.committed_at:
                     # It did not fail: Airflow need not be asked.
                     self._hold(name, 0.0)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from connect_core.configs import load_worker
 from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.airflow_client import ServiceIdentity
-from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.overseer import Overseer
+from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler
 from connect_core.dag.snapshot import read_or_last_good
 from connect_core.dag.watcher import Watcher
@@ -69,10 +69,10 @@ def make_watcher() -> Watcher:
 
     settings = worker_settings()
     database, api = Database(settings.database_url), airflow_api(settings)
-    duties = AirflowDuties(database, api, AirflowScheduler(api, SERVICE_SECONDS), "watcher")
+    reconciler = AirflowReconciler(database, api, AirflowScheduler(api, SERVICE_SECONDS), "watcher")
     # The other half of Airflow's slots is for connectors with data.
     starts = max(1, conf.getint("core", "parallelism") // 2)
-    return Watcher(open_probe(settings, database), duties, starts_at_once=starts)
+    return Watcher(open_probe(settings, database), reconciler, starts_at_once=starts)
 
 
 def make_overseer() -> Overseer:

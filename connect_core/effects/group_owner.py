@@ -38,14 +38,14 @@ def ensure_group_owned(settings: WorkerSettings, database: Database) -> None:
 def _claim(settings: WorkerSettings, database: Database, mine: str) -> None:
     topic = OffsetsTopic(KafkaClients(settings.resolved), settings.offsets_topic.name)
     group, replaced = settings.deployment, settings.values["metadata.replaces"]
-    standing = claim_group(topic, group, mine, replaced)
-    if standing.database != mine:
+    existing = claim_group(topic, group, mine, replaced)
+    if existing.database != mine:
         raise ConfigError(
             "group.id",
             group,
-            f"on these brokers it is that of another metadata database, {standing.database}, since {standing.since}: "
+            f"on these brokers it is that of another metadata database, {existing.database}, since {existing.since}: "
             "connectors of both would fence each other. Give this deployment another group.id; or, if that database "
-            f"is gone for good, set metadata.replaces={standing.database}",
+            f"is gone for good, set metadata.replaces={existing.database}",
         )
     with database.write() as connection:
         deployment.record_claim(connection, group)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-__all__ = ["Check", "Standing"]
+__all__ = ["Check", "WaitState"]
 
 
 class Check(Enum):
@@ -27,7 +27,7 @@ class Check(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WaitState:
     """What the metadata database says about a waiting connector.
 
     ``since_run``: seconds since the last holder of its lease gave it back or lost it; negative while one holds it.

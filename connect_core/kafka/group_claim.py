@@ -40,15 +40,15 @@ def claim_group(topic: OffsetsTopic, group: str, database: str, replaced: str = 
     NotFoundError without the topic, UnclearOutcomeError.
     """
     key = json.dumps([group, None, _KIND], separators=(",", ":")).encode()
-    standing = _read(topic, key)
-    if standing is not None and standing.database != replaced:
-        return standing
+    existing = _read(topic, key)
+    if existing is not None and existing.database != replaced:
+        return existing
     target = OffsetsTarget(topic.name, _NOBODY, MarkerStamp())
     with TransactionalWriter(topic.clients, control_id(group, _NOBODY), target) as writer:
         writer.init()
-        standing = _read(topic, key)
-        if standing is not None and standing.database != replaced:
-            return standing
+        existing = _read(topic, key)
+        if existing is not None and existing.database != replaced:
+            return existing
         mine = GroupClaim(database, datetime.now(UTC).isoformat(timespec="seconds"))
         value = json.dumps({"database": mine.database, "since": mine.since}).encode()
         writer.produce_records(topic.name, [MarkerRecord(key, value, [])])

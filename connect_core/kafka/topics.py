@@ -39,15 +39,15 @@ def topic_partitions(
 ) -> dict[str, tuple[str, int]]:
     """Return the id and the number of partitions of each topic that exists, in one call.
 
-    ``seconds``: patience, by default what ``admin.request.timeout.ms`` says.
+    ``seconds``: how long to wait, by default what ``admin.request.timeout.ms`` says.
     Raise ConnectError if it is forbidden, RetriableError if the brokers do not answer.
     """
     found: dict[str, tuple[str, int]] = {}
     wanted = sorted(set(names))
     if not wanted:
         return found
-    patience = {} if seconds is None else {"request_timeout": seconds}
-    for name, future in admin.describe_topics(TopicCollection(wanted), **patience).items():
+    timeout = {} if seconds is None else {"request_timeout": seconds}
+    for name, future in admin.describe_topics(TopicCollection(wanted), **timeout).items():
         try:
             described = future.result()
         except KafkaException as failure:

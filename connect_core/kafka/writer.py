@@ -46,7 +46,7 @@ class OffsetsTarget:
 
 @dataclass(frozen=True, slots=True)
 class WriterOptions:
-    """Patience in seconds, and whether each record's place is wanted (it costs).
+    """Time-outs in seconds, and whether each record's place is wanted (it costs).
 
     ``transaction_seconds``: the broker aborts a transaction open for longer; by
     default what ``producer.transaction.timeout.ms`` says, 60 s unless set.

@@ -77,14 +77,14 @@ def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
 def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
     run, epoch = yield from _fence_topics(run, wish)
     topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
-    standing, states = yield from _standing(run, topic)
-    known = {key for key, offset in {**topic.offsets, **standing}.items() if offset is not None}
+    current, states = yield from _current(run, topic)
+    known = {key for key, offset in {**topic.offsets, **current}.items() if offset is not None}
     wanted = dict.fromkeys(known) if wish.wanted is None else wish.wanted
-    changes = {**replacing(topic, standing), **wanted} if is_elsewhere(run, topic) else wanted
+    changes = {**replacing(topic, current), **wanted} if is_elsewhere(run, topic) else wanted
     if changes:
         kept = {key: state for key, state in states.items() if key not in wanted}
         yield from _surely(WriteOffsets(run.connector, epoch, changes, kept))
-    finish = FinishIntent(run.connector, epoch, {**standing, **wanted}, _start_of(topic))
+    finish = FinishIntent(run.connector, epoch, {**current, **wanted}, _start_of(topic))
     # In a topic that SQL does not follow yet nothing holds before it does.
     yield from _follow(finish, has_moved=bool(changes) and not is_elsewhere(run, topic))
 
@@ -112,7 +112,7 @@ def _start_of(topic: OffsetProjection) -> TopicPosition | None:
     return None if topic.position is None else topic.position.at_start()
 
 
-def _standing(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, OffsetStates]]:
+def _current(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, OffsetStates]]:
     """Return the offsets that hold, read after the fence, and the states to carry over with them.
 
     The topic's own, where SQL follows it; else those of the topic before, which
@@ -140,12 +140,12 @@ def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
     if kept is None:
         run, reached = yield from follow_target(run, stored)
         ahead = {part: position for part, position in reached.items() if stored.get(part) != position}
-    standing = {**stored, **ahead} if kept is None else {**dict.fromkeys(stored), **kept}
-    changes = dict.fromkeys(standing) if wish.wanted is None else sink_wishes(wish.wanted)
+    current = {**stored, **ahead} if kept is None else {**dict.fromkeys(stored), **kept}
+    changes = dict.fromkeys(current) if wish.wanted is None else sink_wishes(wish.wanted)
     if kept is not None and changes:
         following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
         yield from _surely(AbandonTarget(following, changes))
-    moved = sink_offsets({**ahead, **changes} if kept is None else {**standing, **changes})
+    moved = sink_offsets({**ahead, **changes} if kept is None else {**current, **changes})
     yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
     yield from _tell_group(run.settings.consumer_group, changes, is_reset=wish.wanted is None)
     return kept is not None

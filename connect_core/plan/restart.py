@@ -6,10 +6,10 @@ from connect_core.interval.effects import LoadResults
 from connect_core.interval.values import IntervalRow, IntervalState, TaskOutcome, TaskResult
 from connect_core.plan.run import Run, Steps
 
-__all__ = ["standing_results"]
+__all__ = ["kept_results"]
 
 
-def standing_results(run: Run, row: IntervalRow) -> Steps[tuple[TaskResult, ...]]:
+def kept_results(run: Run, row: IntervalRow) -> Steps[tuple[TaskResult, ...]]:
     """Return the results of tasks that need not run again.
 
     Of tasks that are done, where deal and configuration are those they ran

@@ -38,7 +38,7 @@ from connect_core.plan.deal import deal_name, deal_ranges
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import begin_above, fence_sink, reloaded
 from connect_core.plan.recovery import finish_marked, recovered
-from connect_core.plan.restart import standing_results
+from connect_core.plan.restart import kept_results
 from connect_core.plan.run import Run, Steps, make_plan
 
 __all__ = ["plan_sink"]
@@ -140,9 +140,9 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
     ranges = tuple(_without(part, lost, ends) for part in ranges)
     starts = {part.topic_partition: part.start for part in ranges}
     losses = tuple(replace(loss, end=starts[loss.partition]) for loss in losses)
-    standing: tuple[TaskResult, ...] = ()
+    results: tuple[TaskResult, ...] = ()
     if not losses:
-        standing = yield from standing_results(run, row)
+        results = yield from kept_results(run, row)
     yield from _pass_over(run, losses, kept)
     restarted: IntervalRow = yield RestartInterval(
         row.key,
@@ -150,9 +150,9 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
         run.deal or "",
         len(deal.configs),
         ranges=ranges,
-        kept=tuple(result.task for result in standing),
+        kept=tuple(result.task for result in results),
     )
-    return replace(_plan(run, restarted, deal, standing), is_last=False)
+    return replace(_plan(run, restarted, deal, results), is_last=False)
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:

@@ -33,7 +33,7 @@ from connect_core.interval.values import (
 from connect_core.plan.deal import deal_name
 from connect_core.plan.fence import fence_source
 from connect_core.plan.offsets_topic import check_finished
-from connect_core.plan.restart import standing_results
+from connect_core.plan.restart import kept_results
 from connect_core.plan.run import Run, Steps, make_plan
 
 __all__ = ["committed_offsets", "is_reached", "plan_source"]
@@ -56,7 +56,7 @@ def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     bounds = SourceBounds(offsets, upper, states, projection.position)
     kept: tuple[TaskResult, ...] = ()
     if unfinished is not None:
-        kept = yield from standing_results(run, unfinished)
+        kept = yield from kept_results(run, unfinished)
     row = yield from _write_row(run, unfinished, bounds, deal, kept)
     shares = {task: _share(run, row, task) for task in range(len(deal.configs))}
     return run, replace(make_plan(run, row, deal, shares, kept), is_last=unfinished is None)

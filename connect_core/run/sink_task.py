@@ -21,9 +21,9 @@ from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
 from connect_core.run.dead_letters import SinkDeadLetters
 from connect_core.run.hooks import HookThread, HookTimeoutError, stop_plugin
-from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
 from connect_core.run.skipped import SkippedSummary
+from connect_core.run.timeouts import Timeouts
 
 __all__ = ["SinkRun", "SinkWork"]
 
@@ -45,7 +45,7 @@ class SinkWork:
     converters: Converters
     pipeline: Pipeline
     is_staged: bool
-    patience: Patience = field(default_factory=Patience)
+    timeouts: Timeouts = field(default_factory=Timeouts)
     summary: SkippedSummary = field(default_factory=SkippedSummary)
     letters: SinkDeadLetters | None = None
 
@@ -71,7 +71,7 @@ class SinkRun:
     _hooks: HookThread = field(init=False)
 
     def __post_init__(self) -> None:
-        self._hooks = HookThread(self.work.task, self.work.patience.hook_seconds)
+        self._hooks = HookThread(self.work.task, self.work.timeouts.hook_seconds)
 
     def run(self, open_reader: Callable[[], BoundedReader]) -> None:
         """Run the task to the end of its ranges, to a cap, or to a stop. Raise ConnectError."""
@@ -146,7 +146,7 @@ class SinkRun:
     def _is_flush_due(self) -> bool:
         if self.work.is_staged:
             return False
-        is_late = time.monotonic() - self._flushed >= self.work.patience.flush_seconds
+        is_late = time.monotonic() - self._flushed >= self.work.timeouts.flush_seconds
         return is_late or self.work.context.is_commit_requested
 
     def _finish(self) -> None:
@@ -183,7 +183,7 @@ class SinkRun:
             except RetriableError as error:
                 asked = self.work.context.timeout_milliseconds
                 pause = delay if asked is None else asked / 1000
-                if waited >= self.work.patience.retry_seconds or self.control.wait_for_stop(pause):
+                if waited >= self.work.timeouts.retry_seconds or self.control.wait_for_stop(pause):
                     raise
                 _LOG.warning("%s failed, the same records come again: %s", name, error)
                 waited += pause
@@ -200,7 +200,7 @@ class SinkRun:
             _LOG.warning("failed task could not close its partitions: %s", error)
 
     def _end(self) -> None:
-        stop_plugin(self._hooks, self.work.task, self.work.patience.stop_seconds)
+        stop_plugin(self._hooks, self.work.task, self.work.timeouts.stop_seconds)
         self.work.pipeline.close()
         if self.work.letters is not None:
             self.work.letters.close()

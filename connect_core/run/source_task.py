@@ -27,10 +27,10 @@ from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
 from connect_core.run.dead_letters import SourceDeadLetters
 from connect_core.run.hooks import HookThread
-from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline, place_of
 from connect_core.run.polling import Polled, Poller
 from connect_core.run.skipped import SkippedSummary
+from connect_core.run.timeouts import Timeouts
 from connect_core.run.tolerance import Failure, Stage, Step, class_name
 
 __all__ = ["SourceRun", "SourceWork", "TransactionBoundary"]
@@ -64,7 +64,7 @@ class SourceWork:
     writer: TransactionalWriter
     topics: SourceTopics
     boundary: TransactionBoundary
-    patience: Patience = field(default_factory=Patience)
+    timeouts: Timeouts = field(default_factory=Timeouts)
     summary: SkippedSummary = field(default_factory=SkippedSummary)
     letters: SourceDeadLetters | None = None
 
@@ -107,12 +107,12 @@ class SourceRun:
 
     def __post_init__(self) -> None:
         # Not the thread that polls: a poll may last for ever.
-        self._hooks = HookThread(self.work.task, self.work.patience.hook_seconds)
+        self._hooks = HookThread(self.work.task, self.work.timeouts.hook_seconds)
 
     def run(self) -> None:
         """Run the task to the end of its interval. Raise ConnectError."""
         task, transactions = self.work.task, self.work.context.transaction_context
-        poller = Poller(task, transactions, self.work.patience.hook_seconds)
+        poller = Poller(task, transactions, self.work.timeouts.hook_seconds)
         try:
             self._hooks.call("initialize", lambda: task.initialize(self.work.context))
             poller.start(self.work.task_config)
@@ -121,7 +121,7 @@ class SourceRun:
             self._finish()
         finally:
             self._hooks.close()
-            poller.stop(self.work.patience.stop_seconds)
+            poller.stop(self.work.timeouts.stop_seconds)
             self.work.pipeline.close()
 
     def counts(self) -> Counts:
@@ -157,7 +157,7 @@ class SourceRun:
         """Send what was polled by the time the task has stopped, but not beyond a cap."""
         if self._read and self.is_capped():
             return
-        for answer in poller.last(self.work.patience.stop_seconds):
+        for answer in poller.last(self.work.timeouts.stop_seconds):
             if answer.batch is not None:
                 self._send_all(answer, answer.batch)
 
@@ -275,7 +275,7 @@ class SourceRun:
         return self.work.boundary.seconds - (time.monotonic() - self._open.began)
 
     def _idle_left(self, last_data: float) -> float:
-        """Return how long the source may still give nothing; one with a bound is owed more patience."""
+        """Return how long the source may still give nothing; one with a bound is owed more time."""
         idle = self.control.caps.idle_milliseconds / 1000
         if not self._has_answered:
             idle = max(idle, _FIRST_ANSWER_SECONDS)

@@ -31,13 +31,13 @@ from connect_core.run.contexts import PlannedOffsets, SinkContext, SourceContext
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
 from connect_core.run.dead_letters import ErrantRecords, LettersOf, SinkDeadLetters, SourceDeadLetters
-from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline
 from connect_core.run.reporting import log_reporters
 from connect_core.run.shortage import is_shortage
 from connect_core.run.sink_task import SinkRun, SinkWork
 from connect_core.run.skipped import SkippedSummary
 from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
+from connect_core.run.timeouts import Timeouts
 from connect_core.run.tolerance import Tolerance, ToleranceSettings, class_name
 from connect_core.settings import WorkerSettings
 from connect_core.settings.topics import check_free
@@ -57,7 +57,7 @@ class _Equipment:
     control: TaskControl
     tolerance: Tolerance
     summary: SkippedSummary
-    patience: Patience
+    timeouts: Timeouts
     converters: Converters
     pipeline: Pipeline
     task_config: Mapping[str, str]
@@ -127,9 +127,9 @@ def _equip(plan: TaskPlan, environment: dict[str, str]) -> _Equipment:
     converters = Converters(config.key_converter(), config.value_converter(), config.header_converter(), tolerance)
     pipeline = Pipeline(config.transformation_stages(), tolerance)
     task_config = providers.resolve(plan.task_config, plan.key.connector)
-    patience = _patience(settings, config)
+    timeouts = _timeouts(settings, config)
     return _Equipment(
-        settings, config, clients, control, tolerance, summary, patience, converters, pipeline, task_config
+        settings, config, clients, control, tolerance, summary, timeouts, converters, pipeline, task_config
     )
 
 
@@ -143,8 +143,8 @@ def _tolerance_settings(errors: ErrorSettings) -> ToleranceSettings:
     )
 
 
-def _patience(settings: WorkerSettings, config: ConnectorConfig) -> Patience:
-    return Patience(
+def _timeouts(settings: WorkerSettings, config: ConnectorConfig) -> Timeouts:
+    return Timeouts(
         hook_seconds=config.values["hook.timeout.ms"] / 1000,
         flush_seconds=settings.values["offset.flush.interval.ms"] / 1000,
         stop_seconds=settings.values["task.shutdown.graceful.timeout.ms"] / 1000,
@@ -174,7 +174,7 @@ def _run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
         tools.converters,
         tools.pipeline,
         plan.staged_commit,
-        tools.patience,
+        tools.timeouts,
         tools.summary,
         letters,
     )
@@ -249,7 +249,7 @@ def _run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
             writer,
             topics,
             boundary,
-            tools.patience,
+            tools.timeouts,
             tools.summary,
             _source_letters(plan, tools, writer),
         )

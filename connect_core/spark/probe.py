@@ -23,7 +23,7 @@ from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.herder.readiness import Readiness, is_undealt, readiness
 from connect_core.interval.values import ConnectorType, IntervalSettings, PartitionEnds
-from connect_core.interval.waits import Check, Standing
+from connect_core.interval.waits import Check, WaitState
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.partition_ends import LeaderChangingError
@@ -56,14 +56,14 @@ class ConnectorProbe:
     _configs: dict[str, _WatchedConfig] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
+    def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
         """Return how each stands, by one query; those that are gone are left out."""
         with self.database.read() as connection:
             facts = statuses.load_facts(connection, connectors)
         now = datetime.now(UTC)
         return {
             one.name: replace(
-                self._isolated_standing(one, readiness(one, now)),
+                self._isolated_wait_state(one, readiness(one, now)),
                 since_run=one.lease_age,
                 committed_at=one.committed_at,
             )
@@ -128,23 +128,23 @@ class ConnectorProbe:
         finally:
             worker.close()
 
-    def _isolated_standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
+    def _isolated_wait_state(self, facts: ConnectorFacts, ready: Readiness) -> WaitState:
         try:
-            return self._standing(facts, ready)
+            return self._wait_state(facts, ready)
         except Exception as error:
             self._leave_to_its_run(facts, error)
-            return Standing(Check.NOW)
+            return WaitState(Check.NOW)
 
-    def _standing(self, facts: ConnectorFacts, ready: Readiness) -> Standing:
+    def _wait_state(self, facts: ConnectorFacts, ready: Readiness) -> WaitState:
         if ready is Readiness.DUE and is_undealt(facts):
-            return Standing(Check.DEAL)
+            return WaitState(Check.DEAL)
         if ready in _CHECKS:
-            return Standing(_CHECKS[ready])
+            return WaitState(_CHECKS[ready])
         if facts.type is ConnectorType.SINK:
-            return Standing(Check.SINK)
+            return WaitState(Check.SINK)
         config = self._watched_config(facts)
         check = Check.LATEST if config.has_bound else Check.POLL
-        return Standing(check, config.poll_seconds)
+        return WaitState(check, config.poll_seconds)
 
     def _leave_to_its_run(self, facts: ConnectorFacts, error: Exception) -> None:
         _log_left(facts.name, Redaction(facts.config, self.providers, facts.name).clean(error))

@@ -14,9 +14,9 @@ from connect_core.errors import AlreadyExistsError, NotFoundError, StaleEpochErr
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalState, TargetState
 from connect_core.store import configs, dag_states, restarts, topics
 from connect_core.store.clock import now
+from connect_core.store.fatal_failures import fatal_failure_of
 from connect_core.store.models import Connector, Interval, Offset
 from connect_core.store.rows import connector_state, from_start
-from connect_core.store.standing import standing_failure
 
 __all__ = [
     "Deal",
@@ -127,7 +127,7 @@ def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -
 def find(connection: Connection, name: str) -> ConnectorState | None:
     """Return the connector, or ``None`` if there is none of this name."""
     row = connection.execute(_living().where(Connector.name == name)).one_or_none()
-    return None if row is None else connector_state(row, standing_failure(connection, row))
+    return None if row is None else connector_state(row, fatal_failure_of(connection, row))
 
 
 def get(connection: Connection, name: str) -> ConnectorState:

@@ -31,7 +31,7 @@ def claim(connection: Connection, group: str) -> str:
     Raise ConfigError where it was another's and sources have unfinished intervals:
     a task of theirs that is still alive has an id nobody would fence any more.
     """
-    known, database = _standing(connection) or (None, str(uuid.uuid4()))
+    known, database = _recorded(connection) or (None, str(uuid.uuid4()))
     if known == group:
         return database
     names = [] if known is None else _unfinished_sources(connection)
@@ -62,7 +62,7 @@ def record_claim(connection: Connection, group: str) -> None:
     connection.execute(update(Deployment).where(Deployment.id == group).values(claimed_at=now()))
 
 
-def _standing(connection: Connection) -> tuple[str, str] | None:
+def _recorded(connection: Connection) -> tuple[str, str] | None:
     """Return the newest deployment's id and that of the database."""
     newest = select(Deployment.id, Deployment.database).order_by(Deployment.created_at.desc()).limit(1)
     row = connection.execute(newest).first()

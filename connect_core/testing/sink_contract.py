@@ -146,8 +146,8 @@ class SinkContract(ConnectorContract):
         one, other = engine.attempt(self.records()), engine.attempt(self.records())
         assert committer.read_marker(key) is None
         marker = committer.commit(key, one.staged)
-        standing = _committer(engine).commit(key, other.staged)
-        assert _meaning(standing) == _meaning(marker), "commit() must return the marker that stands"
+        existing = _committer(engine).commit(key, other.staged)
+        assert _meaning(existing) == _meaning(marker), "commit() must return the marker that stands"
         for _ in range(2):
             engine.finish(_committer(engine), key, marker)
         assert self.contents(tmp_path / "twice") == self.straight(tmp_path / "straight")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.cli.evidence import Bound, MovedInterval
 from connect_core.cli.findings import Counts, Findings, Live, ShopCounts, Times, print_findings
+from connect_core.cli.moved_data import Bound, MovedInterval
 
 PROCESSES = frozenset({("t-0", 71), ("t-1", 72)})
 

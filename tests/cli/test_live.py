@@ -11,7 +11,7 @@ import pytest
 
 from connect_core.cli.examples import deploy
 from connect_core.cli.live import Effect, NewFiles, await_effects, orders_arrive
-from connect_core.cli.patience import Patience
+from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.dev.stack import Silent
 from connect_core.errors import ConnectError
 from tests.cli.test_examples import EXAMPLE
@@ -38,10 +38,10 @@ def test_orders_arrive_when_all_are_in_new_files(tmp_path: Path) -> None:
 
 def test_effects_are_timed_one_by_one(world: World) -> None:
     deploy(world.herder, EXAMPLE)
-    patience = Patience(world.herder, ["out"], Silent())
+    waiter = ConnectorWaiter(world.herder, ["out"], Silent())
     answers = {"early": iter([True]), "late": iter([False, True])}
     effects = [Effect(what, "out", lambda what=what: next(answers[what])) for what in ("late", "early")]
-    late, early = await_effects(patience, effects, 60)
+    late, early = await_effects(waiter, effects, 60)
     assert 0 <= early < late
 
 
@@ -49,4 +49,4 @@ def test_an_effect_that_does_not_come_is_named(world: World) -> None:
     deploy(world.herder, EXAMPLE)
     effects = [Effect("a row in its copy", "out", lambda: False), Effect("another", "out", lambda: True)]
     with pytest.raises(ConnectError, match="in vain for a row in its copy, another: connector out is"):
-        await_effects(Patience(world.herder, ["out"], Silent()), effects, 0)
+        await_effects(ConnectorWaiter(world.herder, ["out"], Silent()), effects, 0)

@@ -14,14 +14,14 @@ import pytest
 from connect_core.dag import airflow_client
 from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.airflow_client import ServiceIdentity
-from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.naming import dag_id_of
+from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import AirflowScheduler, RequestingScheduler
 from connect_core.dag.service import RequestService, ServiceScheduler
 from connect_core.dag.watcher import Watcher
 from connect_core.errors import RetriableError
 from connect_core.interval.values import ConnectorType, TargetState
-from connect_core.interval.waits import Check, Standing
+from connect_core.interval.waits import Check, WaitState
 from connect_core.store import Database, connectors, migrate, silences
 from tests.dag.fake_airflow import FakeAirflow, fake_airflow
 from tests.dag.live import eventually
@@ -69,8 +69,8 @@ def api(airflow: FakeAirflow, tmp_path: Path) -> Iterator[AirflowApi]:
 
 
 @pytest.fixture
-def duties(database: Database, api: AirflowApi) -> AirflowDuties:
-    return AirflowDuties(database, api, AirflowScheduler(api), "watcher")
+def reconciler(database: Database, api: AirflowApi) -> AirflowReconciler:
+    return AirflowReconciler(database, api, AirflowScheduler(api), "watcher")
 
 
 def ask(database: Database, kind: str, names: Sequence[str] = NAMES) -> None:
@@ -85,12 +85,12 @@ def unfinished(database: Database) -> int:
 
 
 def test_burst_of_deploys_takes_one_parse_and_a_few_lists(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler
 ) -> None:
     airflow.stored = set(NAMES)
     ask(database, "deploy")
     threads = threading.active_count()
-    duties.serve()
+    reconciler.serve()
     assert unfinished(database) == 0
     assert airflow.asked["PUT parseDagFile"] == 1
     assert airflow.asked["GET dags"] <= MANY / 50 + 3
@@ -99,40 +99,40 @@ def test_burst_of_deploys_takes_one_parse_and_a_few_lists(
 
 
 def test_deploy_of_a_connector_the_parse_did_not_see_yet_asks_for_another(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler
 ) -> None:
     airflow.stored = set(NAMES[1:])
     ask(database, "deploy", NAMES[:2])
-    duties.serve()
+    reconciler.serve()
     assert airflow.asked["PUT parseDagFile"] == 2
     assert unfinished(database) == 1
 
 
 def test_burst_of_pauses_and_resumes_takes_a_call_for_fifty(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler
 ) -> None:
     airflow.dags |= set(map(dag_id_of, NAMES))
     with database.write() as connection:
         for name in NAMES[:200]:
             connectors.set_target_state(connection, name, TargetState.PAUSED)
     ask(database, "pause")
-    duties.serve()
+    reconciler.serve()
     assert airflow.paused == set(map(dag_id_of, NAMES[:200]))
     assert airflow.asked["PATCH dags"] == MANY / 50
     assert unfinished(database) == 0
 
 
 def test_pause_of_a_dag_that_is_not_there_yet_waits_alone(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler
 ) -> None:
     airflow.dags |= set(map(dag_id_of, NAMES[1:]))
     ask(database, "resume")
-    duties.serve()
+    reconciler.serve()
     assert unfinished(database) == 1
 
 
 def test_burst_of_removals_is_done_some_at_a_time(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler
 ) -> None:
     airflow.dags |= set(map(dag_id_of, NAMES))
     airflow.running = {dag_id_of(NAMES[0])}
@@ -140,7 +140,7 @@ def test_burst_of_removals_is_done_some_at_a_time(
         for name in NAMES:
             connectors.delete(connection, name)
     ask(database, "remove")
-    *_, removals = duties.services()
+    *_, removals = reconciler.services()
     removals()
     # The one whose run has not ended stays.
     assert unfinished(database) == MANY - 199
@@ -151,26 +151,26 @@ def test_burst_of_removals_is_done_some_at_a_time(
     assert airflow.most_at_once <= airflow_client.REQUESTS_AT_ONCE
 
 
-def test_observing_many_connectors_takes_one_call(airflow: FakeAirflow, duties: AirflowDuties) -> None:
+def test_observing_many_connectors_takes_one_call(airflow: FakeAirflow, reconciler: AirflowReconciler) -> None:
     airflow.dags |= set(map(dag_id_of, NAMES))
     airflow.paused = set(map(dag_id_of, NAMES))
-    duties.observe()
+    reconciler.observe()
     assert airflow.asked["GET dags"] == 1
     airflow.paused = set()
-    duties.observe()
+    reconciler.observe()
     calls = {kind: count for kind, count in airflow.asked.items() if not kind.startswith("POST auth")}
     assert calls == {"GET dags": 3, "PUT parseDagFile": 1}, "the file of all is looked up, and parsed once"
 
 
 def test_holds_of_many_connectors_take_two_calls_and_another_where_some_fail(
-    airflow: FakeAirflow, duties: AirflowDuties
+    airflow: FakeAirflow, reconciler: AirflowReconciler
 ) -> None:
-    assert duties.holds(NAMES) == {}
+    assert reconciler.holds(NAMES) == {}
     assert airflow.asked["POST dags/dagRuns/list"] == 2
     for name, states in {NAMES[0]: ("failed", "failed"), NAMES[1]: ("success", "failed")}.items():
         for state in states:
             airflow.add_run(name, state, 1.0)
-    found = duties.holds(NAMES)
+    found = reconciler.holds(NAMES)
     assert set(found) == {NAMES[0]}
     assert 18 < found[NAMES[0]] < 20
     assert airflow.asked["POST dags/dagRuns/list"] == 5
@@ -190,9 +190,9 @@ def test_at_most_four_requests_are_under_way_in_the_process(airflow: FakeAirflow
 class Data:
     """Every connector but those that fail has data."""
 
-    def standings(self, names: Sequence[str]) -> Mapping[str, Standing]:
+    def wait_states(self, names: Sequence[str]) -> Mapping[str, WaitState]:
         """All are sinks."""
-        return dict.fromkeys(names, Standing(Check.SINK))
+        return dict.fromkeys(names, WaitState(Check.SINK))
 
     def sinks_with_data(self, names: Sequence[str]) -> Sequence[str]:
         """All of them."""
@@ -204,14 +204,14 @@ class Data:
 
 
 def test_data_moves_and_the_silence_is_told_while_airflow_never_answers(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties, monkeypatch: pytest.MonkeyPatch
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    duties.observe()
+    reconciler.observe()
     airflow.is_silent = True
     ask(database, "deploy")
 
     async def run() -> None:
-        watcher = Watcher(Data(), duties, 0.05, MANY)
+        watcher = Watcher(Data(), reconciler, 0.05, MANY)
         work = asyncio.create_task(watcher.work())
         try:
             waits = [asyncio.create_task(watcher.wait(name)) for name in NAMES]
@@ -220,33 +220,33 @@ def test_data_moves_and_the_silence_is_told_while_airflow_never_answers(
         finally:
             work.cancel()
 
-    monkeypatch.setattr(duties._contact._client._client, "timeout", httpx.Timeout(5.0))
+    monkeypatch.setattr(reconciler._contact._client._client, "timeout", httpx.Timeout(5.0))
     asyncio.run(run())
     with pytest.raises(RetriableError, match="does not answer"):
-        duties.observe()
+        reconciler.observe()
     with database.read() as connection:
         (told,) = silences.list_silences(connection)
     assert told.observer == "watcher"
     assert told.reason
     airflow.is_silent = False
     airflow.woken.set()
-    duties.observe()
+    reconciler.observe()
     with database.read() as connection:
         assert silences.list_silences(connection) == []
 
 
 def test_rest_answers_at_once_while_airflow_does_not(
-    airflow: FakeAirflow, database: Database, duties: AirflowDuties, api: AirflowApi
+    airflow: FakeAirflow, database: Database, reconciler: AirflowReconciler, api: AirflowApi
 ) -> None:
     airflow.dags |= set(map(dag_id_of, NAMES))
     airflow.is_silent = True
-    service = RequestService(duties)
+    service = RequestService(reconciler)
     service.start()
     scheduler = ServiceScheduler(AirflowScheduler(api), RequestingScheduler(database), service)
     for name in NAMES:
         scheduler.resume(name)
         scheduler.deploy(name)
-    assert airflow.most_at_once <= len(duties.services())
+    assert airflow.most_at_once <= len(reconciler.services())
     assert unfinished(database) == 2 * MANY
     airflow.stored = set(NAMES)
     airflow.is_silent = False

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from connect_core.dag.airflow_tasks import OpenTask
-from connect_core.dag.lost_runs import is_lost, patience
+from connect_core.dag.lost_runs import is_lost, seconds_until_lost
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
 from connect_core.dag.overseer import Overseer
 from connect_core.errors import RetriableError
@@ -45,7 +45,7 @@ def test_lost_is_what_is_queued_for_long_without_a_sign_of_life() -> None:
 
 
 def test_patience_doubles_each_time_so_that_a_slow_cluster_gets_its_time() -> None:
-    assert [patience(60, cleared) for cleared in (0, 1, 2, 6, 9)] == [60, 120, 240, 3840, 3840]
+    assert [seconds_until_lost(60, cleared) for cleared in (0, 1, 2, 6, 9)] == [60, 120, 240, 3840, 3840]
     assert not is_lost(facts(waiting=waits(work=Work.RUN, cleared=1)), TASK, 60, NOW)
     assert is_lost(facts(waiting=waits(work=Work.RUN, cleared=1)), TASK, 30, NOW)
 

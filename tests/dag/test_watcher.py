@@ -11,17 +11,17 @@ import pytest
 from connect_core.dag import watcher as watching
 from connect_core.dag.watcher import Watcher
 from connect_core.errors import RetriableError
-from connect_core.interval.waits import Check, Standing
+from connect_core.interval.waits import Check, WaitState
 
 TICK = 0.01
 LONG = 5.0
 
 
 class World:
-    """What the probe and the duties find."""
+    """What the probe and the reconciler find."""
 
     def __init__(self) -> None:
-        self.checks: dict[str, Standing] = {}
+        self.checks: dict[str, WaitState] = {}
         self.data: set[str] = set()
         self.left_alone: dict[str, float] = {}
         self.asked: list[list[str]] = []
@@ -35,7 +35,7 @@ class World:
         self.dealt: list[str] = []
         self.dealing = self.most_dealing = 0
 
-    def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
+    def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
         """How each stands."""
         if self.broken:
             raise OSError("down")
@@ -59,7 +59,7 @@ class World:
             raise RetriableError("not now")
         if connector.startswith("run"):
             return True
-        self.checks[connector] = Standing(Check.SINK)
+        self.checks[connector] = WaitState(Check.SINK)
         return False
 
     def source_has_data(self, connector: str) -> bool:
@@ -110,7 +110,7 @@ async def stays(wait: "asyncio.Task[None]", ticks: int = 10) -> bool:
 
 def test_wait_ends_when_a_sink_has_data() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK)}
+    world.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
@@ -126,7 +126,7 @@ def test_wait_ends_when_a_sink_has_data() -> None:
 
 def test_wait_ends_at_once_when_work_is_unfinished() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.NOW)}
+    world.checks = {"a": WaitState(Check.NOW)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
@@ -136,13 +136,13 @@ def test_wait_ends_at_once_when_work_is_unfinished() -> None:
 
 def test_wait_of_a_failed_connector_goes_on_until_it_is_restarted() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.NEVER)}
+    world.checks = {"a": WaitState(Check.NEVER)}
     world.data = {"a"}
 
     async def body(watcher: Watcher) -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
-        world.checks = {"a": Standing(Check.NOW)}
+        world.checks = {"a": WaitState(Check.NOW)}
         await wait
 
     watch(world, body)
@@ -160,12 +160,12 @@ def test_wait_of_a_deleted_connector_goes_on() -> None:
 def test_wait_goes_on_while_a_run_holds_the_connector() -> None:
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK, since_run=-5.0)}
+    world.checks = {"a": WaitState(Check.SINK, since_run=-5.0)}
 
     async def body(watcher: Watcher) -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
-        world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
+        world.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
         await wait
 
     watch(world, body)
@@ -174,15 +174,15 @@ def test_wait_goes_on_while_a_run_holds_the_connector() -> None:
 def test_next_wait_ends_once_the_run_that_was_asked_for_is_over() -> None:
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK, since_run=100.0)}
+    world.checks = {"a": WaitState(Check.SINK, since_run=100.0)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
         again = asyncio.create_task(watcher.wait("a"))
         assert await stays(again), "the run has not begun"
-        world.checks = {"a": Standing(Check.SINK, since_run=-5.0)}
+        world.checks = {"a": WaitState(Check.SINK, since_run=-5.0)}
         assert await stays(again), "the run is under way"
-        world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
+        world.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
         await again
 
     watch(world, body)
@@ -194,7 +194,7 @@ def test_next_wait_ends_when_the_run_that_was_asked_for_has_not_been_seen_for_lo
     monkeypatch.setattr(watching, "_START_SECONDS", 20 * TICK)
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK)}
+    world.checks = {"a": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
@@ -209,19 +209,19 @@ def test_next_wait_ends_when_the_run_that_was_asked_for_has_not_been_seen_for_lo
 def test_next_wait_ends_though_the_dag_was_paused_before_its_run_was_made(is_seen: bool) -> None:
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK)}
+    world.checks = {"a": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
         again = asyncio.create_task(watcher.wait("a"))
         if is_seen:
-            world.checks = {"a": Standing(Check.NEVER)}
+            world.checks = {"a": WaitState(Check.NEVER)}
         assert await stays(again)
         if not is_seen:
             again.cancel()
             await asyncio.wait({again})
             again = asyncio.create_task(watcher.wait("a"))
-        world.checks = {"a": Standing(Check.SINK)}
+        world.checks = {"a": WaitState(Check.SINK)}
         await again
 
     watch(world, body)
@@ -230,13 +230,13 @@ def test_next_wait_ends_though_the_dag_was_paused_before_its_run_was_made(is_see
 def test_next_wait_after_a_run_that_committed_asks_airflow_nothing() -> None:
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 1, tzinfo=UTC))}
+    world.checks = {"a": WaitState(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 1, tzinfo=UTC))}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
         world.left_alone = {"a": 60.0}
         asked = len(world.asked)
-        world.checks = {"a": Standing(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 2, tzinfo=UTC))}
+        world.checks = {"a": WaitState(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 2, tzinfo=UTC))}
         await watcher.wait("a")
         assert len(world.asked) == asked
 
@@ -246,7 +246,7 @@ def test_next_wait_after_a_run_that_committed_asks_airflow_nothing() -> None:
 def test_hold_that_is_over_is_asked_about_again() -> None:
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK)}
+    world.checks = {"a": WaitState(Check.SINK)}
     world.left_alone = {"a": 0.1}
 
     async def body(watcher: Watcher) -> None:
@@ -263,12 +263,12 @@ def test_hold_that_is_over_is_asked_about_again() -> None:
 def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None:
     world = World()
     world.data = {"a"}
-    world.checks = {"a": Standing(Check.SINK)}
+    world.checks = {"a": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
         world.left_alone = {"a": 0.3}
-        world.checks = {"a": Standing(Check.SINK, since_run=0.0)}
+        world.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
         again = asyncio.create_task(watcher.wait("a"))
         assert await stays(again, 20)
         world.left_alone = {}
@@ -279,7 +279,7 @@ def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None
 
 def test_wait_of_a_polled_source_ends_after_its_interval() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.POLL, poll_seconds=0.1), "b": Standing(Check.POLL, poll_seconds=60)}
+    world.checks = {"a": WaitState(Check.POLL, poll_seconds=0.1), "b": WaitState(Check.POLL, poll_seconds=60)}
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
@@ -294,7 +294,7 @@ def test_wait_of_a_source_is_not_held_up_by_hanging_ones() -> None:
     world = World()
     world.hang.clear()
     names = [f"hanging-{number}" for number in range(3)]
-    world.checks = {name: Standing(Check.LATEST) for name in (*names, "a")}
+    world.checks = {name: WaitState(Check.LATEST) for name in (*names, "a")}
     world.data = {"a"}
 
     async def body(watcher: Watcher) -> None:
@@ -309,7 +309,7 @@ def test_wait_of_a_source_is_not_held_up_by_hanging_ones() -> None:
 
 def test_wait_is_held_back_while_runs_keep_failing() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK)}
+    world.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK)}
     world.data = {"a", "b"}
     world.left_alone = {"a": 0.3, "b": 60.0}
 
@@ -320,9 +320,9 @@ def test_wait_is_held_back_while_runs_keep_failing() -> None:
         await one
         assert await stays(other)
         # Blocked and no longer: it was restarted.
-        world.checks["b"] = Standing(Check.NEVER)
+        world.checks["b"] = WaitState(Check.NEVER)
         assert await stays(other)
-        world.checks["b"] = Standing(Check.SINK)
+        world.checks["b"] = WaitState(Check.SINK)
         await other
 
     watch(world, body)
@@ -330,7 +330,7 @@ def test_wait_is_held_back_while_runs_keep_failing() -> None:
 
 def test_watcher_survives_an_outage() -> None:
     world = World()
-    world.checks = {"a": Standing(Check.NOW)}
+    world.checks = {"a": WaitState(Check.NOW)}
     world.broken = True
 
     async def body(watcher: Watcher) -> None:
@@ -354,7 +354,7 @@ def test_watcher_serves_requests_without_any_wait() -> None:
 def test_waits_end_while_airflow_answers_nothing() -> None:
     world = World()
     world.answers = False
-    world.checks = {"a": Standing(Check.SINK), "b": Standing(Check.SINK), "c": Standing(Check.NOW)}
+    world.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK), "c": WaitState(Check.NOW)}
 
     async def body(watcher: Watcher) -> None:
         one, other, due = (asyncio.create_task(watcher.wait(name)) for name in "abc")
@@ -374,7 +374,7 @@ def test_waits_end_while_airflow_answers_nothing() -> None:
 def test_waits_of_many_connectors_are_asked_about_in_one_call() -> None:
     world = World()
     names = sorted(f"c{number}" for number in range(300))
-    world.checks = {name: Standing(Check.NOW) for name in names}
+    world.checks = {name: WaitState(Check.NOW) for name in names}
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
@@ -387,7 +387,7 @@ def test_waits_of_many_connectors_are_asked_about_in_one_call() -> None:
 def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() -> None:
     world = World()
     new = [f"new-{number:03}" for number in range(100)]
-    world.checks = {**{name: Standing(Check.NOW) for name in new}, "busy": Standing(Check.SINK)}
+    world.checks = {**{name: WaitState(Check.NOW) for name in new}, "busy": WaitState(Check.SINK)}
     world.data = {"busy"}
 
     async def body(watcher: Watcher) -> None:
@@ -397,7 +397,7 @@ def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() ->
         assert len(done) == 4, "the rest wait until these have started"
         started = [name for name, wait in waits.items() if wait in done]
         for name in started:
-            world.checks[name] = Standing(Check.NEVER, since_run=0.0)
+            world.checks[name] = WaitState(Check.NEVER, since_run=0.0)
         again = [asyncio.create_task(watcher.wait(name)) for name in started]
         done, left = await asyncio.wait(left, timeout=20 * TICK)
         assert len(done) == 4
@@ -410,7 +410,7 @@ def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() ->
 def test_burst_of_new_connectors_is_dealt_without_a_run_and_a_few_at_a_time() -> None:
     world = World()
     names = [f"new-{number:03}" for number in range(60)]
-    world.checks = dict.fromkeys(names, Standing(Check.DEAL))
+    world.checks = dict.fromkeys(names, WaitState(Check.DEAL))
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
@@ -433,7 +433,7 @@ def test_connector_that_only_a_run_can_deal_gets_one_and_holds_up_no_other(monke
     world = World()
     world.hang.clear()
     names = [*(f"hanging-{number}" for number in range(20)), "failing", "run", "well"]
-    world.checks = dict.fromkeys(names, Standing(Check.DEAL))
+    world.checks = dict.fromkeys(names, WaitState(Check.DEAL))
 
     async def body(watcher: Watcher) -> None:
         waits = {name: asyncio.create_task(watcher.wait(name)) for name in names}

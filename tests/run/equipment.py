@@ -27,11 +27,11 @@ from connect_core.run.contexts import PlannedOffsets, SinkContext, SourceContext
 from connect_core.run.control import TaskControl
 from connect_core.run.conversion import Converters
 from connect_core.run.dead_letters import ErrantRecords, LettersOf, SinkDeadLetters, SourceDeadLetters
-from connect_core.run.patience import Patience
 from connect_core.run.pipeline import Pipeline, TransformationStage
 from connect_core.run.sink_task import SinkRun, SinkWork
 from connect_core.run.skipped import SkippedSummary
 from connect_core.run.source_task import SourceRun, SourceWork, TransactionBoundary
+from connect_core.run.timeouts import Timeouts
 from connect_core.run.tolerance import Tolerance, ToleranceSettings
 
 KEY = IntervalKey("orders", 0, 1, 1)
@@ -194,7 +194,7 @@ class Around:
     """What a run is made with beside its task; by default nothing is tolerated and nobody waits long."""
 
     guard: Tolerance = field(default_factory=tolerance)
-    patience: Patience = field(default_factory=Patience)
+    timeouts: Timeouts = field(default_factory=Timeouts)
     upper: Mapping[str, Any] | None = None
     boundary: TransactionBoundary = field(default_factory=TransactionBoundary)
     stages: Sequence[TransformationStage] = ()
@@ -223,7 +223,7 @@ def source_run(task: SourceTask, writer: RememberedWriter, caps: IntervalCaps | 
         writer,  # type: ignore[arg-type]
         KnownTopics(),  # type: ignore[arg-type]
         around.boundary,
-        around.patience,
+        around.timeouts,
         summary,
         letters,
     )
@@ -245,7 +245,7 @@ def sink_run(task: SinkTask, is_staged: bool = False, **more: Any) -> tuple[Sink
     context = SinkContext({}, WorkerLimits(), [PART], IntervalContext(KEY, ranges, {}, "1-a"), reporter)
     control = TaskControl(IntervalCaps())
     pipeline = Pipeline(around.stages, guard)
-    work = SinkWork(task, context, {}, converters, pipeline, is_staged, around.patience, summary, letters)
+    work = SinkWork(task, context, {}, converters, pipeline, is_staged, around.timeouts, summary, letters)
     return SinkRun(work, control), control.stopping
 
 

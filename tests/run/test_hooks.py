@@ -12,7 +12,7 @@ from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.run.hooks import HookTimeoutError
-from connect_core.run.patience import Patience
+from connect_core.run.timeouts import Timeouts
 from tests.run.equipment import PART, GivenReader, raw, sink_run
 from tests.run.test_sink_task import FlushingTask, RecordingTask
 
@@ -62,7 +62,7 @@ def test_hook_that_hangs_ends_in_time_and_is_named(hook: str) -> None:
 
     task: Any = type("Hanging", (RecordingTask,), {hook: hang, "__module__": __name__})()
     with pytest.raises(HookTimeoutError, match=rf"Hanging\.{hook} did not return within 0\.3 s; it is at .* in hang"):
-        run(task, patience=Patience(hook_seconds=0.3))
+        run(task, timeouts=Timeouts(hook_seconds=0.3))
     assert task.calls[-1] == "stop"
     released.set()
 
@@ -77,7 +77,7 @@ def test_stop_changes_nothing_any_more(hangs: bool) -> None:
                 released.wait()
             raise ValueError("cannot stop")
 
-    assert run(Stubborn(), patience=Patience(stop_seconds=0.3)).positions == {PART: 7}
+    assert run(Stubborn(), timeouts=Timeouts(stop_seconds=0.3)).positions == {PART: 7}
     released.set()
 
 
@@ -114,7 +114,7 @@ def test_asked_for_commit_flushes_in_between() -> None:
 
 def test_flush_comes_now_and_then_by_itself() -> None:
     task = FlushingTask()
-    run(task, patience=Patience(flush_seconds=0.0))
+    run(task, timeouts=Timeouts(flush_seconds=0.0))
     assert [call for call in task.calls if call[0] == "flush"] == [("flush", {PART: 2}), ("flush", {PART: 7})]
 
 
@@ -127,5 +127,5 @@ def test_records_are_put_again_only_for_so_long() -> None:
 
     task = Busy()
     with pytest.raises(RetriableError, match="busy"):
-        run(task, patience=Patience(retry_seconds=0.05))
+        run(task, timeouts=Timeouts(retry_seconds=0.05))
     assert 2 <= len([call for call in task.calls if call[0] == "put"]) <= 5

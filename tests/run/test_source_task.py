@@ -16,8 +16,8 @@ from connect_core.api.source import RecordMetadata, SourceTask
 from connect_core.errors import ConnectError, DataError, RetriableError, UnclearOutcomeError
 from connect_core.interval.values import IntervalCaps
 from connect_core.run.hooks import HookTimeoutError
-from connect_core.run.patience import Patience
 from connect_core.run.source_task import TransactionBoundary
+from connect_core.run.timeouts import Timeouts
 from connect_core.run.tolerance import Tolerance, ToleranceSettings
 from tests.run.equipment import RememberedWriter, source_run
 
@@ -170,7 +170,7 @@ def test_hanging_hook_is_named_with_its_place(hook: str) -> None:
         released.wait()
 
     hanging = type("Hanging", (GuideTask,), {hook: hang, "__module__": __name__})
-    run = source_run(hanging(), RememberedWriter(), patience=Patience(hook_seconds=0.3))
+    run = source_run(hanging(), RememberedWriter(), timeouts=Timeouts(hook_seconds=0.3))
     with pytest.raises(HookTimeoutError, match=rf"Hanging\.{hook} did not return within 0\.3 s; it is at .* in hang"):
         run.run()
     released.set()
@@ -190,7 +190,7 @@ def test_interval_ends_though_poll_never_does() -> None:
             return super().poll()
 
     writer = RememberedWriter()
-    source_run(Deaf(), writer, patience=Patience(stop_seconds=0.2)).run()
+    source_run(Deaf(), writer, timeouts=Timeouts(stop_seconds=0.2)).run()
     assert len(writer.committed) == 3
     released.set()
 

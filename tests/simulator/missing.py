@@ -143,7 +143,7 @@ MISSING: Mapping[str, Check] = MappingProxyType(
             "files", abandon, "    if unfinished is not None:\n", "    if False:\n"
         ),
         "a reset reaches what only the topic knows": Check(
-            "source", abandon, "{**topic.offsets, **standing}.items()", "(yield LoadOffsets(run.connector)).items()"
+            "source", abandon, "{**topic.offsets, **current}.items()", "(yield LoadOffsets(run.connector)).items()"
         ),
     }
 )

@@ -404,7 +404,7 @@ WRONG: Mapping[str, Wrong] = {
     "unread partitions lose their position": _wrong(
         "plain", (committing, "covering", _only_reached), (recovery, "covering", _only_reached)
     ),
-    "every earlier result stands": _wrong("files", (sink, "standing_results", _all_stand)),
+    "every earlier result stands": _wrong("files", (sink, "kept_results", _all_stand)),
     # An unclear commit leaves a transaction open, before the marker of another task: its second attempt sees nothing.
     "markers read to the last stable offset": _wrong(
         "source",

@@ -72,7 +72,10 @@ def store(database: Database, name: str, **more: str) -> None:
 def test_reference_in_a_number_is_resolved(world: World, probe: ConnectorProbe) -> None:
     store(world.database, "a", tasks_max="${env:TASKS}")
     store(world.database, "b")
-    assert {name: one.check for name, one in probe.standings(["a", "b"]).items()} == {"a": Check.SINK, "b": Check.SINK}
+    assert {name: one.check for name, one in probe.wait_states(["a", "b"]).items()} == {
+        "a": Check.SINK,
+        "b": Check.SINK,
+    }
     assert sorted(probe.sinks_with_data(["a", "b"])) == ["a", "b"]
 
 
@@ -82,7 +85,7 @@ def test_connector_that_cannot_be_read_is_left_to_its_run(
 ) -> None:
     store(world.database, "broken", **broken)
     store(world.database, "well")
-    assert probe.standings(["broken", "well"])["well"].check is Check.SINK
+    assert probe.wait_states(["broken", "well"])["well"].check is Check.SINK
     assert sorted(probe.sinks_with_data(["broken", "well"])) == ["broken", "well"]
 
 
@@ -113,17 +116,17 @@ def dealt(database: Database, name: str) -> int | None:
 
 def test_tasks_of_a_new_connector_are_dealt_without_a_run(world: World, probe: ConnectorProbe) -> None:
     create(world.database, "new", tasks_max="3")
-    assert probe.standings(["new"])["new"].check is Check.DEAL
+    assert probe.wait_states(["new"])["new"].check is Check.DEAL
     assert probe.deal("new") is False
     assert dealt(world.database, "new") == 3
-    assert probe.standings(["new"])["new"].check is Check.SINK
+    assert probe.wait_states(["new"])["new"].check is Check.SINK
     # Whoever comes next may take it: nothing is held, and no epoch was raised.
     state = Driver(world.database, "new").do(TakeLease("new", "run-1 driver", 60))
     assert (state.epoch, state.sequence) == (0, 0)
     # Now a run has it, which deals by itself.
     with world.database.write() as connection:
         connectors.replace_config(connection, "new", NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"}))
-    assert probe.standings(["new"])["new"].check is Check.DEAL
+    assert probe.wait_states(["new"])["new"].check is Check.DEAL
     assert probe.deal("new") is False
     assert dealt(world.database, "new") == 3
 
@@ -134,7 +137,7 @@ def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_deals(world: W
     assert dealt(world.database, "latest") is None
     store(world.database, "unfinished")
     Driver(world.database, "unfinished").begin()
-    assert probe.standings(["unfinished"])["unfinished"].check is Check.NOW
+    assert probe.wait_states(["unfinished"])["unfinished"].check is Check.NOW
 
 
 def test_deal_that_fails_is_left_to_a_run_and_holds_nothing(world: World, probe: ConnectorProbe) -> None:

@@ -185,20 +185,20 @@ def move(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) ->
 def is_at(connection: Connection, table: sa.Table, owner: Owner, ends: Mapping[TopicPartition, int]) -> bool:
     """Return whether this very transaction has moved all these positions."""
     return all(
-        _standing(connection, table, owner.connector, part) == (end, owner.epoch, owner.marker)
+        _current(connection, table, owner.connector, part) == (end, owner.epoch, owner.marker)
         for part, end in ends.items()
     )
 
 
 def _is_done(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) -> bool:
     """Return whether other transactions of this attempt stand at or behind all these ends."""
-    found = [(_standing(connection, table, owner.connector, part), end) for part, (_, end) in moves.items()]
+    found = [(_current(connection, table, owner.connector, part), end) for part, (_, end) in moves.items()]
     return all(
         row is not None and row[0] >= end and row[1] == owner.epoch and owner.is_sibling(row[2]) for row, end in found
     )
 
 
-def _standing(connection: Connection, table: sa.Table, connector: str, part: TopicPartition) -> Any:
+def _current(connection: Connection, table: sa.Table, connector: str, part: TopicPartition) -> Any:
     columns = (table.c.kafka_offset, table.c.epoch, table.c.attempt)
     return connection.execute(sa.select(*columns).where(_of(table, connector, part))).first()
 
@@ -231,7 +231,7 @@ def _add(connection: Connection, table: sa.Table, owner: Owner, part: TopicParti
     epoch = connection.execute(sa.select(table.c.epoch).where(own_row)).scalar_one_or_none()
     if epoch != owner.epoch:
         raise _stale(owner, epoch or 0)
-    if _standing(connection, table, owner.connector, part) is not None:
+    if _current(connection, table, owner.connector, part) is not None:
         return
     if start > 0:
         raise StaleEpochError(f"{part} has no position in {table.name}, and should stand at {start}: was it restored?")
@@ -258,7 +258,7 @@ def _row(owner: Owner, part: TopicPartition, offset: int) -> dict[str, object]:
 def _overtaken(
     connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, start: int
 ) -> StaleEpochError:
-    found = _standing(connection, table, owner.connector, part)
+    found = _current(connection, table, owner.connector, part)
     if found is None:
         return StaleEpochError(f"{part} has no position in {table.name} any more: it was reset or restored")
     offset, epoch, _ = found

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from connect_core.herder import connectors
 from connect_core.rest.access import Editor, Reader, ensure_settings_allowed
 from connect_core.rest.answers import answer
-from connect_core.rest.described import takes
 from connect_core.rest.entities import ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import request_body
 from connect_core.rest.routes.connectors import created
 from connect_core.rest.routes.parameters import Name
 from connect_core.rest.shapes import Config, ConnectorInfo
@@ -31,7 +31,7 @@ def get_config(connector: Name, herder: Reader) -> Response:
     "",
     summary="Replace a connector's configuration, or create it",
     response_model=ConnectorInfo,
-    openapi_extra=takes(Config),
+    openapi_extra=request_body(Config),
 )
 def put_config(request: Request, connector: Name, herder: Editor, config: ConfigBody) -> Response:
     """Replace the configuration; a hidden value keeps the stored one."""
@@ -44,7 +44,7 @@ def put_config(request: Request, connector: Name, herder: Editor, config: Config
     "",
     summary="Change some settings; null removes one (KIP-477)",
     response_model=ConnectorInfo,
-    openapi_extra=takes(Config),
+    openapi_extra=request_body(Config),
 )
 def patch_config(request: Request, connector: Name, herder: Editor, patch: ConfigBody) -> Response:
     """Change some settings."""

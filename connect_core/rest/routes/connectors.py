@@ -14,9 +14,9 @@ from connect_core.herder.status import get_status, get_task_status
 from connect_core.java.strings import trim
 from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed, ensure_settings_allowed
 from connect_core.rest.answers import answer, empty
-from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import NewConnectorBody
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import query_parameters, request_body
 from connect_core.rest.routes.parameters import Name, TaskNumber
 from connect_core.rest.shapes import (
     ConnectorInfo,
@@ -48,7 +48,7 @@ _KEPT = "/:@!$&'()*+,;=-._~%"
     "",
     summary="Names of the connectors, or their status and info (KIP-465)",
     response_model=Connectors,
-    openapi_extra={"parameters": asks(expand="status or info; may be given twice")},
+    openapi_extra={"parameters": query_parameters(expand="status or info; may be given twice")},
 )
 def list_connectors(request: Request, herder: Reader, visible: Visible) -> Response:
     """Return names; with ``expand=status`` and ``expand=info`` a map."""
@@ -63,7 +63,7 @@ def list_connectors(request: Request, herder: Reader, visible: Visible) -> Respo
     status_code=201,
     summary="Create a connector",
     response_model=ConnectorInfo,
-    openapi_extra=takes(CreateConnectorRequest),
+    openapi_extra=request_body(CreateConnectorRequest),
 )
 def create_connector(request: Request, new: NewConnectorBody) -> Response:
     """Create a connector; ``initial_state`` STOPPED, PAUSED or RUNNING (KIP-980)."""
@@ -101,7 +101,7 @@ def get_connector(connector: Name, herder: Reader) -> Response:
     "/{connector}",
     status_code=204,
     summary="Delete a connector",
-    openapi_extra={"parameters": asks(offsets="keep (default) or forget")},
+    openapi_extra={"parameters": query_parameters(offsets="keep (default) or forget")},
 )
 def delete_connector(request: Request, connector: Name, herder: Deleter) -> Response:
     """Delete a connector; ``offsets=forget`` forgets its offsets, else they are kept."""

@@ -10,8 +10,8 @@ from connect_core.herder import lifecycle
 from connect_core.herder.lifecycle import RestartRequest
 from connect_core.rest.access import Editor
 from connect_core.rest.answers import answer, empty
-from connect_core.rest.described import asks
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import query_parameters
 from connect_core.rest.routes.parameters import Name, TaskNumber, is_true
 
 __all__ = ["pause", "restart", "restart_task", "resume", "router", "stop"]
@@ -44,7 +44,7 @@ def stop(connector: Name, herder: Editor) -> Response:
     "/restart",
     status_code=204,
     summary="Restart a connector, and its tasks if wanted (KIP-745)",
-    openapi_extra={"parameters": asks(includeTasks="true or false", onlyFailed="true or false")},
+    openapi_extra={"parameters": query_parameters(includeTasks="true or false", onlyFailed="true or false")},
 )
 def restart(request: Request, connector: Name, herder: Editor) -> Response:
     """Restart; with ``includeTasks`` or ``onlyFailed`` the answer shows what restarts."""

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from connect_core.errors import BadRequestError
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer, empty
-from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import ConfigBody
 from connect_core.rest.loggers import Loggers
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import query_parameters, request_body
 from connect_core.rest.shapes import LoggerLevel, LoggerLevels, SetLevel
 
 __all__ = ["get_logger", "list_loggers", "router", "set_level"]
@@ -40,7 +40,7 @@ def get_logger(logger: str, herder: Reader) -> Response:
     "/{logger}",
     summary="Set the level of a logger and those beneath",
     response_model=list[str],
-    openapi_extra={**takes(SetLevel), "parameters": asks(scope="worker or cluster")},
+    openapi_extra={**request_body(SetLevel), "parameters": query_parameters(scope="worker or cluster")},
 )
 def set_level(request: Request, logger: str, herder: Editor, levels: ConfigBody) -> Response:
     """Set a level; with ``scope=cluster`` the answer is empty."""

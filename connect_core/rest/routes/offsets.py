@@ -8,9 +8,9 @@ from starlette.responses import Response
 from connect_core.herder import offsets
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer
-from connect_core.rest.described import takes
 from connect_core.rest.entities import OffsetsBody
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import request_body
 from connect_core.rest.routes.parameters import Name
 from connect_core.rest.shapes import ConnectorOffsets, Message
 
@@ -26,7 +26,10 @@ def get_offsets(connector: Name, herder: Reader) -> Response:
 
 
 @router.patch(
-    "", summary="Alter offsets of a stopped connector", response_model=Message, openapi_extra=takes(ConnectorOffsets)
+    "",
+    summary="Alter offsets of a stopped connector",
+    response_model=Message,
+    openapi_extra=request_body(ConnectorOffsets),
 )
 def alter_offsets(connector: Name, herder: Editor, entries: OffsetsBody) -> Response:
     """Move offsets; null forgets one."""

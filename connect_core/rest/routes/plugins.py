@@ -10,9 +10,9 @@ from connect_core.herder import plugins
 from connect_core.java.strings import trim
 from connect_core.rest.access import Reader, ensure_allowed
 from connect_core.rest.answers import answer
-from connect_core.rest.described import asks, takes
 from connect_core.rest.entities import ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import query_parameters, request_body
 from connect_core.rest.routes.parameters import is_true
 from connect_core.rest.shapes import Config, ConfigInfos, ConfigKeyInfo, PluginInfo
 
@@ -25,7 +25,7 @@ router = APIRouter(prefix="/connector-plugins", route_class=ConnectRoute, tags=[
     "",
     summary="Installed plugins",
     response_model=list[PluginInfo],
-    openapi_extra={"parameters": asks(connectorsOnly="true or false")},
+    openapi_extra={"parameters": query_parameters(connectorsOnly="true or false")},
 )
 def list_plugins(request: Request, herder: Reader) -> Response:
     """Return connectors, or with ``connectorsOnly=false`` all plugins."""
@@ -36,7 +36,7 @@ def list_plugins(request: Request, herder: Reader) -> Response:
     "/{plugin}/config",
     summary="Definition of a plugin's settings (KIP-769)",
     response_model=list[ConfigKeyInfo],
-    openapi_extra={"parameters": asks(version="of the plugin")},
+    openapi_extra={"parameters": query_parameters(version="of the plugin")},
 )
 def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response:
     """Return Connect's list of ``ConfigKeyInfo``."""
@@ -47,7 +47,7 @@ def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response
     "/{plugin}/config/validate",
     summary="Check a configuration, changing nothing",
     response_model=ConfigInfos,
-    openapi_extra=takes(Config),
+    openapi_extra=request_body(Config),
 )
 def validate_config(request: Request, plugin: str, config: ConfigBody) -> Response:
     """Return Connect's ``ConfigInfos``; a faultless configuration is also tried on the systems it names.

@@ -13,9 +13,9 @@ from connect_core.herder import offsets, rewind
 from connect_core.herder.context import Herder
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer
-from connect_core.rest.described import takes
 from connect_core.rest.entities import Body
 from connect_core.rest.negotiation import ConnectRoute
+from connect_core.rest.openapi_extra import request_body
 from connect_core.rest.routes.parameters import Name
 from connect_core.rest.v1.entities import (
     OffsetsPreviewRequest,
@@ -43,7 +43,7 @@ def _target(body: Body) -> RewindRequest:
     "/offsets/preview",
     summary="What a change of offsets would read again",
     response_model=rewind.OffsetsPreview,
-    openapi_extra=takes(OffsetsPreviewRequest),
+    openapi_extra=request_body(OffsetsPreviewRequest),
 )
 def preview(connector: Name, herder: Reader, wanted: Annotated[OffsetsPreviewRequest, Depends(_wanted)]) -> Response:
     """Change nothing: say which intervals and how many records would be read again."""
@@ -62,7 +62,7 @@ def _previewed(herder: Herder, connector: str, wanted: OffsetsPreviewRequest) ->
     "/rewind",
     summary="Read again from before an interval",
     response_model=rewind.Rewound,
-    openapi_extra=takes(RewindRequest),
+    openapi_extra=request_body(RewindRequest),
 )
 def rewind_to(connector: Name, herder: Editor, target: Annotated[RewindRequest, Depends(_target)]) -> Response:
     """Move a stopped connector's offsets to where they stood before an interval."""

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 from stub_world import events, facts, path
 
-from connect_core.interval.waits import Check, Standing
+from connect_core.interval.waits import Check, WaitState
 
 
 class StubProbe:
     """Finds work in the facts a test has written."""
 
-    def standings(self, connectors: Sequence[str]) -> Mapping[str, Standing]:
+    def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
         """A failed connector must not run; others are asked as sinks unless said otherwise."""
-        return {name: _standing(name) for name in connectors}
+        return {name: _wait_state(name) for name in connectors}
 
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
         """Those with records."""
@@ -26,12 +26,12 @@ class StubProbe:
         return bool(facts(connector).get("records"))
 
 
-def _standing(name: str) -> Standing:
+def _wait_state(name: str) -> WaitState:
     now = facts(name)
     if now.get("failed") or now.get("waits_until", 0) > time.time():
-        return Standing(Check.NEVER, since_run=_since_run(name))
+        return WaitState(Check.NEVER, since_run=_since_run(name))
     check = Check(now.get("check", "sink"))
-    return Standing(check, float(now.get("poll_seconds", 10)), _since_run(name), _committed_at(name))
+    return WaitState(check, float(now.get("poll_seconds", 10)), _since_run(name), _committed_at(name))
 
 
 def _committed_at(name: str) -> datetime | None:

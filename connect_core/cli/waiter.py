@@ -12,13 +12,13 @@ from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
 from connect_core.herder.status import ConnectorStatus, list_statuses
 
-__all__ = ["Patience"]
+__all__ = ["ConnectorWaiter"]
 
 _POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ConnectorWaiter:
     """Waits for what some connectors do; a failed one ends the wait at once."""
 
     herder: Herder

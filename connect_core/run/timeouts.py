@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Patience"]
+__all__ = ["Timeouts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """Times in seconds.
 
     ``hook_seconds``: a call of a hook, ``poll`` excepted (``hook.timeout.ms``);

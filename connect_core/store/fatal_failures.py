@@ -10,10 +10,10 @@ from connect_core.interval.values import IntervalState, TaskOutcome
 from connect_core.store import restarts
 from connect_core.store.models import Interval, IntervalTask
 
-__all__ = ["standing_failure"]
+__all__ = ["fatal_failure_of"]
 
 
-def standing_failure(connection: Connection, row: Any) -> str | None:
+def fatal_failure_of(connection: Connection, row: Any) -> str | None:
     """Return the trace of the fatal failure of a connector (a row of ``connectors``) that still stands."""
     failure = row.failure
     of_connector = failure is not None and not failure["is_retriable"] and _is_current(failure, row)

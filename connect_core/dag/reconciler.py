@@ -1,4 +1,4 @@
-"""What the watcher does for all connectors: mirror Airflow's flags, carry out requests."""
+"""Keeps Airflow in agreement with the metadata database, for all connectors: pause flags, requests of operators."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from connect_core.interval.values import TargetState
 from connect_core.store import audit, connectors, dag_states
 from connect_core.store.database import Connection, Database
 
-__all__ = ["AirflowDuties"]
+__all__ = ["AirflowReconciler"]
 
 
-class AirflowDuties:
-    """The duties of the watcher, with Airflow's API and the metadata database.
+class AirflowReconciler:
+    """Mirrors what people do in Airflow, and carries out there what operators ask of connectors.
 
-    ``observer`` says whose view of Airflow it is.
+    ``observer``: which process looks at Airflow, ``watcher`` or ``rest``.
     """
 
     def __init__(self, database: Database, api: AirflowApi, scheduler: AirflowScheduler, observer: str) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from connect_core.dag.airflow_api import DagFile, DagRun, RunFilter
 from connect_core.dag.airflow_client import Silence
-from connect_core.dag.duties import AirflowDuties
 from connect_core.dag.naming import dag_id_of
+from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import Outcomes, RequestingScheduler
 from connect_core.errors import ConnectError, NotFoundError, RetriableError
 from connect_core.interval.values import ConnectorType, TargetState
@@ -81,7 +81,7 @@ class Airflow:
 
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    file = tmp_path_factory.mktemp("duties") / "connect.db"
+    file = tmp_path_factory.mktemp("reconciler") / "connect.db"
     database = Database(f"sqlite:///{file}", pooled=False)
     migrate(database)
     return file.read_bytes()
@@ -105,8 +105,8 @@ def airflow() -> Airflow:
 
 
 @pytest.fixture
-def duties(database: Database, airflow: Airflow) -> AirflowDuties:
-    return AirflowDuties(database, airflow, airflow, "watcher")  # type: ignore[arg-type]
+def reconciler(database: Database, airflow: Airflow) -> AirflowReconciler:
+    return AirflowReconciler(database, airflow, airflow, "watcher")  # type: ignore[arg-type]
 
 
 def run(name: str, state: str = "queued", run_type: str = "manual", since: float | None = None) -> DagRun:
@@ -128,59 +128,59 @@ def set_target(database: Database, name: str, state: TargetState) -> None:
         connectors.set_target_state(connection, name, state)
 
 
-def test_observe_mirrors_pause_flags(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+def test_observe_mirrors_pause_flags(database: Database, airflow: Airflow, reconciler: AirflowReconciler) -> None:
     airflow.paused = {"a"}
-    duties.observe()
+    reconciler.observe()
     assert mirror(database) == {"a": True, "b": False}
     airflow.paused = set()
-    duties.observe()
+    reconciler.observe()
     assert mirror(database) == {"a": False, "b": False}
 
 
-def test_unpaused_dag_has_its_file_parsed_for_its_watch(airflow: Airflow, duties: AirflowDuties) -> None:
+def test_unpaused_dag_has_its_file_parsed_for_its_watch(airflow: Airflow, reconciler: AirflowReconciler) -> None:
     airflow.paused = {"a", "b"}
-    duties.observe()
-    duties.observe()
+    reconciler.observe()
+    reconciler.observe()
     assert airflow.done == []
     airflow.paused = {"b"}
-    duties.observe()
-    duties.observe()
+    reconciler.observe()
+    reconciler.observe()
     assert airflow.done == [("parse", "token")]
 
 
 def test_unpausing_in_airflow_resumes_a_paused_connector(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
     set_target(database, "a", TargetState.PAUSED)
-    duties.observe()
+    reconciler.observe()
     assert target(database, "a") is TargetState.PAUSED
     airflow.paused = {"a"}
-    duties.observe()
+    reconciler.observe()
     assert target(database, "a") is TargetState.PAUSED
     airflow.paused = set()
-    duties.observe()
+    reconciler.observe()
     assert target(database, "a") is TargetState.STARTED
 
 
 def test_pause_that_airflow_does_not_show_yet_is_not_taken_back(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
-    duties.observe()
+    reconciler.observe()
     set_target(database, "a", TargetState.PAUSED)
     with database.write() as connection:
         dag_states.set_paused(connection, "a", True)
-    duties.observe()
+    reconciler.observe()
     assert target(database, "a") is TargetState.PAUSED
 
 
 def test_unpausing_in_airflow_does_not_start_a_stopped_connector(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
     set_target(database, "a", TargetState.STOPPED)
     airflow.paused = {"a"}
-    duties.observe()
+    reconciler.observe()
     airflow.paused = set()
-    duties.observe()
+    reconciler.observe()
     assert target(database, "a") is TargetState.STOPPED
 
 
@@ -196,11 +196,11 @@ def test_unpausing_in_airflow_does_not_start_a_stopped_connector(
     ],
 )
 def test_connector_is_left_alone_longer_the_more_runs_failed(
-    airflow: Airflow, duties: AirflowDuties, runs: list[DagRun], least: float, most: float
+    airflow: Airflow, reconciler: AirflowReconciler, runs: list[DagRun], least: float, most: float
 ) -> None:
     airflow.history = runs
-    assert least <= duties.holds(["a", "b"]).get("a", 0.0) <= most
-    assert duties.holds(["b"]) == {}
+    assert least <= reconciler.holds(["a", "b"]).get("a", 0.0) <= most
+    assert reconciler.holds(["b"]) == {}
 
 
 def ask(database: Database, kind: str, name: str = "a") -> None:
@@ -213,115 +213,123 @@ def waiting(database: Database) -> list[requests.Claimed]:
 
 
 @pytest.mark.parametrize("kind", ["deploy", "remove", "pause", "resume", "trigger", "retry"])
-def test_request_is_carried_out_once(database: Database, airflow: Airflow, duties: AirflowDuties, kind: str) -> None:
+def test_request_is_carried_out_once(
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler, kind: str
+) -> None:
     set_target(database, "a", TargetState.PAUSED if kind == "pause" else TargetState.STARTED)
     if kind == "remove":
         with database.write() as connection:
             connectors.delete(connection, "a")
     ask(database, kind)
-    duties.serve()
-    duties.serve()
+    reconciler.serve()
+    reconciler.serve()
     assert airflow.done == [(kind, "a")]
     assert waiting(database) == []
 
 
 def test_pause_of_a_new_connector_is_given_back_until_its_dag_is_there(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
     set_target(database, "a", TargetState.PAUSED)
     ask(database, "pause")
     airflow.errors = [NotFoundError("no such DAG yet")]
-    duties.serve()
+    reconciler.serve()
     with database.read() as connection:
         assert connection.exec_driver_sql("SELECT done_at FROM requests").scalar_one() is None
 
 
-def test_late_pause_follows_what_is_wanted_by_now(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+def test_late_pause_follows_what_is_wanted_by_now(
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
+) -> None:
     ask(database, "pause")
-    duties.serve()
+    reconciler.serve()
     assert airflow.done == [("resume", "a")]
 
 
 @pytest.mark.parametrize("kind", ["deploy", "pause", "resume", "trigger", "retry"])
 def test_request_for_a_deleted_connector_is_dropped(
-    database: Database, airflow: Airflow, duties: AirflowDuties, kind: str
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler, kind: str
 ) -> None:
     ask(database, kind)
     with database.write() as connection:
         connectors.delete(connection, "a")
-    duties.serve()
+    reconciler.serve()
     assert airflow.done == []
     assert waiting(database) == []
 
 
 def test_request_that_may_succeed_later_is_given_back(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
     ask(database, "pause")
     airflow.errors = [RetriableError("Airflow is down")]
-    duties.serve()
+    reconciler.serve()
     with database.read() as connection:
         row = connection.exec_driver_sql("SELECT done_at, error, tries FROM requests").one()
     assert tuple(row) == (None, "Airflow is down", 1)
 
 
-def test_request_that_never_will_succeed_says_why(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+def test_request_that_never_will_succeed_says_why(
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
+) -> None:
     ask(database, "pause")
     airflow.errors = [ConnectError("no rights")]
-    duties.serve()
+    reconciler.serve()
     with database.read() as connection:
         row = connection.exec_driver_sql("SELECT done_at IS NOT NULL, error FROM requests").one()
     assert tuple(row) == (1, "no rights")
 
 
-def test_request_of_another_version_is_refused(database: Database, duties: AirflowDuties) -> None:
+def test_request_of_another_version_is_refused(database: Database, reconciler: AirflowReconciler) -> None:
     with database.write() as connection:
         requests.add(connection, requests.Asked("dance", "a"))
-    duties.serve()
+    reconciler.serve()
     with database.read() as connection:
         assert "another version" in connection.exec_driver_sql("SELECT error FROM requests").scalar_one()
 
 
 def test_dag_of_a_connector_created_again_is_not_removed(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
     ask(database, "remove")
-    duties.serve()
+    reconciler.serve()
     assert airflow.done == []
     assert waiting(database) == []
 
 
-def test_outage_counts_out_no_request(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+def test_outage_counts_out_no_request(database: Database, airflow: Airflow, reconciler: AirflowReconciler) -> None:
     ask(database, "deploy")
     for _ in range(30):
         airflow.errors = [RetriableError("Airflow is down")]
-        duties.serve()
+        reconciler.serve()
         with database.write() as connection:
             connection.exec_driver_sql("UPDATE requests SET taken_until = NULL")
-    duties.serve()
+    reconciler.serve()
     assert len(airflow.done) == 31
     assert waiting(database) == []
 
 
 def test_error_nobody_foresaw_ends_no_other_request(
-    database: Database, airflow: Airflow, duties: AirflowDuties
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
 ) -> None:
     ask(database, "trigger")
     ask(database, "deploy", "b")
     airflow.errors = [ZeroDivisionError("oops")]
-    duties.serve()
+    reconciler.serve()
     assert airflow.done == [("trigger", "a"), ("deploy", "b")]
     with database.read() as connection:
         error = connection.exec_driver_sql("SELECT error FROM requests WHERE done_at IS NULL").scalar_one()
     assert "oops" in error
 
 
-def test_burst_of_deploys_holds_up_no_pause(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+def test_burst_of_deploys_holds_up_no_pause(
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
+) -> None:
     set_target(database, "b", TargetState.PAUSED)
     for _ in range(300):
         ask(database, "deploy")
     ask(database, "pause", "b")
-    acts, deploys, _ = duties.services()
+    acts, deploys, _ = reconciler.services()
     acts()
     assert airflow.done == [("pause", "b")]
     deploys()
@@ -329,15 +337,17 @@ def test_burst_of_deploys_holds_up_no_pause(database: Database, airflow: Airflow
     assert waiting(database) == []
 
 
-def test_silence_of_airflow_is_told_and_taken_back(database: Database, airflow: Airflow, duties: AirflowDuties) -> None:
+def test_silence_of_airflow_is_told_and_taken_back(
+    database: Database, airflow: Airflow, reconciler: AirflowReconciler
+) -> None:
     since = datetime.now(UTC) - timedelta(seconds=90)
     airflow.silence = Silence(since, "ReadTimeout")
-    duties.observe()
+    reconciler.observe()
     with database.read() as connection:
         (told,) = silences.list_silences(connection)
     assert (told.observer, told.reason) == ("watcher", "ReadTimeout")
     assert abs((told.since - since).total_seconds()) < 1
     airflow.silence = None
-    duties.observe()
+    reconciler.observe()
     with database.read() as connection:
         assert silences.list_silences(connection) == []

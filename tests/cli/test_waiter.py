@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from connect_core.cli.patience import Patience
+from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.dev.stack import Silent
 from connect_core.errors import ConnectError
 from tests.herder.worlds import World
 from tests.store.worlds import failed
 
 
-def patience(world: World, *names: str) -> Patience:
-    return Patience(world.herder, names, Silent())
+def waiter(world: World, *names: str) -> ConnectorWaiter:
+    return ConnectorWaiter(world.herder, names, Silent())
 
 
 def test_wait_ends_when_nothing_is_pending(world: World) -> None:
     world.create("a")
     answers = [["a"], ["a"], []]
-    patience(world, "a").wait("data", lambda: answers.pop(0), 30)
+    waiter(world, "a").wait("data", lambda: answers.pop(0), 30)
     assert answers == []
 
 
@@ -28,7 +28,7 @@ def test_failed_connector_ends_the_wait_with_its_trace(world: World) -> None:
     driver = world.driver("b")
     driver.fail(driver.begin(), [failed(trace="Traceback: no such folder")])
     with pytest.raises(ConnectError, match="Task 0 of connector b is FAILED: Traceback: no such folder"):
-        patience(world, "a", "b").wait("data", lambda: ["a"], 30)
+        waiter(world, "a", "b").wait("data", lambda: ["a"], 30)
 
 
 def test_silent_connector_is_named_with_its_state(world: World) -> None:
@@ -36,7 +36,7 @@ def test_silent_connector_is_named_with_its_state(world: World) -> None:
         world.create(name)
     world.driver("b").plan()
     with pytest.raises(ConnectError) as caught:
-        patience(world, "a", "b").wait("the first records", lambda: ["a", "b"], 0)
+        waiter(world, "a", "b").wait("the first records", lambda: ["a", "b"], 0)
     assert "Waited 0 s in vain for the first records" in str(caught.value)
     assert "connector a is UNASSIGNED (no task yet)" in str(caught.value)
     assert "connector b is RUNNING (task 0 RUNNING)" in str(caught.value)

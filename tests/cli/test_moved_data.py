@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.api.sink import IntervalKey, PartitionRange
-from connect_core.cli.evidence import (
+from connect_core.cli.moved_data import (
     Bound,
     MovedInterval,
     check_abutting,

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-__all__ = ["asks", "takes"]
+__all__ = ["query_parameters", "request_body"]
 
 
-def takes(kind: type[BaseModel], *, is_required: bool = True) -> dict[str, Any]:
+def request_body(kind: type[BaseModel], *, is_required: bool = True) -> dict[str, Any]:
     """Return what a route adds to its description for a JSON body of this kind."""
     schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
     nested = schema.pop("$defs", {})
@@ -26,7 +26,7 @@ def _inlined(part: Any, nested: dict[str, Any]) -> Any:
     return [_inlined(one, nested) for one in part] if isinstance(part, list) else part
 
 
-def asks(**parameters: str) -> list[dict[str, Any]]:
+def query_parameters(**parameters: str) -> list[dict[str, Any]]:
     """Return the description of optional query parameters: name → what it says."""
     return [
         {"name": name, "in": "query", "required": False, "description": text, "schema": {"type": "string"}}
