@@ -60,6 +60,18 @@ class StorageContract:
         assert self.listed(tmp_path) == ["t/p/f"]
         assert self.content(tmp_path, "t/p/f") == data[:size]
 
+    def test_sealed_file_is_finished_later(self, tmp_path: Path) -> None:
+        """A file that ends before the interval does, while others are written."""
+        staging = self.staging(tmp_path)
+        outputs = [staging.create(f"1-a/{number}", f"t/p/{number}") for number in range(3)]
+        for number, output in enumerate(outputs):
+            output.write(b"a" * number)
+            output.seal()
+        for number, output in enumerate(outputs):
+            staging.publish(output.finish(f"t/p/{number}"), f"t/p/{number}")
+            output.discard()
+        assert [self.content(tmp_path, f"t/p/{number}") for number in range(3)] == [b"", b"a", b"aa"]
+
     @pytest.mark.parametrize("size", [4, 9_000_000])
     def test_publication_may_be_repeated(self, tmp_path: Path, size: int) -> None:
         """By whoever recovers: the second time nothing changes."""

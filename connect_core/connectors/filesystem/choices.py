@@ -31,7 +31,7 @@ from connect_core.connectors.filesystem.partitioners import (
     Partitioner,
     TimeBasedPartitioner,
 )
-from connect_core.connectors.filesystem.storages import LocalStorage, Storage
+from connect_core.connectors.filesystem.storages import LocalStorage, S3Storage, Storage
 from connect_core.errors import ConfigError
 
 __all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
@@ -121,7 +121,11 @@ PARTITIONERS: Choice[Partitioner] = Choice(
     },
 )
 
-STORAGES: Choice[Storage] = Choice("storages", Storage, {"file": LocalStorage})  # type: ignore[type-abstract]
+STORAGES: Choice[Storage] = Choice(
+    "storages",
+    Storage,  # type: ignore[type-abstract]
+    {"file": LocalStorage, "s3": S3Storage},
+)
 
 
 def storage_of(key: str, url: str) -> type[Storage]:

@@ -38,8 +38,7 @@ class _Open:
     columns: ColumnKinds
     rows: int = 0
 
-    def finish(self, final: str = "") -> Part:
-        self.writer.close()
+    def finish(self, final: str) -> Part:
         return Part(self.output.finish(final), self.columns, self.rows, final)
 
     def discard(self) -> None:
@@ -61,6 +60,7 @@ class Parts:
     buffered: int = 0
     """How many bytes are held back."""
     _open: _Open | None = None
+    _closed: list[_Open] = field(default_factory=list)
     _buffer: list[Rows] = field(default_factory=list)
     _rows: int = 0
 
@@ -91,26 +91,41 @@ class Parts:
         opened.rows += self._rows
         self._buffer, self._rows, self.buffered = [], 0, 0
 
-    def close(self, final: str = "") -> None:
+    def close(self) -> None:
         """Complete the part that is open; rows to come begin another."""
         if self._open is not None:
-            self.done.append(self._open.finish(final))
-            self._open = None
+            self._end(self._open).output.seal()
 
     def finish(self, columns: ColumnKinds, final: str = "") -> list[Part]:
-        """Write what is buffered and return all parts; ``columns`` as in ``add``, ``final``: the name of the one."""
+        """Write what is buffered and return all parts.
+
+        columns: as in ``add``; final: the name of the file, if it is one part. After a RetriableError it may be
+        called again.
+        """
         self.columns = columns
         self.flush()
-        self.close("" if self.done else final)
+        if self._open is not None:
+            self._end(self._open)
+        name = final if len(self._closed) == 1 else ""
+        while len(self.done) < len(self._closed):
+            self.done.append(self._closed[len(self.done)].finish(name))
         return self.done
 
     def discard(self) -> None:
         """Close what is open."""
         if self._open is not None:
             self._open.discard()
+        for part in self._closed:
+            part.output.discard()
+
+    def _end(self, part: _Open) -> _Open:
+        part.writer.close()
+        self._closed.append(part)
+        self._open = None
+        return part
 
     def _begin(self, columns: ColumnKinds) -> _Open:
-        name = f"{self.name}.{len(self.done)}.{self.format.extension}"
+        name = f"{self.name}.{len(self._closed)}.{self.format.extension}"
         output = self.staging.create(name, self.expected)
         return _Open(output, self.format.open(output, columns), columns)
 

@@ -13,7 +13,7 @@ from connect_core.connectors import link_free
 from connect_core.connectors.allowed_file import AllowedFile, allowed_folder
 from connect_core.connectors.control_store import LOCAL, ControlStore, write_durably
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
-from connect_core.connectors.staged_file import StagedFile, verify
+from connect_core.connectors.staged_file import StagedFile, Written, verify
 from connect_core.errors import ConfigError, DataError, RetriableError
 
 __all__ = ["LocalStaging", "LocalStorage"]
@@ -117,8 +117,13 @@ class _LocalOutput(StagedFile):
     def __init__(self, place: Path, name: str) -> None:
         super().__init__(place)
         self._name = name
+        self._written: Written | None = None
+
+    def seal(self) -> None:
+        """Make the file durable and close it."""
+        self._written = super().finish()
 
     def finish(self, final: str = "") -> Held:  # type: ignore[override]
         """Make the file durable → its name in the staging folder, size and hash."""
-        written = super().finish()
+        written = self._written or super().finish()
         return {"staged": self._name, "size": written.size, "sha256": written.sha256}

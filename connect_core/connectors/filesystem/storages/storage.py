@@ -46,8 +46,16 @@ class Output(Protocol):
     def close(self) -> None:
         """Do nothing: a format's writer closes what it was given, the sink calls ``finish``."""
 
+    def seal(self) -> None:
+        """Say that nothing more is written; ``finish`` comes with the interval's end. Keep no file open meanwhile.
+
+        Raises ConnectError, yet no RetriableError: the rows in hand were taken, and must not come again.
+        """
+
     def finish(self, final: str = "") -> Held:
-        """Make the file durable, still invisible, and close it. Raises ConnectError.
+        """Make the file durable, still invisible, and close it.
+
+        Raises ConnectError; after a RetriableError it may be called again.
 
         final: the one name it can be published under; empty where that is not known yet, or where the driver may have
         to read the file. Only with a name may a store hold an upload back that nobody can read.

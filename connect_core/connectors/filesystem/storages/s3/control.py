@@ -1,0 +1,87 @@
+"""Manifests, epochs and owners in a bucket: objects created once, by a conditional request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
+from connect_core.connectors.filesystem.storages.s3.uploads import Uploads
+from connect_core.errors import ConfigError, RetriableError
+
+__all__ = ["S3ControlStore"]
+
+_TRIES = 5
+
+
+@dataclass(slots=True)
+class S3ControlStore:
+    """A ControlStore below a prefix. Before it first creates anything it tries whether the store keeps conditions."""
+
+    bucket: Bucket
+    root: Path
+    _is_tried: bool = field(default=False, repr=False)
+
+    def read(self, place: Path) -> dict[str, Any] | None:
+        """Return the JSON of an object, or ``None`` if there is none."""
+        found = self.bucket.get(place.as_posix())
+        if found is None:
+            return None
+        content: dict[str, Any] = json.loads(found)
+        return content
+
+    def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Write JSON unless the object exists → the content that stands. Raises ConfigError as ``try_condition``."""
+        key = place.as_posix()
+        self.bucket.check_key(key)
+        data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        for _ in range(_TRIES):
+            standing = self.read(place)
+            if standing is not None:
+                return standing
+            self.try_condition()
+            # Whoever wrote it, also this call where an answer was lost: what is read next is what stands.
+            self.bucket.put_new(key, data, self._traits)
+        raise RetriableError(f"{self.bucket.place(key)} is removed again and again by another program")
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names of objects and folders in a folder."""
+        return sorted(set(self.bucket.names(f"{folder.as_posix()}/")) - {""})
+
+    def remove(self, place: Path) -> None:
+        """Remove an object, if it is there."""
+        self.bucket.delete([place.as_posix()])
+
+    def remove_tree(self, place: Path) -> None:
+        """Abort the uploads begun for a staging folder and remove its objects.
+
+        Where an upload cannot be told yet from one that is just being begun, all stays until it can.
+        """
+        if Uploads(self.bucket, place).clear():
+            self.bucket.delete(list(self.bucket.keys(f"{place.as_posix()}/")))
+
+    def try_condition(self) -> None:
+        """Create an object twice, once a process. Raises ConfigError where the store lets that happen.
+
+        Of several drivers one must win: a store that writes regardless would let two commit.
+        """
+        if self._is_tried:
+            return
+        key = (self.root / "_connect" / "+once").as_posix()
+        # The object stays: where it stands already, one request tells.
+        if self.bucket.put_new(key, b"{}", self._traits) and self.bucket.put_new(key, b"{}", self._traits):
+            url = self.bucket.place(self.root.as_posix())
+            raise ConfigError(
+                "path",
+                url,
+                "the store ignores If-None-Match, so that two drivers could commit one interval; use a store that "
+                "keeps it (Amazon S3, MinIO, SeaweedFS, Ceph from Squid on), or a newer version of this one",
+            )
+        self._is_tried = True
+
+    @property
+    def _traits(self) -> Mapping[str, Any]:
+        return dict(self.bucket.settings.encryption)

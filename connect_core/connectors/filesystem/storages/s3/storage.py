@@ -1,0 +1,117 @@
+"""A prefix in a bucket as a storage."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.allowed_host import ensure_allowed_host
+from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
+from connect_core.connectors.filesystem.storages.s3.client import client_of
+from connect_core.connectors.filesystem.storages.s3.control import S3ControlStore
+from connect_core.connectors.filesystem.storages.s3.settings import (
+    CONFIG,
+    ENDPOINT,
+    PROXY,
+    S3Settings,
+    bucket_and_prefix,
+)
+from connect_core.connectors.filesystem.storages.s3.staging import S3Staging
+from connect_core.connectors.filesystem.storages.storage import Storage
+from connect_core.errors import ConfigError, ConnectError, DataError
+
+__all__ = ["S3Storage"]
+
+_KEY = "path"
+_ANSWER_SECONDS = 1.5
+"""How long ``validate`` waits for one answer: it asks three times and must itself answer within 5 s."""
+
+
+class S3Storage(Storage):
+    """Holds uploads back under their final names; what a reader lists is a whole object or none."""
+
+    definition = CONFIG
+
+    def __init__(self, bucket: Bucket, root: Path) -> None:
+        self.bucket = bucket
+        self._root = root
+        self.control: S3ControlStore = S3ControlStore(bucket, root)
+
+    @classmethod
+    def open(cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> S3Storage:
+        """Return the storage of ``s3://bucket/prefix``. Raises ConfigError, also for a host this worker may not call.
+
+        Unless at work the store is asked whether it may be written, and whether it keeps conditions. At work its
+        first request tells, and conditions are tried before anything is created.
+        """
+        name, prefix = bucket_and_prefix(_KEY, url)
+        settings = S3Settings.of(config)
+        _ensure_allowed(settings, limits)
+        storage = cls(Bucket(name, settings), Path(prefix))
+        if not is_at_work:
+            storage._try(url)
+        return storage
+
+    @classmethod
+    def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
+        """Return the URL, with the store's address if it is not Amazon's. Raises ConfigError."""
+        name, prefix = bucket_and_prefix(_KEY, url)
+        endpoint = S3Settings.of(config).endpoint
+        place = f"s3://{name}/{prefix}"
+        return f"{place} at {endpoint}" if endpoint else place
+
+    @property
+    def root(self) -> Path:
+        """The prefix."""
+        return self._root
+
+    def key(self, name: str) -> str:
+        """Return the key of a name. Raises DataError if it leaves the prefix, ConnectError if it is too long."""
+        if name.startswith("/") or ".." in name.split("/"):
+            raise DataError(f"{name} lies outside {self.bucket.place(str(self._root))}: nothing is written there")
+        key = (self._root / name).as_posix()
+        self.bucket.check_key(key)
+        return key
+
+    def staging(self, folder: Path) -> S3Staging:
+        """Return what is staged below a folder."""
+        return S3Staging(self, folder)
+
+    def settle(self, names: Collection[str]) -> None:
+        """Do nothing: what the store has answered is durable and seen by all."""
+
+    def mark(self, name: str) -> None:
+        """Write an empty object."""
+        settings = self.bucket.settings
+        self.bucket.put(self.key(name), b"", dict((*settings.encryption, *settings.shown)))
+
+    def unmark(self, name: str) -> None:
+        """Remove an empty object, if it is there."""
+        self.bucket.delete([self.key(name)])
+
+    def _try(self, url: str) -> None:
+        """Look whether the prefix may be written, in a short time. Raises ConfigError."""
+        settings = self.bucket.settings
+        quick = replace(
+            settings,
+            retries=0,
+            connect_timeout=min(_ANSWER_SECONDS, settings.connect_timeout),
+            read_timeout=min(_ANSWER_SECONDS, settings.read_timeout),
+        )
+        bucket = Bucket(self.bucket.name, quick)
+        try:
+            bucket.look()
+            S3ControlStore(bucket, self._root).try_condition()
+        except ConfigError:
+            raise
+        except ConnectError as error:
+            raise ConfigError(_KEY, url, str(error)) from error
+
+
+def _ensure_allowed(settings: S3Settings, limits: WorkerLimits) -> None:
+    for key, url in ((ENDPOINT, client_of(settings).meta.endpoint_url), (PROXY, settings.proxy)):
+        if url:
+            ensure_allowed_host(key, urlsplit(url).hostname or "", limits)

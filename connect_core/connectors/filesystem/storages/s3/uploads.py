@@ -1,0 +1,124 @@
+"""Uploads in parts, each recorded before it is begun, so that none is left behind by a process that died."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
+
+__all__ = ["Upload", "Uploads", "part_size"]
+
+_ENDING = ".upload"
+_MOST_PARTS = 10_000
+_THREADS = 3
+_COPIED = 256 * 1024 * 1024
+"""How many bytes a part has that the store copies itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """An upload that was begun."""
+
+    key: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """The uploads of files staged in one folder. A record beside them names key and, once it is known, id."""
+
+    bucket: Bucket
+    folder: Path
+
+    def begin(self, name: str, key: str, traits: Mapping[str, Any]) -> Upload:
+        """Begin an upload under a key, for a staged file. Raises FileExistsError if its name was used before."""
+        record = (self.folder / f"{name}{_ENDING}").as_posix()
+        if self.bucket.put_new(record, _record(key), self._traits) is None and self.bucket.get(record) != _record(key):
+            raise FileExistsError(f"{self.bucket.place(record)} stands already")
+        upload = Upload(key, self.bucket.begin(key, traits))
+        self.bucket.put(record, _record(key, upload.id), self._traits)
+        return upload
+
+    def send(self, upload: Upload, parts: Iterator[bytes]) -> list[str]:
+        """Upload parts, some at a time → their etags."""
+        etags: list[str] = []
+        with ThreadPoolExecutor(_THREADS) as threads:
+            while some := [data for _, data in zip(range(_THREADS), parts, strict=False)]:
+                first = len(etags) + 1
+                etags += threads.map(
+                    lambda number, data: self.bucket.part(upload.key, upload.id, number, data),
+                    range(first, first + len(some)),
+                    some,
+                )
+        return etags
+
+    def copy(self, upload: Upload, source: str, etag: str, size: int) -> list[str]:
+        """Let the store copy an object into an upload, some parts at a time → their etags."""
+        step = part_size(_COPIED, size)
+        starts = range(0, size, step)
+
+        def one(number: int, start: int) -> str:
+            span = f"bytes={start}-{min(start + step, size) - 1}"
+            parts = {"CopySource": source, "CopySourceIfMatch": etag, "CopySourceRange": span}
+            return self.bucket.part_copy(upload.key, upload.id, number, parts)
+
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(one, range(1, len(starts) + 1), starts))
+
+    def clear(self) -> bool:
+        """Abort what was begun here and not completed → whether nothing of it is left.
+
+        An upload whose id nobody recorded is told by its key from those of other intervals of the same range: it is
+        left while one of these may be about to record its own.
+        """
+        keys = list(self.bucket.keys(f"{self.folder.as_posix()}/"))
+        left = [key for key in keys if key.endswith(_ENDING) and not self._clear(key)]
+        return not left
+
+    def _clear(self, record: str) -> bool:
+        key, upload = _read(self.bucket.get(record))
+        if not key:
+            return True
+        if upload:
+            self.bucket.abort(key, upload)
+        # What was begun stands in this list before, and its record was written before it: never the other way round.
+        begun = self.bucket.uploads(key)
+        others = self._others(key) if begun else []
+        if None in others:
+            return False
+        for unknown in set(begun).difference(one for one in others if one):
+            self.bucket.abort(key, unknown)
+        return True
+
+    def _others(self, key: str) -> Sequence[str | None]:
+        """Return the ids of other folders' uploads of a key, ``None`` for one that is not known yet."""
+        mine, all_folders = f"{self.folder.as_posix()}/", f"{self.folder.parent.parent.as_posix()}/"
+        records = [
+            record
+            for record in self.bucket.keys(all_folders)
+            if record.endswith(_ENDING) and not record.startswith(mine)
+        ]
+        return [upload for other, upload in (_read(self.bucket.get(record)) for record in records) if other == key]
+
+    @property
+    def _traits(self) -> Mapping[str, Any]:
+        return dict(self.bucket.settings.encryption)
+
+
+def part_size(wanted: int, size: int) -> int:
+    """Return how many bytes a part of a file has, so that there are no more parts than S3 takes."""
+    return max(wanted, -(-size // _MOST_PARTS))
+
+
+def _record(key: str, upload: str | None = None) -> bytes:
+    return json.dumps({"key": key, "upload": upload}).encode()
+
+
+def _read(record: bytes | None) -> tuple[str, str | None]:
+    content = json.loads(record) if record else {}
+    return content.get("key", ""), content.get("upload")
