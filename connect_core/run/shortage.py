@@ -1,4 +1,7 @@
-"""Lack of memory, threads, open files or disk space: trouble of the machine, which passes, whichever code meets it."""
+"""Trouble of the machine, which passes, whichever code meets it.
+
+Lack of memory, threads, open files or disk space, a limit on the size of files, a disk that fails to answer.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,19 @@ import errno
 
 __all__ = ["is_shortage"]
 
-_ERRNOS = frozenset({errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT})
+_ERRNOS = frozenset(
+    {
+        errno.ENOMEM,
+        errno.EAGAIN,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EIO,
+        errno.ESTALE,
+    }
+)
 _NO_THREAD = "can't start new thread"
 
 

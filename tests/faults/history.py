@@ -65,6 +65,7 @@ class History:
     partitions: int = 4
     topic: str = ""
     written: int = 0
+    _writer: threading.Thread | None = None
     recovery_seconds: float = 0.0
     recreated: set[str] = field(default_factory=set)
     """Connectors whose intervals are not all known, as they were deleted."""
@@ -127,17 +128,26 @@ class History:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Append lines while the block runs, and to the end of them after it."""
-        writer = threading.Thread(target=self._write, daemon=True)
+        writer = self._writer = threading.Thread(target=self._write, daemon=True)
         writer.start()
         yield
         writer.join()
 
     def _write(self) -> None:
         for _ in range(self.world.batches):
-            with self.file.open("a") as target:
-                target.writelines(f"line {number}\n" for number in range(self.written, self.written + _BATCH))
-            self.written += _BATCH
+            self._append()
             time.sleep(self.world.pause_seconds)
+
+    def _append(self) -> None:
+        with self.file.open("a") as target:
+            target.writelines(f"line {number}\n" for number in range(self.written, self.written + _BATCH))
+        self.written += _BATCH
+
+    def append_if_drained(self, connector: str) -> None:
+        """Append lines where all are written and the connector has moved them: it shall have something to do."""
+        is_writing = self._writer is not None and self._writer.is_alive()
+        if not is_writing and self.committed(connector) >= self.written:
+            self._append()
 
     def heal(self) -> None:
         """End the fault: every connector has a driver again. Wait until each moves, or has nothing left to move.

@@ -1,41 +1,38 @@
-"""What the machine lacks for a moment is no fault that a person must fix."""
+"""What of an error is the machine's trouble, which passes."""
 
 from __future__ import annotations
 
 import errno
 
-import pyarrow as pa
 import pytest
 
-from connect_core.errors import ConnectError, DataError
+from connect_core.errors import ConnectError
 from connect_core.run.shortage import is_shortage
 
 
-def chained(cause: BaseException) -> ConnectError:
-    error = ConnectError("the task raised it")
+def raised_from(cause: Exception | None) -> ConnectError:
+    error = ConnectError("x.parquet cannot be written")
     error.__cause__ = cause
     return error
 
 
 @pytest.mark.parametrize(
-    "error",
+    "cause",
     [
         MemoryError(),
-        pa.ArrowMemoryError("malloc failed"),
-        OSError(errno.ENOMEM, "x"),
-        OSError(errno.EMFILE, "x"),
-        OSError(errno.ENOSPC, "x"),
-        OSError(errno.EDQUOT, "x"),
-        # As threading says it.
+        OSError(errno.ENOSPC, "No space left on device"),
+        OSError(errno.EFBIG, "File too large"),
+        OSError(errno.EIO, "Input/output error"),
         RuntimeError("can't start new thread"),
     ],
+    ids=repr,
 )
-def test_shortage_is_known_also_as_a_cause(error: BaseException) -> None:
-    assert is_shortage(error)
-    assert is_shortage(chained(chained(error)))
+def test_trouble_of_the_machine_is_seen_behind_what_a_connector_made_of_it(cause: Exception) -> None:
+    assert is_shortage(raised_from(cause))
 
 
-@pytest.mark.parametrize("error", [DataError("bad"), RuntimeError("x"), FileNotFoundError(errno.ENOENT, "x")])
-def test_other_errors_are_none(error: BaseException) -> None:
-    assert not is_shortage(error)
-    assert not is_shortage(chained(error))
+@pytest.mark.parametrize(
+    "cause", [PermissionError(errno.EACCES, "Permission denied"), ValueError("no"), None], ids=repr
+)
+def test_other_errors_wait_for_a_person(cause: Exception | None) -> None:
+    assert not is_shortage(raised_from(cause))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import count
 from types import MappingProxyType
 
 from connect_core.interval.failpoints import FAIL_POINTS
@@ -52,12 +53,19 @@ def arm(world: World, point: str, connector: str, act: str) -> None:
     world.armed.write_text(f"{point} {connector} {act}")
 
 
-def await_taken(world: World, trouble: str) -> int:
-    """Wait until a process has come to the armed point → its id. Raise AssertionError with the trouble."""
+def await_taken(world: World, trouble: str, meanwhile: Callable[[], None] | None = None) -> int:
+    """Wait until a process has come to the armed point → its id. Raise AssertionError with the trouble.
+
+    meanwhile: called every other second.
+    """
     end = time.monotonic() + _SECONDS
-    while world.armed.exists():
+    for turn in count(1):
+        if not world.armed.exists():
+            break
         assert time.monotonic() < end, trouble
         time.sleep(0.1)
+        if meanwhile is not None and turn % 20 == 0:
+            meanwhile()
     (taken,) = world.armed.parent.glob(f"{world.armed.name}-*")
     pid = int(taken.name.rpartition("-")[2])
     taken.unlink()
@@ -67,7 +75,9 @@ def await_taken(world: World, trouble: str) -> int:
 def _kill(history: History, point: str, connector: str) -> int:
     """Arm the point and wait until a process has died there → its id."""
     arm(history.world, point, connector, "kill")
-    pid = await_taken(history.world, f"no process of {connector} came to {point}")
+    # A connector that moved the last line while the other one was healed would never come to the point.
+    trouble = f"no process of {connector} came to {point}"
+    pid = await_taken(history.world, trouble, partial(history.append_if_drained, connector))
     for driver in history.world.drivers:
         if driver.process.pid == pid:
             driver.process.wait(_SECONDS)
