@@ -64,6 +64,8 @@ _CONNECTORS = {
     ("sink", "io.confluent.connect.s3.S3SinkConnector"): "filesystem.aliases.confluent_s3:S3SinkConnector",
     ("source", "io.confluent.connect.jdbc.JdbcSourceConnector"): "jdbc.source:JdbcSourceConnector",
     ("sink", "io.confluent.connect.jdbc.JdbcSinkConnector"): "jdbc.sink:JdbcSinkConnector",
+    ("sink", "org.apache.iceberg.connect.IcebergSinkConnector"): "iceberg.sink:IcebergSinkConnector",
+    ("sink", "DeltaSinkConnector"): "delta.sink:DeltaSinkConnector",
 }
 
 _TRANSFORMS_OF_KEY_AND_VALUE = {

@@ -6,11 +6,15 @@ import pytest
 
 from connect_core import connectors
 from connect_core.api import ConfigDef, ConfigType
+from connect_core.connectors.delta.config import CONFIG as DELTA_CONFIG
+from connect_core.connectors.delta.sink import DeltaSinkConnector
 from connect_core.connectors.file.config import SINK_CONFIG, SOURCE_CONFIG
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.connectors.filesystem.config import CONFIG
 from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.iceberg.config import CONFIG as ICEBERG_CONFIG
+from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.connectors.jdbc.sink import JdbcSinkConnector
 from connect_core.connectors.jdbc.sink_config import SINK_CONFIG as JDBC_SINK_CONFIG
 from connect_core.connectors.jdbc.source_config import SOURCE_CONFIG as JDBC_SOURCE_CONFIG
@@ -39,6 +43,8 @@ def key_table(definition: ConfigDef) -> str:
         ("file", FileStreamSourceConnector, {"file": "x", "topic": "t"}),
         ("file", FileStreamSinkConnector, {"file": "x"}),
         ("filesystem", FileSystemSinkConnector, {"path": "x"}),
+        ("delta", DeltaSinkConnector, {"path": "x"}),
+        ("iceberg", IcebergSinkConnector, {"iceberg.tables": "db.t"}),
         ("jdbc", JdbcSinkConnector, {"connection.url": "jdbc:postgresql://h/d"}),
     ],
 )
@@ -53,6 +59,8 @@ def test_readme_states_the_declared_guarantee(folder, connector, config):
         ("file", SOURCE_CONFIG),
         ("file", SINK_CONFIG),
         ("filesystem", CONFIG),
+        ("delta", DELTA_CONFIG),
+        ("iceberg", ICEBERG_CONFIG),
         ("jdbc", JDBC_SOURCE_CONFIG),
         ("jdbc", JDBC_SINK_CONFIG),
     ],

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
+import pytest
 
 from connect_core import connectors
 from connect_core.api import SchemaAndValue, SinkRecord
 from connect_core.api.data import INT64_SCHEMA, STRING_SCHEMA
+from connect_core.connectors.delta.sink import DeltaSinkConnector
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.registry import Plugin, registry
 from connect_core.testing import (
     ORDER_SCHEMA,
@@ -70,6 +74,50 @@ class TestFileSystemSink(SinkContract):
 class TestFileSystemSinkOfMaps(TestFileSystemSink):
     def records(self) -> list[SinkRecord]:
         return sink_records(None, [{"id": 1}, {"id": 2, "name": "x"}, {"id": 3.5}, {"name": None}, None, {"id": 7}])
+
+
+@pytest.mark.skipif(find_spec("pyiceberg") is None, reason="pip install 'connect-core[iceberg]'")
+class TestIcebergSink(SinkContract):
+    connector = IcebergSinkConnector
+    readme = PAGES / "iceberg" / "README.md"
+    config: ClassVar = {
+        "iceberg.tables": "db.orders",
+        "iceberg.catalog.uri": "sqlite:///catalog.db",
+        "iceberg.catalog.warehouse": "warehouse",
+        "iceberg.tables.auto-create-enabled": "true",
+        "iceberg.tables.evolve-schema-enabled": "true",
+        "include.metadata": "true",
+    }
+
+    def contents(self, folder: Path) -> Any:
+        from pyiceberg.catalog.sql import SqlCatalog
+
+        catalog = SqlCatalog("iceberg", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}/warehouse")
+        if not catalog.table_exists("db.orders"):
+            return []
+        rows = catalog.load_table("db.orders").scan().to_arrow().to_pylist()
+        return sorted(rows, key=lambda row: (row["_partition"], row["_offset"]))
+
+
+class TestIcebergSinkOfMaps(TestIcebergSink):
+    config: ClassVar = {**TestIcebergSink.config, "behavior.on.null.values": "write"}
+
+    def records(self) -> list[SinkRecord]:
+        return sink_records(None, [{"id": 1}, {"id": 2, "name": "x"}, {"id": 3}, {"name": None}, None, {"id": 7}])
+
+
+@pytest.mark.skipif(find_spec("deltalake") is None, reason="pip install 'connect-core[delta]'")
+class TestDeltaSink(SinkContract):
+    connector = DeltaSinkConnector
+    readme = PAGES / "delta" / "README.md"
+    config: ClassVar = {"path": "lake", "include.metadata": "true"}
+
+    def contents(self, folder: Path) -> Any:
+        from deltalake import DeltaTable
+
+        tables = [place.parent for place in (folder / "lake").glob("[!_]*/_delta_log")]
+        rows = [row for place in tables for row in DeltaTable(str(place)).to_pyarrow_table().to_pylist()]
+        return sorted(rows, key=lambda row: (row["_partition"], row["_offset"]))
 
 
 EXAMPLES: Mapping[str, Mapping[str, str]] = {

@@ -1,0 +1,1 @@
+"""DeltaSink: topics as Delta tables, every record exactly once."""

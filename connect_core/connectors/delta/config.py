@@ -1,0 +1,133 @@
+"""Settings of DeltaSink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, NonEmptyString, ValidString
+from connect_core.connectors.filesystem.batch_rows import Extras
+from connect_core.connectors.filesystem.tombstones import NullValues
+from connect_core.connectors.lake.routing import Routing, table_name
+from connect_core.connectors.lake.sink_task import LakeSettings
+from connect_core.connectors.lake.types import Evolution
+from connect_core.errors import ConfigError, DataError
+
+__all__ = ["CONFIG", "OPTIONS_PREFIX", "PATH", "TABLE_FORMAT", "Settings"]
+
+PATH = "path"
+TABLE_FORMAT = "table.name.format"
+AUTO_CREATE = "auto.create"
+EVOLVE = "auto.evolve"
+PARTITION_COLUMNS = "partition.columns"
+NULLS = "behavior.on.null.values"
+INCLUDE_KEY = "include.key"
+INCLUDE_METADATA = "include.metadata"
+INCLUDE_HEADERS = "include.headers"
+OPTIONS_PREFIX = "delta.storage."
+
+CONFIG = (
+    ConfigDef()
+    .define(
+        PATH,
+        ConfigType.STRING,
+        validator=NonEmptyString(),
+        importance=Importance.HIGH,
+        doc="Where the tables are: a folder within file.roots (a relative path begins at the first root), or a URL "
+        "that delta-rs knows. The folder _connect in it holds what is committed.",
+    )
+    .define(
+        TABLE_FORMAT,
+        ConfigType.STRING,
+        "${topic}",
+        validator=NonEmptyString(),
+        importance=Importance.HIGH,
+        doc="The table of a topic: the name of a folder in path, without slashes.",
+    )
+    .define(
+        AUTO_CREATE,
+        ConfigType.BOOLEAN,
+        True,
+        importance=Importance.MEDIUM,
+        doc="Whether tables that are missing are created, with the columns of the records. All are optional.",
+    )
+    .define(
+        EVOLVE,
+        ConfigType.BOOLEAN,
+        True,
+        importance=Importance.MEDIUM,
+        doc="Whether columns and nested fields that records have are added to the tables. Otherwise such fields are "
+        "left out.",
+    )
+    .define(
+        PARTITION_COLUMNS,
+        ConfigType.LIST,
+        "",
+        importance=Importance.MEDIUM,
+        doc="The columns by which tables that are created are partitioned.",
+    )
+    .define(
+        NULLS,
+        ConfigType.STRING,
+        NullValues.IGNORE.value,
+        validator=ValidString.one_of(*(policy.value for policy in NullValues)),
+        importance=Importance.MEDIUM,
+        doc="What becomes of records whose value is null: they are left out, written as a row of nulls, or fail.",
+    )
+    .define(
+        INCLUDE_KEY,
+        ConfigType.BOOLEAN,
+        False,
+        importance=Importance.MEDIUM,
+        doc="Whether the record's key is stored, as column _key.",
+    )
+    .define(
+        INCLUDE_METADATA,
+        ConfigType.BOOLEAN,
+        False,
+        importance=Importance.MEDIUM,
+        doc="Whether columns _topic, _partition, _offset and _timestamp say where a record was read.",
+    )
+    .define(
+        INCLUDE_HEADERS,
+        ConfigType.BOOLEAN,
+        False,
+        importance=Importance.MEDIUM,
+        doc="Whether the record's headers are stored, as column _headers: a list of name and value as text.",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A configuration, parsed."""
+
+    path: str
+    options: Mapping[str, str]
+    """What delta-rs needs to reach the place."""
+    lake: LakeSettings
+    creates: bool
+    evolution: Evolution
+    partition_columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, config: Mapping[str, str]) -> Settings:
+        """Read a configuration. Raises ConfigError naming key, value and remedy."""
+        parsed = AbstractConfig(CONFIG, config)
+        template = parsed.get_string(TABLE_FORMAT) or ""
+        try:
+            table_name(f"tables.{template.replace('${topic}', 'topic').replace('.', '_')}")
+        except DataError as error:
+            raise ConfigError(TABLE_FORMAT, template, str(error)) from error
+        extras = Extras(*(bool(parsed.get_boolean(key)) for key in (INCLUDE_KEY, INCLUDE_METADATA, INCLUDE_HEADERS)))
+        options = {
+            key.removeprefix(OPTIONS_PREFIX): value for key, value in config.items() if key.startswith(OPTIONS_PREFIX)
+        }
+        return cls(
+            parsed.get_string(PATH) or "",
+            options,
+            LakeSettings(Routing(("tables", template)), extras, NullValues(parsed.get_string(NULLS))),
+            bool(parsed.get_boolean(AUTO_CREATE)),
+            Evolution(bool(parsed.get_boolean(EVOLVE)), widens=False),
+            tuple(parsed.get_list(PARTITION_COLUMNS) or ()),
+        )

@@ -1,0 +1,43 @@
+"""The task of DeltaSink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from connect_core.connectors.control_folder import execution_of
+from connect_core.connectors.delta.config import Settings
+from connect_core.connectors.delta.places import places_of
+from connect_core.connectors.lake.installed import ensure_installed
+from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.lake.sink_task import LakeSinkTask, TableWriter
+
+if TYPE_CHECKING:
+    from connect_core.connectors.delta.tables import Tables
+
+__all__ = ["DeltaSinkTask"]
+
+
+class DeltaSinkTask(LakeSinkTask):
+    """Stages Parquet files in the tables' folders; creates and evolves tables where that is allowed."""
+
+    _tables: Tables
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration. Raises ConfigError."""
+        ensure_installed("deltalake", "DeltaSink", "delta")
+        from connect_core.connectors.delta.committer import interval_folder
+        from connect_core.connectors.delta.tables import Tables
+
+        settings = Settings.of(config)
+        self.settings = settings.lake
+        key = self.context.interval.key
+        execution = execution_of(self.context.interval.attempt_id)
+        self._folder = f"{interval_folder(key.connector, key.incarnation, key.sequence)}/{execution}"
+        self._tables = Tables(places_of(settings, self.context.limits), settings)
+
+    def writer(self, table: TableName) -> TableWriter:
+        """Return what stages the rows of a table."""
+        from connect_core.connectors.delta.writer import DeltaTableWriter
+
+        return DeltaTableWriter(table, self._tables, self._folder)

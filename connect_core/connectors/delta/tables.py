@@ -1,0 +1,129 @@
+"""Delta tables as tasks find or make them, and what delta-rs raises."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable
+from deltalake import Schema as DeltaSchema
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from pyarrow.fs import FileSystem
+
+from connect_core.connectors.delta.config import AUTO_CREATE, PARTITION_COLUMNS, Settings
+from connect_core.connectors.delta.files import files_of
+from connect_core.connectors.delta.places import Places
+from connect_core.connectors.lake.decisions import ConflictError
+from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.lake.types import merged_schema, plain_field
+from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
+
+__all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors"]
+
+_TRIES = 20
+_PAUSE = 0.05
+ONE_TRY = 0
+"""How often a commit is tried again by delta-rs itself: not at all, as the look would not be repeated."""
+
+
+@contextmanager
+def delta_errors(what: str) -> Iterator[None]:
+    """Raise what delta-rs raises as errors of this project. Raises ConflictError where somebody else was first."""
+    try:
+        yield
+    except CommitFailedError as error:
+        raise ConflictError(str(error)) from error
+    except OSError as error:
+        raise RetriableError(f"{what}: {error}") from error
+    except DeltaError as error:
+        raise ConnectError(f"{what}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of one place."""
+
+    places: Places
+    settings: Settings
+
+    def find(self, name: TableName) -> DeltaTable | None:
+        """Return a table as it stands now, ``None`` if there is none."""
+        return self.open(self.places.table(name))
+
+    def open(self, place: str) -> DeltaTable | None:
+        """Return the table at a place, ``None`` if there is none."""
+        with delta_errors(place):
+            try:
+                return DeltaTable(place, storage_options=dict(self.places.options))
+            except TableNotFoundError:
+                return None
+
+    def files(self, place: str) -> FileSystem:
+        """Return the files below a place."""
+        return files_of(place, self.places.options)
+
+    def grown(self, name: TableName, wanted: pa.Schema) -> DeltaTable:
+        """Return the table with at least these columns, created or evolved where that is allowed.
+
+        Raises ConfigError, DataError where columns conflict with what another task has made meanwhile.
+        """
+        for number in range(_TRIES):
+            table = self.find(name)
+            try:
+                if table is None:
+                    self._create(name, wanted)
+                elif not self._evolve(name, table, wanted):
+                    return table
+            except ConflictError:
+                time.sleep(_PAUSE * number)
+        raise RetriableError(f"table {name[-1]} was changed by others {_TRIES} times while columns were added")
+
+    def _create(self, name: TableName, wanted: pa.Schema) -> None:
+        if not self.settings.creates:
+            raise ConfigError(
+                AUTO_CREATE, "false", f"table {name[-1]} does not exist: create it, or let {AUTO_CREATE}=true"
+            )
+        missing = [column for column in self.settings.partition_columns if column not in wanted.names]
+        if missing:
+            text = f"the records for table {name[-1]} have no field of this name to partition by"
+            raise ConfigError(PARTITION_COLUMNS, missing[0], text)
+        with delta_errors(f"table {name[-1]}"):
+            try:
+                DeltaTable.create(
+                    self.places.table(name),
+                    wanted,
+                    mode="error",
+                    partition_by=list(self.settings.partition_columns),
+                    storage_options=dict(self.places.options),
+                )
+            except DeltaError as error:
+                if self.find(name) is None:
+                    raise
+                raise ConflictError(str(error)) from error
+
+    def _evolve(self, name: TableName, table: DeltaTable, wanted: pa.Schema) -> bool:
+        """Add what is missing → whether there was something."""
+        standing = columns_of(table)
+        merged = merged_schema(standing, wanted, self.settings.evolution)
+        if merged.equals(standing):
+            return False
+        changed = [part for part in merged if standing.get_field_index(part.name) < 0
+                   or standing.field(part.name) != part]  # fmt: skip
+        fields = DeltaSchema.from_arrow(pa.schema(changed)).fields
+        with delta_errors(f"table {name[-1]}"):
+            try:
+                table.alter.add_columns(fields, commit_properties=CommitProperties(max_commit_retries=ONE_TRY))
+            except DeltaError as error:
+                if isinstance(error, CommitFailedError):
+                    raise
+                raise DataError(f"table {name[-1]} cannot take the records' columns: {error}") from error
+        return True
+
+
+def columns_of(table: DeltaTable) -> pa.Schema:
+    """Return a table's columns in Arrow's types as rows have them."""
+    schema = pa.schema(table.schema().to_arrow())
+    return pa.schema([plain_field(part) for part in schema])

@@ -1,0 +1,1 @@
+"""IcebergSink: topics as Iceberg tables, every record exactly once."""

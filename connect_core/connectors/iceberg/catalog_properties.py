@@ -1,0 +1,118 @@
+"""Properties of a catalog: Apache's names as pyiceberg's, and only places that the worker allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.allowed_file import allowed_folder, allowed_path
+from connect_core.connectors.allowed_host import ensure_allowed_host
+from connect_core.errors import ConfigError
+
+__all__ = ["catalog_properties", "ensure_allowed_location"]
+
+_PREFIX = "iceberg.catalog."
+_TYPES = ("sql", "rest", "hive", "glue", "dynamodb", "bigquery")
+_IMPLEMENTATIONS = {
+    "org.apache.iceberg.rest.RESTCatalog": "rest",
+    "org.apache.iceberg.jdbc.JdbcCatalog": "sql",
+    "org.apache.iceberg.hive.HiveCatalog": "hive",
+    "org.apache.iceberg.aws.glue.GlueCatalog": "glue",
+    "org.apache.iceberg.aws.dynamodb.DynamoDbCatalog": "dynamodb",
+}
+_FILE_IO = {
+    "org.apache.iceberg.aws.s3.S3FileIO",
+    "org.apache.iceberg.gcp.gcs.GCSFileIO",
+    "org.apache.iceberg.azure.adlsv2.ADLSFileIO",
+    "org.apache.iceberg.hadoop.HadoopFileIO",
+    "org.apache.iceberg.io.ResolvingFileIO",
+}
+_OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
+_DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mysql+pymysql"}
+_SQL_SCHEMES = (*_DRIVERS.values(), "sqlite")
+_ADDRESS = re.compile(r"(https?|thrift)://", re.IGNORECASE)
+
+
+def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[str, str]:
+    """Return pyiceberg's properties of a catalog. Raises ConfigError for one that the worker does not allow."""
+    found = dict(given)
+    found["type"] = _type(found)
+    _drop_classes(found)
+    if "s3.path-style-access" in found:
+        is_path = found.pop("s3.path-style-access").strip().lower() == "true"
+        found.setdefault("s3.force-virtual-addressing", "false" if is_path else "true")
+    if found["type"] == "sql":
+        found["uri"] = _sql_uri(found, limits)
+    for key, value in found.items():
+        if _ADDRESS.match(value):
+            for address in value.split(","):
+                ensure_allowed_host(_PREFIX + key, urlsplit(address.strip()).hostname or "", limits)
+    if "warehouse" in found:
+        found["warehouse"] = _warehouse(found["warehouse"], found["type"], limits)
+    elif found["type"] == "sql":
+        raise ConfigError(f"{_PREFIX}warehouse", "", "name the folder or URL below which tables are created")
+    return found
+
+
+def ensure_allowed_location(location: str, limits: WorkerLimits) -> None:
+    """Raise ConfigError for a table in a folder of this machine that the worker does not allow."""
+    place = urlsplit(location)
+    if place.scheme in ("", "file"):
+        allowed_path(f"{_PREFIX}warehouse", unquote(place.path), limits)
+
+
+def _type(found: Mapping[str, str]) -> str:
+    given = found.get("type", "").lower()
+    implementation = found.get("catalog-impl")
+    if implementation is not None and not given:
+        if implementation not in _IMPLEMENTATIONS:
+            text = f"no such class here; set iceberg.catalog.type to one of {', '.join(_TYPES)}"
+            raise ConfigError(f"{_PREFIX}catalog-impl", implementation, text)
+        return _IMPLEMENTATIONS[implementation]
+    named = {"jdbc": "sql", "": "sql"}.get(given, given)
+    if named not in _TYPES:
+        text = f"there are: {', '.join(_TYPES)}"
+        if named == "hadoop":
+            text = f"a catalog of files alone has no conditional commit that holds on every store; {text}"
+        raise ConfigError(f"{_PREFIX}type", given, text)
+    return named
+
+
+def _drop_classes(found: dict[str, str]) -> None:
+    """Leave out Java's classes that say what is so anyway. Raises ConfigError for any that would load code."""
+    found.pop("catalog-impl", None)
+    given = found.pop("io-impl", None)
+    if given is not None and given not in _FILE_IO:
+        raise ConfigError(f"{_PREFIX}io-impl", given, "files are read and written by pyiceberg; leave it out")
+    for key in found:
+        if key.startswith("py-") and found[key] not in _OWN_IO:
+            raise ConfigError(f"{_PREFIX}{key}", found[key], f"only {' and '.join(_OWN_IO)} are known")
+
+
+def _sql_uri(found: dict[str, str], limits: WorkerLimits) -> str:
+    key = f"{_PREFIX}uri"
+    uri = found.get("uri", "").removeprefix("jdbc:")
+    user, password = found.pop("jdbc.user", ""), found.pop("jdbc.password", "")
+    scheme, _, rest = uri.partition(":")
+    scheme = _DRIVERS.get(scheme, scheme)
+    if scheme not in _SQL_SCHEMES:
+        raise ConfigError(key, "(not shown)", f"the address of a catalog begins with {', '.join(_SQL_SCHEMES)}")
+    if scheme == "sqlite":
+        file = rest.removeprefix("///").partition("?")[0]
+        return f"sqlite:///{allowed_path(key, file, limits)}"
+    if user:
+        rest = f"//{quote(user, safe='')}:{quote(password, safe='')}@{rest.removeprefix('//')}"
+    place = urlsplit(f"{scheme}:{rest}")
+    ensure_allowed_host(key, place.hostname or "", limits)
+    return f"{scheme}:{rest}"
+
+
+def _warehouse(given: str, kind: str, limits: WorkerLimits) -> str:
+    place = urlsplit(given)
+    if place.scheme == "file" or (kind in ("sql", "hive") and not place.scheme):
+        path = unquote(place.path) if place.scheme else given
+        return Path(allowed_folder(f"{_PREFIX}warehouse", path, limits)).as_uri()
+    return given

@@ -1,0 +1,88 @@
+"""Appends decided files to Iceberg tables, one snapshot an interval and table."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from pyiceberg.table import Table
+
+from connect_core.connectors.iceberg.appends import Append, append_once, begin_branch
+from connect_core.connectors.iceberg.config import CONTROL_NAMESPACE
+from connect_core.connectors.iceberg.file_lists import files_of_text
+from connect_core.connectors.iceberg.leftovers import remove_leftovers
+from connect_core.connectors.iceberg.tables import Tables
+from connect_core.connectors.lake.committer import LakeCommitter
+from connect_core.connectors.lake.decisions import Decisions, until_first
+from connect_core.connectors.lake.routing import TableName
+from connect_core.errors import ConnectError
+
+__all__ = ["IcebergCommitter"]
+
+_LOG = logging.getLogger(__name__)
+_MARKER = "connect-core.committed."
+
+
+class IcebergCommitter(LakeCommitter):
+    """Keeps a table's newest interval as a property of it, set in the commit of the snapshot."""
+
+    def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
+        super().__init__(connector, deployment, decisions, CONTROL_NAMESPACE)
+        self._tables = tables
+
+    def staged_for(self, name: TableName) -> Mapping[str, Any]:
+        """Return the branch: a decision holds whatever the settings say later."""
+        return {"branch": self._tables.settings.of_table(name).branch}
+
+    def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
+        """Append files as one snapshot, unless the table has the interval or a later one."""
+        files = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
+        key = f"{_MARKER}{self.deployment}.{self.connector}"
+        marker = {part: decision[part] for part in ("control", "incarnation", "sequence", "epoch")}
+        wanted = Append(self.summary(decision), {key: json.dumps(marker)}, files, content["branch"])
+
+        def attempt() -> None:
+            table = self._standing(name, content["branch"])
+            if str(table.metadata.table_uuid) != content["uuid"]:
+                _LOG.warning(
+                    "Table %s was dropped and created anew after interval %s was committed: its %s rows went with it",
+                    ".".join(name), decision["sequence"], content["rows"],
+                )  # fmt: skip
+            elif not _has(table.properties.get(key), decision):
+                append_once(table, wanted)
+
+        until_first(f"table {'.'.join(name)}", attempt)
+
+    def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
+        """Remove files of a decided interval that the decision does not name."""
+        table = self._tables.find(name)
+        if table is not None:
+            remove_leftovers(table, self.connector, decision)
+
+    def _standing(self, name: TableName, branch: str) -> Table:
+        """Return a table that has the branch."""
+        table = self._existing(name)
+        while branch != "main" and branch not in table.refs():
+            begin_branch(table, branch)
+            table = self._existing(name)
+        return table
+
+    def _existing(self, name: TableName) -> Table:
+        table = self._tables.find(name)
+        if table is None:
+            raise ConnectError(
+                f"table {'.'.join(name)} is gone, and rows of a committed interval are to be appended to it; restore "
+                "it, or create an empty one of this name to go on without them"
+            )
+        return table
+
+
+def _has(text: str | None, decision: Mapping[str, Any]) -> bool:
+    """Return whether a table has an interval already, or a later one of the same control table."""
+    if text is None:
+        return False
+    found = json.loads(text)
+    is_later = (found["incarnation"], found["sequence"]) >= (decision["incarnation"], decision["sequence"])
+    return bool(found["control"] == decision["control"] and is_later)

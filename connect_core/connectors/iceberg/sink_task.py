@@ -1,0 +1,43 @@
+"""The task of IcebergSink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from connect_core.connectors.control_folder import execution_of
+from connect_core.connectors.iceberg.config import Settings
+from connect_core.connectors.lake.installed import ensure_installed
+from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.lake.sink_task import LakeSinkTask, TableWriter
+from connect_core.connectors.path_names import escaped
+
+if TYPE_CHECKING:
+    from connect_core.connectors.iceberg.tables import Tables
+
+__all__ = ["IcebergSinkTask"]
+
+
+class IcebergSinkTask(LakeSinkTask):
+    """Stages Parquet files at the tables' locations; creates and evolves tables where that is allowed."""
+
+    _tables: Tables
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration and open the catalog. Raises ConfigError, RetriableError."""
+        ensure_installed("pyiceberg", "IcebergSink", "iceberg")
+        from connect_core.connectors.iceberg.catalog import open_catalog
+        from connect_core.connectors.iceberg.tables import Tables
+
+        settings = Settings.of(config)
+        self.settings = settings.lake
+        key, limits = self.context.interval.key, self.context.limits
+        execution = execution_of(self.context.interval.attempt_id)
+        self._folder = f"connect/{escaped(key.connector)}/{key.incarnation}-{key.sequence}/{execution}"
+        self._tables = Tables(open_catalog(settings, limits), settings, limits)
+
+    def writer(self, table: TableName) -> TableWriter:
+        """Return what stages the rows of a table."""
+        from connect_core.connectors.iceberg.writer import IcebergTableWriter
+
+        return IcebergTableWriter(table, self._tables, f"{self._folder}-{len(self._writers)}")

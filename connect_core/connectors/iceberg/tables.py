@@ -1,0 +1,117 @@
+"""Tables as tasks find or make them: their columns, and how they grow."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.partitioning import PARTITION_FIELD_ID_START, PartitionField, PartitionSpec
+from pyiceberg.schema import Schema, assign_fresh_schema_ids
+from pyiceberg.table import Table
+from pyiceberg.transforms import parse_transform
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.iceberg.catalog import catalog_errors
+from connect_core.connectors.iceberg.catalog_properties import ensure_allowed_location
+from connect_core.connectors.iceberg.config import AUTO_CREATE, PARTITION_BY, Settings
+from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.lake.types import merged_schema, plain_field
+from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
+
+__all__ = ["Tables", "columns_of"]
+
+_TRIES = 20
+_PAUSE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of one catalog."""
+
+    catalog: Catalog
+    settings: Settings
+    limits: WorkerLimits
+
+    def find(self, name: TableName) -> Table | None:
+        """Return a table, ``None`` if there is none. Raises ConfigError for one that may not be written."""
+        with catalog_errors(f"table {'.'.join(name)}"):
+            try:
+                table = self.catalog.load_table(name)
+            except NoSuchTableError:
+                return None
+        ensure_allowed_location(table.location(), self.limits)
+        if table.format_version > 2:
+            raise ConnectError(f"table {'.'.join(name)} has format version {table.format_version}; 1 and 2 are written")
+        return table
+
+    def grown(self, name: TableName, wanted: pa.Schema) -> Table:
+        """Return the table with at least these columns, created or evolved where that is allowed.
+
+        Raises ConfigError, DataError where columns conflict with what another task has made meanwhile.
+        """
+        for number in range(_TRIES):
+            table = self.find(name)
+            try:
+                if table is None:
+                    self._create(name, wanted)
+                elif not self._evolve(table, wanted):
+                    return table
+            except (CommitFailedException, TableAlreadyExistsError):
+                time.sleep(_PAUSE * number)
+        raise RetriableError(f"table {'.'.join(name)} was changed by others {_TRIES} times while columns were added")
+
+    def _create(self, name: TableName, wanted: pa.Schema) -> None:
+        if not self.settings.creates:
+            text = f"table {'.'.join(name)} does not exist: create it, or let {AUTO_CREATE}=true do so"
+            raise ConfigError(AUTO_CREATE, "false", text)
+        schema = assign_fresh_schema_ids(_iceberg(wanted))
+        properties = dict(self.settings.create_properties)
+        with catalog_errors(f"table {'.'.join(name)}"):
+            for depth in range(1, len(name)):
+                self.catalog.create_namespace_if_not_exists(name[:depth])
+            self.catalog.create_table(name, schema, partition_spec=self._spec(name, schema), properties=properties)
+
+    def _evolve(self, table: Table, wanted: pa.Schema) -> bool:
+        """Add what is missing → whether there was something."""
+        standing = columns_of(table)
+        merged = merged_schema(standing, wanted, self.settings.evolution)
+        if merged.equals(standing):
+            return False
+        with catalog_errors(f"table {'.'.join(table.name())}"):
+            _union(table, merged, not self.settings.evolution.ignores_case)
+        return True
+
+    def _spec(self, name: TableName, schema: Schema) -> PartitionSpec:
+        fields = []
+        for number, part in enumerate(self.settings.of_table(name).partitions):
+            column = next((one for one in schema.fields if one.name == part.column), None)
+            if column is None:
+                text = f"the records for table {'.'.join(name)} have no field of this name to partition by"
+                raise ConfigError(PARTITION_BY, part.column, text)
+            transform = parse_transform(part.transform)
+            if not transform.can_transform(column.field_type):
+                raise ConfigError(PARTITION_BY, part.column, f"{part.transform} does not take {column.field_type}")
+            fields.append(PartitionField(column.field_id, PARTITION_FIELD_ID_START + number, transform, part.name))
+        return PartitionSpec(*fields)
+
+
+def columns_of(table: Table) -> pa.Schema:
+    """Return a table's columns in Arrow's types, without field ids."""
+    schema = schema_to_pyarrow(table.schema(), include_field_ids=False)
+    return pa.schema([plain_field(part) for part in schema])
+
+
+def _union(table: Table, merged: pa.Schema, is_case_sensitive: bool) -> None:
+    try:
+        with table.update_schema(case_sensitive=is_case_sensitive) as update:
+            update.union_by_name(merged)
+    except ValueError as error:
+        raise DataError(f"table {'.'.join(table.name())} cannot take the records' columns: {error}") from error
+
+
+def _iceberg(schema: pa.Schema) -> Schema:
+    return Catalog._convert_schema_if_needed(schema)

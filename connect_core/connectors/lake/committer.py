@@ -1,0 +1,170 @@
+"""Decides intervals, then lets the tables follow, each once."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
+from connect_core.connectors.lake.decisions import Decisions, State, check_epoch
+from connect_core.connectors.lake.routing import TableName
+from connect_core.errors import ConfigError, RetriableError
+
+__all__ = ["LakeCommitter"]
+
+_SWEPT = 50
+"""How many intervals are swept, the newest first: those of this run, and of one that did not come to its end."""
+
+
+class LakeCommitter:
+    """The committer of one connector. The decision is the commit; each table follows, whoever leads it there."""
+
+    def __init__(self, connector: str, deployment: str, decisions: Decisions, key: str) -> None:
+        """``key``: the setting that says where the decisions are."""
+        self.connector = connector
+        self.deployment = deployment
+        self.decisions = decisions
+        self._key = key
+        self._epoch: int | None = None
+
+    @abstractmethod
+    def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
+        """Append what was staged for a table, unless it has it: look and append are one conditional commit."""
+
+    @abstractmethod
+    def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
+        """Remove files of a decided interval that the decision does not name; what cannot be listed stays."""
+
+    def staged_for(self, name: TableName) -> Mapping[str, Any]:
+        """Return what a decision says of a table beside the files."""
+        return {}
+
+    def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
+        """Claim the decisions and record the epoch. Raises ConfigError, StaleEpochError."""
+        self.decisions.ensure()
+        self.decisions.change(lambda state: self._fenced(state, epoch))
+        self._epoch = epoch
+        return None
+
+    def last_interval(self) -> tuple[int, int] | None:
+        """Return the newest interval that was decided."""
+        state = self.decisions.state()
+        return None if state is None else state.last
+
+    def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
+        """Return what was decided of an interval, ``None`` if nothing was."""
+        decision = self.decisions.decision(interval)
+        return None if decision is None else self._marker(decision)
+
+    def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
+        """Decide that the interval is committed, unless it is decided. Raises StaleEpochError, RetriableError."""
+        ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
+        tables: dict[str, dict[str, Any]] = {}
+        for part in ordered:
+            for name, found in part.detail["tables"].items():
+                _join(tables, name, found)
+        tables = {name: {**content, **self.staged_for(tuple(content["name"]))} for name, content in tables.items()}
+        ids = {part.topic: part.detail["topic_id"] for part in staged if part.detail.get("topic_id")}
+        ranges = [[part.topic, part.partition, part.start, part.end] for part in ordered]
+        return self._decide(interval, {"aborted": False, "ranges": ranges, "topic_ids": ids, "tables": tables})
+
+    def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
+        """Append the decided files to their tables, each at once. Raises StaleEpochError."""
+        if marker.aborted:
+            return
+        if self._epoch is not None:
+            check_epoch(self.decisions.state() or State(), self._epoch)
+        decision = marker.detail or {}
+        for _, content in sorted(decision["tables"].items()):
+            if content["lists"]:
+                self.append(tuple(content["name"]), content, decision)
+
+    def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
+        """Decide that the interval is never committed, unless it is decided; the tables keep no positions."""
+        wanted = sorted((part, at) for part, at in (positions or {}).items() if at is not None)
+        ranges = [[part.topic, part.partition, at, at] for part, at in wanted]
+        return self._decide(interval, {"aborted": True, "ranges": ranges, "tables": {}})
+
+    def sweep(self, keep: Collection[IntervalKey]) -> None:
+        """Remove the files that lost attempts of decided intervals have left."""
+        kept = {(one.incarnation, one.sequence) for one in keep}
+        names: set[TableName] = set()
+        for decision in islice(self.decisions.all(), _SWEPT):
+            names |= {tuple(one["name"]) for one in decision["tables"].values()}
+            if (decision["incarnation"], decision["sequence"]) not in kept:
+                for name in sorted(names):
+                    self.remove_leftovers(name, decision)
+
+    def release(self) -> None:
+        """Let another deployment have the place; the epoch and what was decided stay."""
+        if self.decisions.state() is not None:
+            self.decisions.change(lambda state: replace(state, owner=None) if state.owner == self._owner else None)
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def summary(self, decision: Mapping[str, Any]) -> dict[str, str]:
+        """Return what a table's history says of an interval."""
+        offsets: dict[str, dict[str, int]] = {}
+        for topic, partition, _, end in decision["ranges"]:
+            offsets.setdefault(topic, {})[str(partition)] = end
+        return {
+            "connect-core.connector": self.connector,
+            "connect-core.deployment": self.deployment,
+            "connect-core.incarnation": str(decision["incarnation"]),
+            "connect-core.sequence": str(decision["sequence"]),
+            "connect-core.epoch": str(decision["epoch"]),
+            "connect-core.offsets": json.dumps(offsets, separators=(",", ":")),
+        }
+
+    @property
+    def _owner(self) -> tuple[str, str]:
+        return self.deployment, self.connector
+
+    def _fenced(self, state: State, epoch: int) -> State:
+        if state.owner not in (None, self._owner):
+            deployment, connector = state.owner or ("", "")
+            raise ConfigError(
+                self._key,
+                self.decisions.store.name,
+                f"connector {connector} of the deployment {deployment or 'without a name'} writes there (this one is "
+                f"{self.deployment or 'without a name'}); name another place, or delete {connector} there (or, if "
+                f"that deployment is gone for good, drop {self.decisions.store.name})",
+            )
+        check_epoch(state, epoch)
+        return replace(state, owner=self._owner, epoch=epoch)
+
+    def _decide(self, interval: IntervalKey, content: Mapping[str, Any]) -> CommitMarker:
+        self.decisions.ensure()
+        return self._marker(self.decisions.decide(interval, {"deployment": self.deployment, **content}))
+
+    def _marker(self, decision: Mapping[str, Any]) -> CommitMarker:
+        ids: Mapping[str, str] = decision.get("topic_ids", {})
+        ranges = tuple(
+            PartitionRange(topic, partition, start, end, ids.get(topic, ""))
+            for topic, partition, start, end in decision["ranges"]
+        )
+        return CommitMarker(
+            {part.topic_partition: part.end for part in ranges},
+            decision["aborted"],
+            None,
+            decision,
+            ranges,
+            is_foreign=decision["deployment"] != self.deployment,
+        )
+
+
+def _join(tables: dict[str, dict[str, Any]], name: str, found: Mapping[str, Any]) -> None:
+    """Add what a task has staged for a table to what others have."""
+    if not found:
+        return
+    standing = tables.setdefault(name, {**found, "lists": [], "rows": 0})
+    if standing["uuid"] != found["uuid"]:
+        raise RetriableError(f"table {name} was dropped and created anew while the interval ran")
+    standing["lists"] = [*standing["lists"], *found["lists"]]
+    standing["rows"] += found["rows"]

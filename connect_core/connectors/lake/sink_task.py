@@ -1,0 +1,153 @@
+"""The task of a sink of tables: fits rows to their tables, which writers stage as files nobody sees yet."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch
+from connect_core.api.records import SinkRecord, TopicPartition
+from connect_core.api.sink import SinkTask, Staged
+from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch, uniform
+from connect_core.connectors.filesystem.tombstones import NullValues, without_nulls
+from connect_core.connectors.lake.routing import Routing, TableName
+from connect_core.connectors.lake.table_rows import arrow_rows
+from connect_core.connectors.partitioning import by_partition, by_topic
+from connect_core.errors import DataError
+
+__all__ = ["LakeSettings", "LakeSinkTask", "TableWriter"]
+
+_BUFFERED = 256 * 1024 * 1024
+"""How many bytes a task holds back at most, for all tables together."""
+
+
+@dataclass(frozen=True, slots=True)
+class LakeSettings:
+    """What becomes of a record before it is a row of a table."""
+
+    routing: Routing
+    extras: Extras
+    nulls: NullValues
+
+
+class TableWriter(Protocol):
+    """Stages the rows of one table."""
+
+    buffered: int
+    """How many bytes are held back."""
+
+    def fit(self, rows: pa.Table) -> Any:
+        """Return rows ready for ``add``; stages nothing. Raises DataError for one that does not fit the table."""
+
+    def add(self, fit: Any) -> None:
+        """Take what ``fit`` returned."""
+
+    def flush(self) -> None:
+        """Write what is held back."""
+
+    def finish(self) -> Mapping[str, Any]:
+        """Complete the files and return what the committer needs of them, as JSON."""
+
+    def discard(self) -> None:
+        """Close what is open."""
+
+
+class LakeSinkTask(SinkTask):
+    """Rows in columns; records one by one only where columns cannot say them."""
+
+    settings: LakeSettings
+
+    def __init__(self) -> None:
+        self._writers: dict[TableName, TableWriter] = {}
+
+    @abstractmethod
+    def writer(self, table: TableName) -> TableWriter:
+        """Return what stages the rows of a table. Raises ConnectError."""
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """Take records; those whose fields do not fit are reported, or fail the task."""
+        if not records or self.put_batch(Batch.from_records(records)):
+            return
+        for record in records:
+            try:
+                self._add(self._fitted(Batch.from_records([record])))
+            except DataError as error:
+                self._refuse(record, error)
+
+    def put_batch(self, batch: Batch) -> bool:
+        """Take a batch whole, or nothing of it where some row does not fit."""
+        try:
+            fits = self._fitted(batch)
+        except DataError:
+            return False
+        self._add(fits)
+        return True
+
+    def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
+        """Complete the files of all partitions: the first one's detail names them."""
+        ranges = {part.topic_partition: part for part in self.context.interval.ranges}
+        tables = {".".join(name): writer.finish() for name, writer in self._writers.items()} if positions else {}
+        staged: list[Staged] = []
+        for read, end in positions.items():
+            detail = {"topic_id": ranges[read].topic_id, "tables": {} if staged else tables}
+            staged.append(Staged(read.topic, read.partition, ranges[read].start, end, detail))
+        return staged
+
+    def stop(self) -> None:
+        """Close what is open."""
+        for writer in self._writers.values():
+            writer.discard()
+
+    def _fitted(self, batch: Batch) -> list[tuple[TableWriter, Any]]:
+        """Return what is to be added; stages nothing. Raises DataError."""
+        fits = []
+        for topic, piece in _pieces(without_nulls(batch, self.settings.nulls)):
+            rows: pa.Table | None = None
+            for table, wanted in self.settings.routing.tables_of(topic, piece):
+                rows = arrow_rows(rows_of_batch(piece, self.settings.extras)) if rows is None else rows
+                writer = self._writers.get(table) or self._begin(table)
+                fits.append((writer, writer.fit(rows if wanted is None else rows.take(wanted))))
+        return fits
+
+    def _begin(self, table: TableName) -> TableWriter:
+        writer = self._writers[table] = self.writer(table)
+        return writer
+
+    def _add(self, fits: Sequence[tuple[TableWriter, Any]]) -> None:
+        for writer, fit in fits:
+            writer.add(fit)
+        if sum(writer.buffered for writer in self._writers.values()) > _BUFFERED:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Write what is held back, the most first, until half the allowance is free."""
+        held = sum(writer.buffered for writer in self._writers.values())
+        for writer in sorted(self._writers.values(), key=lambda one: one.buffered, reverse=True):
+            if held <= _BUFFERED // 2:
+                return
+            held -= writer.buffered
+            writer.flush()
+
+    def _refuse(self, record: SinkRecord, error: Exception) -> None:
+        """Report a record that cannot be stored. Raises DataError unless errors are tolerated."""
+        place = f"topic {record.original_topic}, partition {record.original_kafka_partition}"
+        refusal = DataError(
+            f"{place}, offset {record.kafka_offset}: {error}; fix the producer, cast the field by a transform, "
+            "or let errors.tolerance=all skip such records"
+        )
+        refusal.__cause__ = error
+        reporter = self.context.errant_record_reporter
+        if reporter is None:
+            raise refusal
+        reporter.report(record, refusal)
+
+
+def _pieces(batch: Batch) -> Iterator[tuple[str, Batch]]:
+    for _, part in by_partition(batch):
+        for topic, some in by_topic(part):
+            for piece in uniform(some):
+                yield topic, piece

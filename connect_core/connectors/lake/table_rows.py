@@ -1,0 +1,22 @@
+"""Rows of a batch as an Arrow table whose columns are known to a table format."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from connect_core.connectors.filesystem.columns import stored, to_type
+from connect_core.connectors.filesystem.rows import VALUE, Rows
+
+__all__ = ["PLACEHOLDER", "arrow_rows"]
+
+PLACEHOLDER = VALUE
+"""The column of a table of rows that have none; it is always null."""
+
+
+def arrow_rows(rows: Rows) -> pa.Table:
+    """Return rows with typed columns only: what nothing but nulls are known of has no type yet. Raises DataError."""
+    columns = stored(rows.columns)
+    if not columns:
+        return pa.table({PLACEHOLDER: pa.nulls(rows.length, pa.string())})
+    schema = pa.schema([pa.field(name, to_type(kind)) for name, kind in columns])
+    return pa.Table.from_arrays(rows.cast(columns), schema=schema)

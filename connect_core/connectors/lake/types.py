@@ -1,0 +1,107 @@
+"""Types of a table's columns, and how far rows found make them wider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connect_core.errors import DataError
+
+__all__ = ["Evolution", "merged_schema", "plain_field", "plain_type", "table_type"]
+
+_PLAIN: Mapping[pa.DataType, pa.DataType] = {
+    pa.int8(): pa.int32(),
+    pa.int16(): pa.int32(),
+    pa.large_string(): pa.string(),
+    pa.large_binary(): pa.binary(),
+    pa.time32("ms"): pa.time64("us"),
+    pa.timestamp("ms", "UTC"): pa.timestamp("us", "UTC"),
+}
+_WIDER = {(pa.int32(), pa.int64()), (pa.float32(), pa.float64())}
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """What may be changed of a table's columns by the rows that are written."""
+
+    adds: bool
+    """Columns and nested fields may be added."""
+    ignores_case: bool = False
+    widens: bool = True
+    """Columns may also be made wider and optional."""
+
+
+def table_type(found: pa.DataType) -> pa.DataType:
+    """Return the type that both table formats have for one found. Raises DataError."""
+    if pa.types.is_struct(found):
+        return pa.struct([pa.field(part.name, table_type(part.type), part.nullable) for part in found.fields])
+    if pa.types.is_list(found) or pa.types.is_large_list(found):
+        return pa.list_(found.value_field.with_type(table_type(found.value_type)).with_name("element"))
+    if pa.types.is_map(found):
+        return pa.map_(table_type(found.key_type), found.item_field.with_type(table_type(found.item_type)))
+    if pa.types.is_decimal256(found):
+        if found.precision > 38 and found.scale > 38:
+            raise DataError(f"a decimal of scale {found.scale} has more digits than a table's 38")
+        return pa.decimal128(38, found.scale)
+    return _PLAIN.get(found, found)
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return a type as rows have it: strings, binaries and lists are not large and no views."""
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([plain_field(part) for part in kind.fields])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(plain_field(kind.value_field))
+    if pa.types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_field(kind.item_field))
+    return kind
+
+
+def plain_field(part: pa.Field) -> pa.Field:
+    """Return a field whose type is as rows have it."""
+    return pa.field(part.name, plain_type(part.type), part.nullable)
+
+
+def merged_schema(table: pa.Schema, found: pa.Schema, evolution: Evolution) -> pa.Schema:
+    """Return the table's columns with what the rows found add, by name; nullable where they lack one."""
+    return pa.schema(_merged(list(table), list(found), evolution))
+
+
+def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evolution) -> list[pa.Field]:
+    merged = {_key(part.name, evolution): part for part in table}
+    present = {_key(part.name, evolution): part for part in found}
+    if not evolution.adds:
+        return list(merged.values())
+    for key, part in present.items():
+        standing = merged.get(key)
+        if standing is None:
+            merged[key] = pa.field(part.name, table_type(part.type))
+        else:
+            wider = standing.with_type(_wider(standing.type, part.type, evolution))
+            merged[key] = wider.with_nullable(standing.nullable or (evolution.widens and part.nullable))
+    for key in merged.keys() - present.keys() if evolution.widens else ():
+        merged[key] = merged[key].with_nullable(True)
+    return list(merged.values())
+
+
+def _wider(table: pa.DataType, found: pa.DataType, evolution: Evolution) -> pa.DataType:
+    if pa.types.is_struct(table) and pa.types.is_struct(found):
+        return pa.struct(_merged(table.fields, found.fields, evolution))
+    if pa.types.is_list(table) and pa.types.is_list(found):
+        inner = table.value_field
+        return pa.list_(inner.with_type(_wider(inner.type, found.value_type, evolution)))
+    if pa.types.is_map(table) and pa.types.is_map(found):
+        inner = table.item_field
+        return pa.map_(table.key_type, inner.with_type(_wider(inner.type, found.item_type, evolution)))
+    wanted = table_type(found)
+    return wanted if evolution.widens and (table, wanted) in _WIDER else table
+
+
+def _key(name: str, evolution: Evolution) -> str:
+    return name.lower() if evolution.ignores_case else name

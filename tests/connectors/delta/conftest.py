@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("deltalake", reason="pip install 'connect-core[delta]'")
+
+from tests.connectors.delta.lake import Lake
+
+
+@pytest.fixture
+def lake(tmp_path) -> Lake:
+    return Lake(tmp_path)

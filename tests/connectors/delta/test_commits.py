@@ -1,0 +1,170 @@
+"""What is committed once: replays, zombies, crashes between steps, and other writers."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+from deltalake.table import TableAlterer
+
+from connect_core.api import TopicPartition
+from connect_core.errors import ConfigError, ConnectError, StaleEpochError
+from tests.connectors.delta.lake import Lake, numbered
+
+
+class Killed(BaseException):
+    pass
+
+
+def two_topics(first: int = 0) -> list[Any]:
+    return [*numbered([{"a": first}], "one", first=first), *numbered([{"b": first}], "two", first=first)]
+
+
+def test_an_interval_is_one_version_that_says_what_it_is(lake):
+    marker = lake.run(numbered([{"a": 1}, {"a": 2}]), numbered([{"a": 3}], partition=4), sequence=7)
+    (entry, _) = lake.table().history()
+    assert marker.positions == {("t", 0): 2, ("t", 4): 1}
+    found = {key.removeprefix("connect-core."): value for key, value in entry.items() if key.startswith("connect-")}
+    assert json.loads(found.pop("offsets")) == {"t": {"0": 2, "4": 1}}
+    assert found == {"connector": "copy", "deployment": "here", "incarnation": "1", "sequence": "7", "epoch": "1"}
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("answers", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("point", ["decision", "one", "two"])
+def test_a_driver_killed_between_tables_is_followed_by_another(lake, monkeypatch, point, answers):
+    """Every commit is a place to die: before it, and after it with the answer lost."""
+    lake.run(two_topics())
+    staged = lake.stage(two_topics(1), 2)
+    committer, key, commits = lake.committer(), lake.key(2), []
+    write, alter = DeltaTable.create_write_transaction, TableAlterer.set_table_properties
+
+    def dying(straight: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> None:
+            commits.append(straight)
+            is_here = len(commits) == 1 + ["decision", "one", "two"].index(point)
+            if is_here and not answers:
+                raise Killed
+            straight(*args, **kwargs)
+            if is_here:
+                raise Killed
+
+        return call
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DeltaTable, "create_write_transaction", dying(write))
+        patched.setattr(TableAlterer, "set_table_properties", dying(alter))
+        with suppress(Killed):
+            committer.publish(key, committer.commit(key, staged))
+
+    successor = lake.committer(2)
+    marker = successor.read_marker(key)
+    assert (marker is None) == (point == "decision" and not answers)
+    if marker is None:
+        marker = successor.commit(lake.key(2, epoch=2), lake.stage(two_topics(1), 2))
+    successor.publish(key, marker)
+    successor.sweep([])
+    assert sorted(row["a"] for row in lake.rows("one")) == [0, 1]
+    assert sorted(row["b"] for row in lake.rows("two")) == [0, 1]
+    assert len(lake.data_files()) == 4
+
+
+def test_a_zombie_that_publishes_late_appends_nothing(lake):
+    zombie = lake.committer(1)
+    marker = zombie.commit(lake.key(1), lake.stage(numbered([{"a": 1}])))
+    successor = lake.committer(2)
+    successor.publish(lake.key(1), marker)
+    successor.publish(lake.key(2, 2), successor.commit(lake.key(2, 2), lake.stage(numbered([{"a": 2}], first=1), 2)))
+    with pytest.raises(StaleEpochError):
+        zombie.publish(lake.key(1), marker)
+    zombie._epoch = None
+    zombie.publish(lake.key(1), marker)
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2]
+
+
+def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(lake, monkeypatch):
+    zombie, staged = lake.committer(1), lake.stage(numbered([{"a": 1}]))
+    straight, fenced = TableAlterer.set_table_properties, []
+
+    def late(*args: Any, **kwargs: Any) -> None:
+        if not fenced:
+            fenced.append(True)
+            lake.committer(2)
+        straight(*args, **kwargs)
+
+    monkeypatch.setattr(TableAlterer, "set_table_properties", late)
+    with pytest.raises(StaleEpochError):
+        zombie.commit(lake.key(1), staged)
+    assert lake.committer(2).read_marker(lake.key(1)) is None
+
+
+def test_others_between_look_and_commit_lose_nothing_and_double_nothing(lake, monkeypatch):
+    """A foreign writer, and a second driver that publishes the same interval, come first."""
+    lake.run(numbered([{"a": 1}]))
+    committer = lake.committer()
+    marker = committer.commit(lake.key(2), lake.stage(numbered([{"a": 2}], first=1), 2))
+    straight, others = DeltaTable.create_write_transaction, [0, 1]
+
+    def crowded(*args: Any, **kwargs: Any) -> None:
+        if others and others.pop() == 1:
+            write_deltalake(str(lake.folder / "lake" / "t"), pa.table({"a": [10]}), mode="append")
+        elif len(others) == 0 and not done:
+            done.append(True)
+            lake.committer().publish(lake.key(2), marker)
+        straight(*args, **kwargs)
+
+    done: list[bool] = []
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", crowded)
+    committer.publish(lake.key(2), marker)
+    assert done
+    assert sorted(row["a"] for row in lake.rows()) == [1, 2, 10]
+
+
+def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake):
+    for number in range(5):
+        lake.run(numbered([{"a": number}], first=number), sequence=number + 1)
+    lake.committer().abandon(lake.key(6), None)
+    committer = lake.committer(2)
+    found = [committer.read_marker(lake.key(sequence)) for sequence in range(1, 8)]
+    assert [None if one is None else one.positions for one in found] == [
+        *({TopicPartition("t", 0): number + 1} for number in range(5)), {}, None,
+    ]  # fmt: skip
+    assert committer.last_interval() == (1, 6)
+
+
+def test_another_deployment_is_refused_until_the_connector_is_deleted(lake, tmp_path):
+    lake.run(numbered([{"a": 1}]))
+    other = Lake(tmp_path, "there")
+    with pytest.raises(ConfigError, match="of the deployment here writes there"):
+        other.committer(2)
+    lake.committer(2).release()
+    other.committer(3)
+
+
+def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake):
+    committer = lake.committer()
+    marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))
+    (lake.folder / "lake" / "t").rename(lake.folder / "elsewhere")
+    with pytest.raises(ConnectError, match="table t is gone"):
+        committer.publish(lake.key(), marker)
+    DeltaTable.create(str(lake.folder / "lake" / "t"), pa.schema([pa.field("a", pa.int64())]))
+    committer.publish(lake.key(), marker)
+    assert lake.rows() == []
+
+
+def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake):
+    kept = lake.stage(numbered([{"a": 1}]))
+    lake.stage(numbered([{"a": 1}]))
+    committer = lake.committer()
+    committer.sweep([])
+    assert len(lake.data_files()) == 2, "an interval that is not decided may still run"
+    committer.publish(lake.key(), committer.commit(lake.key(), kept))
+    committer.sweep([lake.key()])
+    assert len(lake.data_files()) == 2
+    committer.sweep([])
+    assert len(lake.data_files()) == 1
+    assert lake.rows() == [{"a": 1}]

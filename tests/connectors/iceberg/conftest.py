@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pyiceberg", reason="pip install 'connect-core[iceberg]'")
+
+from tests.connectors.iceberg.lake import Lake
+
+
+@pytest.fixture
+def lake(tmp_path) -> Lake:
+    return Lake(tmp_path)

@@ -1,0 +1,108 @@
+"""A connector on a catalog of SQLite: tasks stage, the committer decides and appends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.table import Table
+
+from connect_core.api import Batch, CommitMarker, PartitionRange, SinkRecord, Staged
+from connect_core.connectors.iceberg.committer import IcebergCommitter
+from connect_core.connectors.iceberg.sink import IcebergSinkConnector
+from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of
+
+CONFIG = {
+    "iceberg.tables": "db.orders",
+    "iceberg.catalog.uri": "sqlite:///catalog.db",
+    "iceberg.catalog.warehouse": "warehouse",
+    "iceberg.tables.auto-create-enabled": "true",
+    "iceberg.tables.evolve-schema-enabled": "true",
+}
+
+
+def numbered(
+    values: Sequence[Any], topic: str = "t", partition: int = 0, first: int = 0, **more: Any
+) -> list[SinkRecord]:
+    return [
+        SinkRecord(topic, partition, value=value, kafka_offset=first + number, timestamp=1000 + number, **more)
+        for number, value in enumerate(values)
+    ]
+
+
+def ranges_of(records: Sequence[SinkRecord]) -> list[PartitionRange]:
+    places: dict[tuple[str, int], list[int]] = {}
+    for record in records:
+        place = record.original_topic or "", record.original_kafka_partition or 0
+        places.setdefault(place, []).append(record.kafka_offset)
+    return [
+        PartitionRange(topic, partition, min(some), max(some) + 1, f"id-{topic}")
+        for (topic, partition), some in places.items()
+    ]
+
+
+class Lake:
+    def __init__(self, folder: Path, name: str = "copy", deployment: str = "here", **config: str) -> None:
+        self.folder, self.name, self.deployment = folder, name, deployment
+        self.config = {**CONFIG, **{key.replace("__", "."): value for key, value in config.items()}}
+        self.reporter: Reporter | None = None
+        self._attempts = 0
+
+    def set(self, changes: Mapping[str, str]) -> None:
+        self.config = {**self.config, **changes}
+
+    def connector(self) -> IcebergSinkConnector:
+        connector = IcebergSinkConnector()
+        connector.initialize(DriverSide(limits_of(self.folder), self.name, self.deployment))
+        connector.start(self.config)
+        return connector
+
+    def committer(self, epoch: int = 1) -> IcebergCommitter:
+        committer = self.connector().committer(self.config)
+        assert isinstance(committer, IcebergCommitter)
+        committer.fence(epoch)
+        return committer
+
+    def stage(self, records: Sequence[SinkRecord], sequence: int = 1, batches: bool = False) -> Sequence[Staged]:
+        self._attempts += 1
+        attempt = f"1-{self._attempts}"
+        interval = interval_of(*ranges_of(records), sequence=sequence, attempt=attempt, connector=self.name)
+        task = self.connector().task_class()()
+        task.initialize(SinkSide(limits_of(self.folder), self.config, interval, self.reporter))
+        task.start(self.config)
+        try:
+            if not (batches and task.put_batch(Batch.from_records(records))):
+                task.put(records)
+            return task.stage({part.topic_partition: part.end for part in interval.ranges})
+        finally:
+            task.stop()
+
+    def run(self, *tasks: Sequence[SinkRecord], sequence: int = 1, batches: bool = False) -> CommitMarker:
+        """Run one interval, a task for each argument."""
+        staged = [part for records in tasks for part in self.stage(records, sequence, batches)]
+        committer, key = self.committer(), self.key(sequence)
+        marker = committer.commit(key, staged)
+        committer.publish(key, marker)
+        return marker
+
+    def key(self, sequence: int = 1, epoch: int = 1) -> Any:
+        return interval_of(sequence=sequence, epoch=epoch, connector=self.name).key
+
+    @property
+    def catalog(self) -> SqlCatalog:
+        place = self.folder.resolve()
+        return SqlCatalog("iceberg", uri=f"sqlite:///{place}/catalog.db", warehouse=f"file://{place}/warehouse")
+
+    def table(self, name: str | tuple[str, ...] = "db.orders") -> Table:
+        return self.catalog.load_table(name)
+
+    def rows(self, name: str | tuple[str, ...] = "db.orders") -> list[dict[str, Any]]:
+        return list(self.table(name).scan().to_arrow().to_pylist())
+
+    def types(self, name: str = "db.orders") -> dict[str, str]:
+        return {field.name: str(field.field_type) for field in self.table(name).schema().fields}
+
+    def data_files(self) -> list[Path]:
+        return sorted((self.folder / "warehouse").rglob("*.parquet"))
