@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["Program", "chromium", "mariadb_client", "mariadb_server", "prepare", "unpacked"]
+__all__ = ["Program", "azurite", "chromium", "mariadb_client", "mariadb_server", "prepare", "unpacked"]
 
 _SECONDS = 300.0
 
@@ -52,6 +52,11 @@ def mariadb_client() -> Program:
 def chromium() -> Program:
     """Return Chromium. Skips the test where it cannot be had."""
     return _or_skip(lambda: _program("chromium", "usr/lib/chromium/chromium", ("chromium",)))
+
+
+def azurite() -> Program:
+    """Return Azure's emulator of blobs, from the npm registry. Skips the test where it cannot be had."""
+    return _or_skip(lambda: Program(_npm("azurite", "3.37.0") / "node_modules" / ".bin" / "azurite-blob"))
 
 
 def prepare(found: Callable[[], Program]) -> str:
@@ -91,9 +96,33 @@ def _attempt(packages: tuple[str, ...]) -> str | None:
     return None
 
 
+@cache
+def _npm(package: str, version: str) -> Path:
+    """Return a folder with a package of the npm registry. Raises UnavailableError."""
+    root = _folder() / f"{package}-{version}"
+    if root.exists():
+        return root
+    if shutil.which("npm") is None:
+        raise UnavailableError(f"there is no npm to fetch {package} with (Debian: apt-get install npm)")
+    _folder().mkdir(parents=True, exist_ok=True)
+    with _locked(_folder() / "lock"), tempfile.TemporaryDirectory(dir=_folder()) as scratch:
+        if not root.exists():
+            _run(
+                ["npm", "install", "--no-audit", "--no-fund", "--prefix", scratch, f"{package}@{version}"],
+                Path(scratch),
+            )
+            Path(scratch).rename(root)
+            Path(scratch).mkdir()
+    return root
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("CONNECT_TEST_PACKAGES") or Path(__file__).parents[1] / ".cache" / "packages")
+
+
 def unpacked(packages: Sequence[str]) -> Path:
     """Return a folder with Debian packages, and those they need that this machine lacks. Raises UnavailableError."""
-    folder = Path(os.environ.get("CONNECT_TEST_PACKAGES") or Path(__file__).parents[1] / ".cache" / "packages")
+    folder = _folder()
     root = folder / "+".join(packages)
     if root.exists():
         return root

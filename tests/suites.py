@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree
 
-from tests.programs import Program, chromium, mariadb_server, prepare
+from tests.programs import Program, azurite, chromium, mariadb_server, prepare
 
 _NOTHING_COLLECTED = 5
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -39,7 +39,7 @@ SUITES: Mapping[str, str] = MappingProxyType(
 )
 """Name → the expression over markers; together they select every test."""
 _PROGRAMS: Mapping[str, tuple[Callable[[], Program], ...]] = MappingProxyType(
-    {"servers": (mariadb_server,), "browser": (chromium,)}
+    {"servers": (mariadb_server, azurite), "browser": (chromium,)}
 )
 """Name → the programs its tests drive that no Python package has."""
 

@@ -23,6 +23,8 @@ _CALLED_BY = {
     "raise_error": "connectors, by their context",
     "request_commit": "sink tasks, by their context",
     "seekable": "fastavro, of the file it writes to",
+    "readable": "a buffered reader, of the file it reads",
+    "readinto": "a buffered reader, of the file it reads",
     **dict.fromkeys(
         ("history_records", "lag_records", "last_interval_records", "last_interval_seconds"), "a scrape, by name"
     ),

@@ -31,7 +31,14 @@ from connect_core.connectors.filesystem.partitioners import (
     Partitioner,
     TimeBasedPartitioner,
 )
-from connect_core.connectors.filesystem.storages import LocalStorage, S3Storage, Storage
+from connect_core.connectors.filesystem.storages import (
+    AzureStorage,
+    GcsStorage,
+    HdfsStorage,
+    LocalStorage,
+    S3Storage,
+    Storage,
+)
 from connect_core.errors import ConfigError
 
 __all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
@@ -124,7 +131,14 @@ PARTITIONERS: Choice[Partitioner] = Choice(
 STORAGES: Choice[Storage] = Choice(
     "storages",
     Storage,  # type: ignore[type-abstract]
-    {"file": LocalStorage, "s3": S3Storage},
+    {
+        "file": LocalStorage,
+        "hdfs": HdfsStorage,
+        "s3": S3Storage,
+        "gs": GcsStorage,
+        "abfs": AzureStorage,
+        "abfss": AzureStorage,
+    },
 )
 
 

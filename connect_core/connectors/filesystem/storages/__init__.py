@@ -1,7 +1,20 @@
 """Where files are put: the contract of storages, and those that come with it."""
 
+from connect_core.connectors.filesystem.storages.azure import AzureStorage
+from connect_core.connectors.filesystem.storages.gcs import GcsStorage
+from connect_core.connectors.filesystem.storages.hdfs import HdfsStorage
 from connect_core.connectors.filesystem.storages.local import LocalStorage
 from connect_core.connectors.filesystem.storages.s3 import S3Storage
 from connect_core.connectors.filesystem.storages.storage import Held, Output, Staging, Storage
 
-__all__ = ["Held", "LocalStorage", "Output", "S3Storage", "Staging", "Storage"]
+__all__ = [
+    "AzureStorage",
+    "GcsStorage",
+    "HdfsStorage",
+    "Held",
+    "LocalStorage",
+    "Output",
+    "S3Storage",
+    "Staging",
+    "Storage",
+]

@@ -1,0 +1,194 @@
+"""Calls of Azure Blob Storage, each with a time limit and clear errors."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from connect_core.errors import ConfigError, ConnectError, RetriableError
+
+if TYPE_CHECKING:
+    from azure.storage.blob import BlobProperties, ContainerClient
+
+__all__ = ["BLOCK", "AzureContainer", "AzureLogin"]
+
+BLOCK = 8 * 1024 * 1024
+_SECONDS = 60
+_REMEDIES: Mapping[str, str] = {
+    "ContainerNotFound": "make the container, or correct its name in path",
+    "AuthenticationFailed": "correct azure.account.key or azure.sas.token, and the machine's clock",
+    "AuthorizationFailure": "correct azure.account.key or azure.sas.token, or let the firewall admit the worker",
+    "AuthorizationPermissionMismatch": "give the worker's identity the role Storage Blob Data Contributor",
+    "AccountIsDisabled": "enable the storage account",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AzureLogin:
+    """Who calls, and where: the account's URL for blobs."""
+
+    url: str
+    account_key: str | None
+    sas_token: str | None
+
+    def container(self, name: str) -> ContainerClient:
+        """Return a client. Raises ConfigError."""
+        try:
+            from azure.storage.blob import ContainerClient
+        except ImportError as error:
+            raise _missing("azure-storage-blob") from error
+        limits = {"connection_timeout": _SECONDS // 3, "read_timeout": _SECONDS, "retry_total": 3}
+        try:
+            return ContainerClient(self.url, name, self._credential(), **limits)
+        except ValueError as error:
+            raise ConfigError("azure.account.key", "[hidden]", f"{error}; give the key in base64") from error
+
+    def _credential(self) -> Any:
+        if self.account_key:
+            from azure.core.credentials import AzureNamedKeyCredential
+
+            return AzureNamedKeyCredential(_account(self.url), self.account_key)
+        if self.sas_token:
+            return self.sas_token.lstrip("?")
+        try:
+            from azure.identity import DefaultAzureCredential
+        except ImportError as error:
+            raise _missing("azure-identity") from error
+        return DefaultAzureCredential()
+
+
+class AzureContainer:
+    """The blobs of one container."""
+
+    def __init__(self, login: AzureLogin, name: str) -> None:
+        self.name = name
+        self._container = login.container(name)
+
+    def read(self, name: str) -> bytes | None:
+        """Return a blob's bytes, ``None`` if there is none."""
+        with self._calling(), _absent():
+            data: bytes = self._container.download_blob(name).readall()
+            return data
+        return None
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        """Return the bytes of a blob in pieces, none if it is not there."""
+        with self._calling(), _absent():
+            yield from self._container.download_blob(name).chunks()
+
+    def create(self, name: str, data: bytes) -> None:
+        """Write a blob unless there is one."""
+        with suppress(FileExistsError):
+            self.put_new(name, data)
+
+    def put_new(self, name: str, data: Any) -> None:
+        """Write a blob. Raises FileExistsError."""
+        from azure.core.exceptions import ResourceExistsError
+
+        with self._calling():
+            try:
+                self._container.upload_blob(name, data, overwrite=False)
+            except ResourceExistsError as error:
+                raise FileExistsError(f"{name} is there already") from error
+
+    def put(self, name: str, data: bytes) -> None:
+        """Write a blob in place of what is there."""
+        with self._calling():
+            self._container.upload_blob(name, data, overwrite=True)
+
+    def stage(self, name: str, pieces: Iterator[bytes]) -> list[str]:
+        """Upload blocks under a name, where nobody sees them → their ids, which no other upload has."""
+        blob, mine, ids = self._container.get_blob_client(name), secrets.token_hex(8), []
+        for number, piece in enumerate(pieces):
+            # All ids of a blob must have one length.
+            ids.append(base64.b64encode(f"{mine}-{number:07d}".encode()).decode())
+            with self._calling():
+                blob.stage_block(ids[-1], piece, length=len(piece))
+        return ids
+
+    def commit(self, name: str, ids: Sequence[str], md5: bytes) -> bool:
+        """Make a blob of blocks, in place of what is there: one step → false where they are not there any more."""
+        from azure.core.exceptions import HttpResponseError
+        from azure.storage.blob import BlobBlock, ContentSettings
+
+        settings = ContentSettings(content_type="application/octet-stream", content_md5=bytearray(md5))
+        with self._calling():
+            try:
+                blocks = [BlobBlock(one) for one in ids]
+                self._container.get_blob_client(name).commit_block_list(blocks, content_settings=settings)
+            except HttpResponseError as error:
+                if _code(error) == "InvalidBlockList":
+                    return False
+                raise
+        return True
+
+    def status(self, name: str) -> BlobProperties | None:
+        """Return what is known of a blob, ``None`` if it is not there."""
+        with self._calling(), _absent():
+            return self._container.get_blob_client(name).get_blob_properties()
+        return None
+
+    def names(self, prefix: str) -> list[str]:
+        """Return what stands behind a prefix, up to the next slash."""
+        with self._calling():
+            found = [one.name for one in self._container.walk_blobs(name_starts_with=prefix)]
+        return [name.removeprefix(prefix).rstrip("/") for name in found if name != prefix]
+
+    def remove(self, name: str) -> None:
+        """Remove a blob, if it is there."""
+        with self._calling(), _absent():
+            self._container.delete_blob(name)
+
+    def remove_all(self, prefix: str) -> None:
+        """Remove the blobs whose names begin so; with a hierarchical namespace folders come after what they hold."""
+        with self._calling():
+            names = [one.name for one in self._container.list_blobs(name_starts_with=prefix)]
+        for name in sorted(names, reverse=True):
+            self.remove(name)
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        """Turn what Azure's client raises in the block into RetriableError."""
+        from azure.core.exceptions import AzureError
+
+        try:
+            yield
+        except ConnectError:
+            raise
+        except AzureError as error:
+            code = _code(error)
+            remedy = _REMEDIES.get(code, "see whether the account can be reached, and the worker may write there")
+            reason = str(error).split("\n")[0][:400]
+            raise RetriableError(f"Azure's container {self.name} fails: {code}: {reason}; {remedy}") from error
+
+
+@contextmanager
+def _absent() -> Iterator[None]:
+    """Pass over that a blob is not there; a container that is not there is an error."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    try:
+        yield
+    except ResourceNotFoundError as error:
+        if _code(error) == "ContainerNotFound":
+            raise
+
+
+def _code(error: Exception) -> str:
+    code = getattr(error, "error_code", None)
+    return str(getattr(code, "value", code) or type(error).__name__)
+
+
+def _account(url: str) -> str:
+    """Return the account of ``https://account.blob…`` or ``http://127.0.0.1:10000/account``."""
+    host, _, path = url.split("://", 1)[1].partition("/")
+    return path.strip("/") or host.partition(".")[0]
+
+
+def _missing(wheel: str) -> ConfigError:
+    text = f"this worker lacks the wheel {wheel}; install it by pip install 'connect-core[azure]'"
+    return ConfigError("path", "abfss://", text)

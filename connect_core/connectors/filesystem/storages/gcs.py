@@ -1,0 +1,178 @@
+"""A prefix in a bucket of Google Cloud Storage."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from urllib.parse import urlsplit
+
+from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.allowed_file import allowed_path
+from connect_core.connectors.allowed_host import ensure_allowed_host
+from connect_core.connectors.control_store import ControlStore
+from connect_core.connectors.filesystem.storages.bucket_url import BucketUrl, placed
+from connect_core.connectors.filesystem.storages.gcs_client import CHUNK, GcsBucket, GcsLogin
+from connect_core.connectors.filesystem.storages.object_control import ObjectControlStore
+from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
+from connect_core.connectors.filesystem.storages.storage import Held, Storage
+from connect_core.errors import ConfigError, ConnectError, RetriableError
+
+__all__ = ["GcsStaging", "GcsStorage"]
+
+_KEY = "path"
+_FORM = "gs://bucket/folder"
+_FILE, _JSON, _ENDPOINT = "gcs.credentials.path", "gcs.credentials.json", "gcs.endpoint"
+_HOST = "storage.googleapis.com"
+
+
+class GcsStorage(Storage):
+    """Stages objects below the control folder; publication copies them in the store, where readers see all or none.
+
+    An upload that is left unfinished under the final name would save the copy, but whoever finishes one must send
+    its last bytes and hold its secret address, and Google drops it after a week.
+    """
+
+    definition = (
+        ConfigDef()
+        .define(
+            _FILE,
+            ConfigType.STRING,
+            None,
+            importance=Importance.MEDIUM,
+            doc="For gs://: the file of a service account's key, within file.roots of the driver and all workers; the "
+            "machine's own account (Application Default Credentials) if neither is set.",
+        )
+        .define(
+            _JSON,
+            ConfigType.PASSWORD,
+            None,
+            importance=Importance.MEDIUM,
+            doc="For gs://: a service account's key as JSON, in place of gcs.credentials.path.",
+        )
+        .define(
+            _ENDPOINT,
+            ConfigType.STRING,
+            None,
+            importance=Importance.LOW,
+            doc="For gs://: another address of the API, as of an emulator; called without a login if no key is set.",
+        )
+    )
+    control: ControlStore
+
+    def __init__(self, bucket: GcsBucket, root: Path) -> None:
+        self._bucket = bucket
+        self._root = root
+        self.control = ObjectControlStore(bucket)
+
+    @classmethod
+    def open(cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> GcsStorage:
+        """Return the storage of a prefix. Raises ConfigError, at work RetriableError."""
+        place = BucketUrl.of(_KEY, url, _FORM)
+        parsed = AbstractConfig(cls.definition, config)
+        endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
+        ensure_allowed_host(_ENDPOINT, (urlsplit(endpoint).hostname if endpoint else _HOST) or "", limits)
+        secret = parsed.get_password(_JSON)
+        login = GcsLogin(endpoint, file and str(allowed_path(_FILE, file, limits)), secret.value if secret else None)
+        storage = cls(GcsBucket(login, place.bucket), place.root)
+        try:
+            storage._check(is_tried=not is_at_work)
+        except ConnectError as error:
+            raise error if is_at_work else ConfigError(_KEY, url, str(error)) from error
+        return storage
+
+    @classmethod
+    def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
+        """Return endpoint, bucket and prefix. Raises ConfigError."""
+        place = BucketUrl.of(_KEY, url, _FORM)
+        endpoint = AbstractConfig(cls.definition, config).get_string(_ENDPOINT)
+        return f"{endpoint or ''}gs://{place.bucket}/{place.prefix}"
+
+    @property
+    def root(self) -> Path:
+        """The prefix."""
+        return self._root
+
+    def staging(self, folder: Path) -> GcsStaging:
+        """Return what is staged below a prefix."""
+        return GcsStaging(self._bucket, self._root, folder)
+
+    def settle(self, names: Collection[str]) -> None:
+        """Do nothing: the store answers once an object is durable."""
+
+    def mark(self, name: str) -> None:
+        """Write an empty object."""
+        self._bucket.put(placed(self._root, name), b"")
+
+    def unmark(self, name: str) -> None:
+        """Remove an empty object, if it is there."""
+        self._bucket.remove(placed(self._root, name))
+
+    def _check(self, *, is_tried: bool) -> None:
+        self.control.names(self._root / "_connect")
+        if is_tried:
+            trial = placed(self._root, f"_connect/+tmp/{secrets.token_hex(8)}.trial")
+            self._bucket.put(trial, b"")
+            self._bucket.remove(trial)
+
+
+@dataclass(frozen=True, slots=True)
+class GcsStaging:
+    """Objects below a prefix; what is held of one is its name there, size, generation and MD5."""
+
+    bucket: GcsBucket
+    root: Path
+    folder: Path
+    spool: Spool = field(default_factory=Spool)
+
+    def create(self, name: str, expected: str) -> Output:
+        """Begin a file on this machine: a call that fails while records are taken must not have them come again."""
+        return Output(name, self.spool, self._upload)
+
+    def open(self, held: Held) -> BinaryIO:
+        """Open a finished object for reading."""
+        blob = self.bucket.status(placed(self.folder, held["staged"]))
+        if blob is None:
+            raise RetriableError(f"{held['staged']} is gone from {self.folder}; the interval is to run again")
+        return cast(BinaryIO, blob.open("rb", chunk_size=CHUNK))
+
+    def publish(self, held: Held, final: str) -> None:
+        """Copy an object to its final name, unless that was done."""
+        place = placed(self.root, final)
+        if _is_same(self.bucket.status(place), held):
+            return
+        staged = self.bucket.status(placed(self.folder, held["staged"]))
+        if staged is None or staged.generation != held["generation"] or not _is_same(staged, held):
+            what = "is missing" if staged is None else "is not what was staged"
+            raise ConnectError(
+                f"{held['staged']} {what} in gs://{self.bucket.name}/{self.folder}, yet the interval's manifest names "
+                f"it for {place} ({held['size']} bytes), so that nothing is published; restore the object, or delete "
+                "the manifest to have the interval exported again"
+            )
+        self.bucket.copy(staged, place)
+
+    def _upload(self, name: str, content: Content, final: str) -> Held:
+        place, digest = placed(self.folder, name), hashlib.md5(usedforsecurity=False)
+        if self.bucket.status(place) is not None:
+            raise FileExistsError(f"{place} is there already")
+        self.bucket.upload(place, _digested(content.pieces(CHUNK), digest))
+        blob = self.bucket.status(place)
+        held = {"staged": name, "size": content.size, "md5": base64.b64encode(digest.digest()).decode()}
+        if blob is None or not _is_same(blob, held):
+            raise RetriableError(f"{place} is gone or is not what was written: {content.size} bytes")
+        return {**held, "generation": blob.generation}
+
+
+def _digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
+    for piece in pieces:
+        digest.update(piece)
+        yield piece
+
+
+def _is_same(blob: Any, held: Held) -> bool:
+    return blob is not None and (blob.size, blob.md5_hash) == (held["size"], held["md5"])
