@@ -235,6 +235,8 @@ class ConnectorConfig:
             topics_regex=of.get("topics.regex") or None,
             caps=interval_caps(of),
             bound=of["interval.bound"],
+            future=of["interval.future.timestamps"],
+            skew_ms=of["interval.future.skew.ms"],
             data_loss=of["interval.data.loss"],
             offset_reset=self._offset_reset(),
             consumer_group=consumer_group(self.resolved) if self.type is ConnectorType.SINK else "",

@@ -68,6 +68,13 @@ _ROWS: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
     ("schedule", ConfigType.STRING, "@continuous", _Schedule(), "When runs of the connector begin."),
     ("schedule.retries", ConfigType.INT, 3, Range.at_least(0), "How often Airflow tries a failed run again."),
     (
+        "schedule.catchup",
+        ConfigType.BOOLEAN,
+        False,
+        None,
+        "Whether runs missed since the connector was made are made up for, each with its own data interval.",
+    ),
+    (
         "schedule.pool",
         ConfigType.STRING,
         None,
@@ -102,7 +109,23 @@ _ROWS: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
         ConfigType.STRING,
         "latest",
         ValidString.one_of("latest", "data_interval_end"),
-        "Where an interval of a sink ends: all there is, or the end of Airflow's data interval.",
+        "Where an interval of a sink ends: all there is, or before the first record of each partition that is of the "
+        "end of Airflow's data interval or later; without one, of the asset's or the run's own time.",
+    ),
+    (
+        "interval.future.timestamps",
+        ConfigType.STRING,
+        "fail",
+        ValidString.one_of("fail", "advance"),
+        "What to do where an interval that ends by a time would not move for a record later than now: fail, or take "
+        "such records with those around them, counted and audited.",
+    ),
+    (
+        "interval.future.skew.ms",
+        ConfigType.LONG,
+        300000,
+        Range.at_least(0),
+        "How much later than now a record may be before interval.future.timestamps holds for it.",
     ),
     (
         "interval.data.loss",

@@ -63,6 +63,7 @@ def check_sink(config: Mapping[str, str | None], values: dict[str, ConfigValue],
     _check_topics(config, values)
     _check_dead_letters(config, values)
     _check_group(config, values, deployment)
+    _check_bound(config, values)
 
 
 def _check_topics(config: Mapping[str, str | None], values: dict[str, ConfigValue]) -> None:
@@ -96,6 +97,12 @@ def _check_group(config: Mapping[str, str | None], values: dict[str, ConfigValue
     else:
         name, who = "name", f"Consumer group for sink connector named {config['name']}"
     _add(values, name, config[name], f"{who} conflicts with Connect worker group {deployment}")
+
+
+def _check_bound(config: Mapping[str, str | None], values: dict[str, ConfigValue]) -> None:
+    if config.get("interval.bound") == "data_interval_end" and config.get("schedule", "@continuous") == "@continuous":
+        error = "A connector with schedule=@continuous has no data interval; give it a cron line, a duration or assets."
+        _add(values, "interval.bound", "data_interval_end", error)
 
 
 def _is_given(config: Mapping[str, str | None], name: str) -> bool:

@@ -64,8 +64,8 @@ def _connector_dag(dag_id: str, connector: ScheduledConnector, operator: type[Co
         doc_md=_documentation(connector, remark),
         tags=sorted({TAG, connector.type.value, connector.name[:_TAG_LENGTH]}),
         schedule=_work(dag_id, connector.name) if schedule == CONTINUOUS else schedule,
-        start_date=_START_DATE,
-        catchup=False,
+        start_date=_start_date(connector),
+        catchup=connector.catchup_since is not None,
         max_active_runs=_MOST_RUNS if schedule == CONTINUOUS else 1,
         is_paused_upon_creation=False,
     ) as dag:
@@ -79,6 +79,10 @@ def _connector_dag(dag_id: str, connector: ScheduledConnector, operator: type[Co
             **settings,
         )
     return dag
+
+
+def _start_date(connector: ScheduledConnector) -> datetime:
+    return _START_DATE if connector.catchup_since is None else datetime.fromisoformat(connector.catchup_since)
 
 
 def _work(dag_id: str, connector: str) -> Asset:

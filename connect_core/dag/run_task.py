@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import Asset, AssetAlias, BaseOperator, BaseOperatorLink
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
+from connect_core.dag.bound_time import bound_time_of
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 
@@ -90,7 +91,7 @@ class ConnectorTask(BaseOperator):
             continuous=self.continuous,
             asked=_is_asked(run.run_type, instance.try_number),
             last_try=instance.try_number > instance.max_tries,
-            bound_time=run.data_interval_end,
+            bound_time=bound_time_of(context),
         )
 
     def _conclude(self, outcome: RunOutcome, context: Context) -> Any:

@@ -18,6 +18,7 @@ from connect_core.interval.effects import (
     ReadGroupOffsets,
     ReadOffsetsTopic,
     ReadPartitionEnds,
+    ReadTimeBounds,
     WriteEpoch,
     WriteOffsets,
 )
@@ -29,6 +30,7 @@ from connect_core.kafka.heartbeat import StatusTail, ask_to_stop
 from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.progress import TaskReport
+from connect_core.kafka.time_bounds import time_bounds
 from connect_core.settings import WorkerSettings
 
 __all__ = ["KafkaEffects"]
@@ -75,6 +77,7 @@ class KafkaEffects:
             FenceProducers: self._fence_producers,
             ReadOffsetsTopic: self._read_offsets_topic,
             ReadPartitionEnds: self._read_partition_ends,
+            ReadTimeBounds: lambda effect: time_bounds(self.clients, effect),
             ReadGroupOffsets: self._read_group_offsets,
             CommitGroupOffsets: self._commit_group_offsets,
             ForgetGroup: self._forget_group,
@@ -127,7 +130,7 @@ class KafkaEffects:
         return self._offsets(effect.topic).read(effect.connector, effect.position).projection()
 
     def _read_partition_ends(self, effect: ReadPartitionEnds) -> Mapping[TopicPartition, PartitionEnds]:
-        return self._admin.partition_ends(effect.topics, effect.regex, effect.before)
+        return self._admin.partition_ends(effect.topics, effect.regex)
 
     def _read_group_offsets(self, effect: ReadGroupOffsets) -> Mapping[TopicPartition, int]:
         return self._admin.group_offsets(effect.group, effect.partitions)

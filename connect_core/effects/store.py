@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from connect_core.api.records import TopicPartition
@@ -19,11 +20,13 @@ from connect_core.interval.effects import (
     LoadOffsets,
     LoadOffsetStates,
     LoadResults,
+    LoadTimeBefore,
     LoadUnfinished,
     RaiseEpoch,
     RaiseIncarnation,
     RecordAttempt,
     RecordDeal,
+    RecordFuture,
     RecordLosses,
     ReleaseLease,
     RepairOffsets,
@@ -39,7 +42,17 @@ from connect_core.interval.values import (
     SourceOffsets,
     TaskResult,
 )
-from connect_core.store import Database, attempts, configs, connectors, intents, intervals, leases, offsets
+from connect_core.store import (
+    Database,
+    attempts,
+    configs,
+    connectors,
+    intents,
+    interval_history,
+    intervals,
+    leases,
+    offsets,
+)
 from connect_core.store.attempts import TaskProgress
 from connect_core.store.intervals import RunIdentity
 
@@ -71,6 +84,8 @@ class StoreEffects:
             RecordLosses: self._record_losses,
             LoadUnfinished: self._load_unfinished,
             LoadResults: self._load_results,
+            LoadTimeBefore: self._load_time_before,
+            RecordFuture: self._record_future,
             LoadOffsets: self._load_offsets,
             LoadOffsetStates: self._load_offset_states,
             InsertInterval: self._insert,
@@ -150,6 +165,14 @@ class StoreEffects:
     def _record_losses(self, effect: RecordLosses) -> None:
         with self.database.write() as connection:
             intervals.record_losses(connection, effect.connector, effect.epoch, effect.losses)
+
+    def _record_future(self, effect: RecordFuture) -> None:
+        with self.database.write() as connection:
+            intervals.record_future(connection, effect.connector, effect.epoch, effect.found)
+
+    def _load_time_before(self, effect: LoadTimeBefore) -> datetime | None:
+        with self.database.read() as connection:
+            return interval_history.time_before(connection, effect.connector, effect.incarnation, effect.before)
 
     def _load_results(self, effect: LoadResults) -> tuple[TaskResult, ...]:
         with self.database.read() as connection:

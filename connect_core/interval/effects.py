@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from connect_core.api.records import TopicPartition
@@ -27,6 +26,7 @@ from connect_core.interval.target_effects import (
     SweepTarget,
     TaskConfigs,
 )
+from connect_core.interval.time_bounds import LoadTimeBefore, ReadTimeBounds, RecordFuture
 from connect_core.interval.values import (
     IntervalRow,
     IntervalState,
@@ -58,6 +58,7 @@ __all__ = [
     "LoadOffsetStates",
     "LoadOffsets",
     "LoadResults",
+    "LoadTimeBefore",
     "LoadUnfinished",
     "PublishTarget",
     "RaiseEpoch",
@@ -67,8 +68,10 @@ __all__ = [
     "ReadOffsetsTopic",
     "ReadPartitionEnds",
     "ReadTargetMarker",
+    "ReadTimeBounds",
     "RecordAttempt",
     "RecordDeal",
+    "RecordFuture",
     "RecordLosses",
     "ReleaseLease",
     "ReleaseTarget",
@@ -335,14 +338,10 @@ class ReadOffsetsTopic(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ReadPartitionEnds(Effect):
-    """Read the ends of all partitions, of topics that exist → ``Mapping[TopicPartition, PartitionEnds]``.
-
-    With ``before`` ``stable`` is at most the first offset whose timestamp is not earlier.
-    """
+    """Read the ends of all partitions, of topics that exist → ``Mapping[TopicPartition, PartitionEnds]``."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
-    before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange, Staged
+from connect_core.interval.time_bounds import RecordTimes
 
 __all__ = [
     "ConnectorState",
@@ -120,6 +121,10 @@ class IntervalSettings:
     caps: IntervalCaps = field(default_factory=IntervalCaps)
     bound: str = "latest"
     """``latest`` or ``data_interval_end`` (``interval.bound``)."""
+    future: str = "fail"
+    """``fail`` or ``advance``: what to do where a record from the future holds up such an interval."""
+    skew_ms: int = 300_000
+    """How much later than now a record may be (``interval.future.skew.ms``)."""
     data_loss: str = "fail"
     """``fail`` or ``skip``: what to do when planned offsets were removed (``interval.data.loss``)."""
     offset_reset: str = "earliest"
@@ -219,6 +224,8 @@ class TaskPlan:
     columns: Mapping[str, ColumnTypes] = field(default_factory=dict)
     staged_commit: bool = False
     """Whether the connector's committer commits what tasks stage."""
+    times: RecordTimes = field(default_factory=RecordTimes)
+    """By which a sink counts late and future records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +268,10 @@ class Counts:
     dropped: int = 0
     fallbacks: int = 0
     """Batches that had to go through the record lane."""
+    late: int = 0
+    """Records of a time by which an earlier interval had ended."""
+    future: int = 0
+    """Records of the time this interval ends by, or later, that it was let take."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
@@ -269,6 +280,8 @@ class Counts:
             self.skipped + other.skipped,
             self.dropped + other.dropped,
             self.fallbacks + other.fallbacks,
+            self.late + other.late,
+            self.future + other.future,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import datetime
 
 from confluent_kafka.admin import AdminClient
 
@@ -44,12 +43,10 @@ class KafkaAdmin:
         """Return the id of each topic that exists."""
         return topic_ids(self.client, names, self.servers)
 
-    def partition_ends(
-        self, topics: Iterable[str], regex: str | None = None, before: datetime | None = None
-    ) -> dict[TopicPartition, PartitionEnds]:
+    def partition_ends(self, topics: Iterable[str], regex: str | None = None) -> dict[TopicPartition, PartitionEnds]:
         """Return the ends of all partitions of these topics and of those that match."""
         names = {*topics, *(self.topics(regex) if regex else ())}
-        return partition_ends(self.client, names, self.servers, before)
+        return partition_ends(self.client, names, self.servers)
 
     def group_offsets(self, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Return what a group has committed of these partitions."""

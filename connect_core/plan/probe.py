@@ -42,6 +42,6 @@ def has_data(run: Run) -> Steps[bool | None]:
         return None if upper is None else not is_reached(upper, offsets)
     positions: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
     ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
-        run.settings.topics, run.settings.topics_regex, run.read_before
+        run.settings.topics, run.settings.topics_regex
     )
     return any(end.stable > positions.get(part, end.earliest) for part, end in ends.items())

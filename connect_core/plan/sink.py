@@ -20,6 +20,7 @@ from connect_core.interval.effects import (
     RestartInterval,
 )
 from connect_core.interval.sink_positions import sink_offsets
+from connect_core.interval.time_bounds import RecordTimes
 from connect_core.interval.values import (
     ConnectorType,
     IntervalRow,
@@ -40,6 +41,7 @@ from connect_core.plan.fence import begin_above, fence_sink, reloaded
 from connect_core.plan.recovery import finish_marked, recovered
 from connect_core.plan.restart import kept_results
 from connect_core.plan.run import Run, Steps, make_plan
+from connect_core.plan.times import bounded_by_time, record_times
 
 __all__ = ["plan_sink"]
 
@@ -74,6 +76,7 @@ def _next(run: Run, deal: TaskDeal, kept: Positions | None) -> Steps[Plan | None
     """Write the row of the next interval, if there is anything to read."""
     positions, forgotten = yield from _positions(run, kept)
     available, losses = yield from _available_ranges(run, positions, forgotten, moves_target=kept is not None)
+    available, is_cut = yield from bounded_by_time(run, available)
     ranges = cap_ranges(available, run.settings.caps.records)
     if not deal.configs or all(part.start == part.end for part in ranges):
         return None
@@ -85,10 +88,11 @@ def _next(run: Run, deal: TaskDeal, kept: Positions | None) -> Steps[Plan | None
         run.deal or "",
         ranges=ranges,
         tasks=len(deal.configs),
-        bound_time=run.bound_time,
+        bound_time=run.read_before,
     )
     yield InsertInterval(row)
-    return replace(_plan(run, row, deal, ()), is_last=ranges == available)
+    plan = _plan(run, row, deal, (), (yield from record_times(run, row)))
+    return replace(plan, is_last=ranges == available and not is_cut)
 
 
 def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
@@ -152,7 +156,8 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
         ranges=ranges,
         kept=tuple(result.task for result in results),
     )
-    return replace(_plan(run, restarted, deal, results), is_last=False)
+    times = yield from record_times(run, restarted)
+    return replace(_plan(run, restarted, deal, results, times), is_last=False)
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:
@@ -185,9 +190,7 @@ def _available_ranges(
     run: Run, positions: Positions, forgotten: frozenset[str], moves_target: bool
 ) -> Steps[tuple[tuple[PartitionRange, ...], tuple[LostRecords, ...]]]:
     settings = run.settings
-    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
-        settings.topics, settings.topics_regex, run.read_before
-    )
+    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(settings.topics, settings.topics_regex)
     first: Positions = {}
     fresh = tuple(sorted(part for part in ends if part not in positions))
     if fresh:
@@ -222,10 +225,11 @@ def _begin_partitions(
         yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)
 
 
-def _plan(run: Run, row: IntervalRow, deal: TaskDeal, kept: Sequence[TaskResult]) -> Plan:
+def _plan(run: Run, row: IntervalRow, deal: TaskDeal, kept: Sequence[TaskResult], times: RecordTimes) -> Plan:
     shares = deal_ranges(row.ranges, max(1, len(deal.configs)))
     tasks = {task: _share(run, row, task, ranges, deal) for task, ranges in enumerate(shares) if _has_records(ranges)}
-    return make_plan(run, row, deal, tasks, kept)
+    timed = {task: replace(share, times=times) for task, share in tasks.items()}
+    return make_plan(run, row, deal, timed, kept)
 
 
 def _has_records(ranges: tuple[PartitionRange, ...]) -> bool:

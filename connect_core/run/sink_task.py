@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import pyarrow.compute as pc
+
 from connect_core.api.batch import Batch
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.failpoints import reach
+from connect_core.interval.time_bounds import RecordTimes
 from connect_core.interval.values import Counts, SkippedRecords
 from connect_core.kafka.raw_batch import RawBatch
 from connect_core.kafka.reader import BoundedReader
@@ -48,6 +51,7 @@ class SinkWork:
     timeouts: Timeouts = field(default_factory=Timeouts)
     summary: SkippedSummary = field(default_factory=SkippedSummary)
     letters: SinkDeadLetters | None = None
+    times: RecordTimes = field(default_factory=RecordTimes)
 
 
 @dataclass(slots=True)
@@ -64,6 +68,8 @@ class SinkRun:
     control: TaskControl
     records: int = 0
     bytes: int = 0
+    late: int = 0
+    future: int = 0
     positions: dict[TopicPartition, int] = field(default_factory=dict)
     staged: tuple[Staged, ...] = ()
     topics: set[str] = field(default_factory=set)
@@ -97,6 +103,8 @@ class SinkRun:
             self.bytes,
             pipeline.tolerance.skipped,
             fallbacks=max(pipeline.fallbacks, converters.fallbacks),
+            late=self.late,
+            future=self.future,
         )
 
     def skipped(self) -> tuple[SkippedRecords, ...]:
@@ -137,7 +145,15 @@ class SinkRun:
             self._retried("put", lambda: self._put(batch))
         self.records += len(raw.value)
         self.bytes += sum(map(len, filter(None, raw.value)))
+        self._count_times(raw)
         reach("K4", self.control.connector)
+
+    def _count_times(self, raw: RawBatch) -> None:
+        times = self.work.times
+        if times.late is not None:
+            self.late += pc.sum(pc.less(raw.timestamp, times.late)).as_py() or 0
+        if times.bound is not None:
+            self.future += pc.sum(pc.greater_equal(raw.timestamp, times.bound)).as_py() or 0
 
     def _put(self, batch: Batch) -> None:
         if not self.work.task.put_batch(batch):

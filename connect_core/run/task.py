@@ -177,6 +177,7 @@ def _run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
         tools.timeouts,
         tools.summary,
         letters,
+        plan.times,
     )
     run = SinkRun(work, tools.control)
     with _heartbeat(plan, tools):

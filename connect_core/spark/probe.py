@@ -91,7 +91,7 @@ class ConnectorProbe:
         """Return the ends of all named topics; ``None`` where one of them spoils the answer for the others."""
         named = sorted({topic for settings in configs for topic in settings.topics})
         try:
-            return self.admin.partition_ends(tuple(named), None, None)
+            return self.admin.partition_ends(tuple(named))
         except RetriableError as error:
             if not isinstance(error, LeaderChangingError):
                 raise
@@ -103,7 +103,7 @@ class ConnectorProbe:
     def _is_due(self, name: str, settings: IntervalSettings, ends: Ends | None, stored: Mapping[str, Any]) -> bool:
         try:
             if settings.topics_regex or ends is None:
-                mine = self.admin.partition_ends(settings.topics, settings.topics_regex, None)
+                mine = self.admin.partition_ends(settings.topics, settings.topics_regex)
             else:
                 mine = {part: end for part, end in ends.items() if part.topic in settings.topics}
             return _has_more(mine, offsets.sink_positions(stored))

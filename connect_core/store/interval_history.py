@@ -13,7 +13,7 @@ from connect_core.interval.values import Counts, IntervalRow, IntervalState
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.rows import counts_from, interval_row
 
-__all__ = ["IntervalMark", "PastInterval", "find", "forget", "list_intervals", "list_marks"]
+__all__ = ["IntervalMark", "PastInterval", "find", "forget", "list_intervals", "list_marks", "time_before"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,14 @@ def find(connection: Connection, connector: str, sequence: int) -> PastInterval 
     query = select(Interval.__table__).where(Interval.connector == connector, Interval.sequence == sequence)
     row = connection.execute(query).one_or_none()
     return None if row is None else _past(row)
+
+
+def time_before(connection: Connection, connector: str, incarnation: int, before: datetime) -> datetime | None:
+    """Return the latest time earlier than ``before`` by which an interval of this life ended; ``None``: none did."""
+    mine = (Interval.connector == connector, Interval.incarnation == incarnation)
+    done = (Interval.state == IntervalState.COMMITTED, Interval.bound_time < before)
+    latest = select(Interval.bound_time).where(*mine, *done).order_by(Interval.bound_time.desc()).limit(1)
+    return connection.execute(latest).scalar_one_or_none()
 
 
 def list_marks(

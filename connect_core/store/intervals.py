@@ -13,6 +13,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange
 from connect_core.errors import StaleEpochError
 from connect_core.interval.sink_positions import sink_offsets
+from connect_core.interval.time_bounds import FutureRecord
 from connect_core.interval.values import (
     ConnectorType,
     Counts,
@@ -42,6 +43,7 @@ __all__ = [
     "insert_next",
     "load_unfinished",
     "record_attempt",
+    "record_future",
     "record_losses",
     "repair",
     "restart",
@@ -121,6 +123,16 @@ def record_losses(connection: Connection, connector: str, epoch: int, losses: It
     for loss in losses:
         lost = {"partition": str(loss.partition), "from": loss.start, "to": loss.end, "reason": loss.reason}
         audit.record(connection, audit.Act("connect", "skip lost records", connector, after=lost))
+
+
+def record_future(
+    connection: Connection, connector: str, epoch: int, found: Mapping[TopicPartition, FutureRecord]
+) -> None:
+    """Keep in the audit which records from the future are passed over. Raises StaleEpochError."""
+    connectors.own(connection, connector, epoch)
+    for part, one in found.items():
+        passed = {"partition": str(part), "offset": one.offset, "timestamp": one.time}
+        audit.record(connection, audit.Act("connect", "pass over future records", connector, after=passed))
 
 
 def _plan_values(row: IntervalRow) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection, select
 
@@ -31,16 +32,21 @@ class ScheduledConnector:
     retries: int = _DEFAULT_RETRIES
     pool: str | None = None
     outlets: tuple[str, ...] = ()
+    catchup_since: str | None = None
+    """From when on missed runs are made up for, as ISO 8601; ``None``: they are not."""
 
 
 def scheduled_connectors(connection: Connection) -> tuple[ScheduledConnector, ...]:
     """Return the schedules of all connectors, by name."""
-    columns = select(Connector.name, Connector.type, Connector.config).where(Connector.deleted_at.is_(None))
+    columns = select(Connector.name, Connector.type, Connector.config, Connector.created_at).where(
+        Connector.deleted_at.is_(None)
+    )
     rows = connection.execute(columns.order_by(Connector.name))
-    return tuple(_scheduled(row.name, row.type, row.config) for row in rows)
+    return tuple(_scheduled(row.name, row.type, row.config, row.created_at) for row in rows)
 
 
-def _scheduled(name: str, kind: ConnectorType, config: Mapping[str, str]) -> ScheduledConnector:
+def _scheduled(name: str, kind: ConnectorType, config: Mapping[str, str], created: datetime) -> ScheduledConnector:
+    catches_up = (config.get("schedule.catchup") or "").strip().lower() == "true"
     retries = str(config.get("schedule.retries") or _DEFAULT_RETRIES)
     return ScheduledConnector(
         name=name,
@@ -49,4 +55,5 @@ def _scheduled(name: str, kind: ConnectorType, config: Mapping[str, str]) -> Sch
         retries=int(retries) if _RETRIES.fullmatch(retries) else _DEFAULT_RETRIES,
         pool=config.get("schedule.pool") or None,
         outlets=tuple(sorted({uri.strip() for uri in (config.get("schedule.outlets") or "").split(",")} - {""})),
+        catchup_since=created.isoformat() if catches_up else None,
     )

@@ -126,6 +126,14 @@ def test_own_settings_are_checked_where_used() -> None:
     assert [info.key.group for info in infos.infos if info.key and info.key.name == "run.max.ms"] == ["Intervals"]
 
 
+@pytest.mark.parametrize("schedule", [{}, {"schedule": "@continuous"}])
+def test_interval_that_ends_by_a_time_needs_a_schedule_that_has_one(schedule: dict[str, str]) -> None:
+    timed = {"interval.bound": "data_interval_end"}
+    assert "no data interval" in messages(SINK | timed | schedule)["interval.bound"][0]
+    for other in ("@hourly", "PT1H", "asset:file:///a", "@none"):
+        assert "interval.bound" not in messages(SINK | timed | {"schedule": other})
+
+
 def test_errors_of_several_parts_come_together() -> None:
     config = SINK | {
         "tasks.max": "0",

@@ -1,6 +1,6 @@
 """One DAG per stored connector, a function of what shapes it."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -113,3 +113,9 @@ def test_dag_that_cannot_be_scheduled_takes_no_other_down(broken: ScheduledConne
 def test_dag_holds_no_config() -> None:
     text = str(DagSerialization.to_dict(dag_of(source("a"))))
     assert "connector.class" not in text
+
+
+def test_dag_makes_up_for_runs_missed_since_its_connector_was_made() -> None:
+    dag = dag_of(source("a", "@hourly", catchup_since="2026-11-23T10:30:00+00:00"))
+    assert (dag.catchup, dag.start_date) == (True, datetime(2026, 11, 23, 10, 30, tzinfo=UTC))
+    assert not dag_of(source("a", "@hourly")).catchup

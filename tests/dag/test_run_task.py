@@ -1,6 +1,6 @@
 """How a run's end becomes the end of Airflow's task."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +16,7 @@ from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 MOVED = RunOutcome(RunStatus.DRAINED, intervals=2, records=7, outlets=("kafka://c/found", "kafka://c/told"))
 IDLE = RunOutcome(RunStatus.IDLE, wait=True)
 BOUND = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = BOUND + timedelta(days=1)
 
 
 class ScriptedTask(ConnectorTask):
@@ -43,7 +44,9 @@ def task(end: RunOutcome | ConnectError, continuous: bool = True) -> ScriptedTas
 def context(run_type: str = "scheduled", try_number: int = 1) -> Any:
     return {
         "ti": SimpleNamespace(try_number=try_number, max_tries=3),
-        "dag_run": SimpleNamespace(run_type=run_type, run_id=f"{run_type}__1", data_interval_end=BOUND),
+        "dag_run": SimpleNamespace(
+            run_type=run_type, run_id=f"{run_type}__1", data_interval_end=BOUND, run_after=LATER
+        ),
         "outlet_events": OutletEventAccessors(),
     }
 
@@ -66,6 +69,25 @@ def test_request_of_a_run_that_airflow_made_by_itself_is_not_asked(run_type: str
     made = task(MOVED)
     made.execute(context(run_type))
     assert not made.requests[0].asked
+
+
+def test_run_without_a_data_interval_ends_by_its_own_time() -> None:
+    made, where = task(MOVED), context("manual")
+    where["dag_run"].data_interval_end = None
+    made.execute(where)
+    assert made.requests[0].bound_time == LATER
+
+
+def test_run_of_assets_ends_by_the_time_all_of_them_have_reached() -> None:
+    def event(hours: int, told: object = None) -> Any:
+        return SimpleNamespace(timestamp=BOUND + timedelta(hours=hours), extra={"bound_time": told} if told else None)
+
+    made, where = task(MOVED, continuous=False), context("asset_triggered")
+    where["dag_run"].data_interval_end = None
+    sent = {"a": [event(1), event(5)], "b": [event(9, (BOUND + timedelta(hours=3)).isoformat()), event(2, "soon")]}
+    where["triggering_asset_events"] = sent
+    made.execute(where)
+    assert made.requests[0].bound_time == BOUND + timedelta(hours=3)
 
 
 def test_request_knows_the_last_try() -> None:

@@ -9,7 +9,7 @@ from connect_core.errors import ConfigError, RetriableError
 from connect_core.interval.values import ConnectorType
 from connect_core.store.schedules import ScheduledConnector
 
-SINK = ScheduledConnector("b", ConnectorType.SINK, "PT5M", 1, "pool", ("file:///out",))
+SINK = ScheduledConnector("b", ConnectorType.SINK, "PT5M", 1, "pool", ("file:///out",), "2026-11-23T10:30:00+00:00")
 SOURCE = ScheduledConnector("a", ConnectorType.SOURCE)
 
 

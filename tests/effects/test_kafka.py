@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import IntervalKey
+from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.effects.kafka import KafkaEffects
 from connect_core.errors import StaleEpochError
 from connect_core.interval import effects as fx
+from connect_core.interval.time_bounds import FutureRecord, TimeBound
 from connect_core.interval.values import PartitionEnds
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.ids import transactional_id
@@ -83,8 +84,31 @@ def test_bound_by_time_is_the_first_later_record(cluster: Cluster, performer: Ka
     for minute in (-2, -1, 0, -3, 1):
         cluster.produce(topic, [b"v"], timestamp=int(noon.timestamp() * 1000) + minute * 60_000)
     cluster.produce(topic, [b"v"], partition=1, timestamp=int(noon.timestamp() * 1000) - 1)
-    ends = perform(performer, fx.ReadPartitionEnds((topic,), before=noon))
-    assert [ends[TopicPartition(topic, number)].stable for number in (0, 1)] == [2, 1]  # type: ignore[index]
+    assert time_bounds(performer, topic, noon, starts=(0, 0)) == [TimeBound(2), TimeBound(1)]
+    # The record of noon lies before the range: the range has its own first one of noon or later.
+    assert time_bounds(performer, topic, noon, starts=(3, 1)) == [TimeBound(4), TimeBound(1)]
+
+
+def test_bound_by_time_of_a_record_from_the_future(cluster: Cluster, performer: KafkaEffects) -> None:
+    topic = cluster.create(2)
+    now = datetime.now(UTC)
+    for minutes in (-70, 9000, -69, 9001, -10):
+        cluster.produce(topic, [b"v"], timestamp=int(now.timestamp() * 1000) + minutes * 60_000)
+    hour = now - timedelta(hours=1)
+    future = FutureRecord(1, int(now.timestamp() * 1000) + 9000 * 60_000)
+    assert time_bounds(performer, topic, hour, starts=(0, 0))[0] == TimeBound(1, is_cut=True)
+    assert time_bounds(performer, topic, hour, starts=(1, 0))[0] == TimeBound(1, future)
+    assert time_bounds(performer, topic, hour, starts=(1, 0), passes_future=True)[0] == TimeBound(4, future)
+
+
+def time_bounds(
+    performer: KafkaEffects, topic: str, before: datetime, starts: tuple[int, int], passes_future: bool = False
+) -> list[TimeBound]:
+    ends = perform(performer, fx.ReadPartitionEnds((topic,)))
+    parts = [TopicPartition(topic, number) for number in (0, 1)]
+    ranges = tuple(PartitionRange(*part, starts[part.partition], ends[part].stable) for part in parts)  # type: ignore[index]
+    found = perform(performer, fx.ReadTimeBounds(ranges, before, 300_000, passes_future))
+    return [found[part] for part in parts]  # type: ignore[index]
 
 
 def test_group_follows_and_is_read(cluster: Cluster, performer: KafkaEffects) -> None:

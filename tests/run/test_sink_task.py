@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.errors import DataError, RetriableError
+from connect_core.interval.time_bounds import RecordTimes
 from tests.run.equipment import PART, GivenReader, raw, sink_run
 
 
@@ -133,3 +136,14 @@ def test_staged_work_is_staged_once_instead_of_flushed() -> None:
     assert ("stage", {PART: 7}) in task.calls
     assert not [call for call in task.calls if call[0] == "flush"]
     assert run.staged == (Staged("t", 0, 0, 7, {"file": "x"}),)
+
+
+def test_records_outside_their_time_are_counted() -> None:
+    run, _ = sink_run(RecordingTask())
+    run.work = replace(run.work, times=RecordTimes(late=50, bound=100))
+    none, times = pa.nulls(1, pa.int64()), [49, 50, 99, 100, 4000]
+    batches = [raw([str(time)], offset) for offset, time in enumerate([*times, "none"])]
+    timed = [replace(one, timestamp=pa.array([time], pa.int64())) for one, time in zip(batches, times, strict=False)]
+    given = GivenReader([*timed, replace(batches[-1], timestamp=none)], {PART: 6})
+    run.run(lambda: given)  # type: ignore[arg-type, return-value]
+    assert (run.counts().records, run.counts().late, run.counts().future) == (6, 1, 2)

@@ -54,11 +54,11 @@ Running = Generator[Any, Fault, Any]
 
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds,
-          fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval)  # fmt: skip
+          fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval, fx.LoadTimeBefore, fx.ReadTimeBounds)  # fmt: skip
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
     *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
-    *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordDeal, fx.RecordLosses, fx.RepairOffsets),
+    *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordDeal, fx.RecordLosses, fx.RecordFuture, fx.RepairOffsets),
 )
 """What may be carried out long after whoever asked has given up."""
 

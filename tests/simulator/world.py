@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.errors import StaleEpochError
 from connect_core.interval import effects as fx
+from connect_core.interval.time_bounds import FutureRecord
 from connect_core.interval.values import (
     ConnectorState,
     ConnectorType,
@@ -25,7 +28,9 @@ from connect_core.interval.values import (
     TaskResult,
     TopicPosition,
 )
+from connect_core.kafka.time_bounds import TimedLog, find_time_bounds
 from connect_core.plan.run import Run
+from tests.simulator.timed import TimedPartition, TimedReader
 
 NAME = "orders"
 
@@ -49,6 +54,11 @@ class World:
     # Kafka
     ends: dict[TopicPartition, PartitionEnds] = field(default_factory=dict)
     group: dict[TopicPartition, int] = field(default_factory=dict)
+    times: dict[TopicPartition, TimedPartition] = field(default_factory=dict)
+    """The records' times, where intervals end by one."""
+    now: int = 0
+    look_through: int = 5
+    future: dict[TopicPartition, FutureRecord] = field(default_factory=dict)
     topic: list[tuple[str, Any]] = field(default_factory=list)
     fenced: list[tuple[int, bool]] = field(default_factory=list)
     upper: Mapping[str, Mapping[str, Any]] | None = None
@@ -93,6 +103,9 @@ class World:
             fx.FenceProducers: lambda e: self.fenced.append((e.tasks, e.has_control)),
             fx.ReadOffsetsTopic: self._read_topic,
             fx.ReadPartitionEnds: lambda e: dict(self.ends),
+            fx.ReadTimeBounds: self._time_bounds,
+            fx.LoadTimeBefore: self._time_before,
+            fx.RecordFuture: lambda e: self.future.update(e.found),
             fx.ReadGroupOffsets: lambda e: {p: o for p, o in self.group.items() if p in e.partitions},
             fx.CommitGroupOffsets: lambda e: self.group.update(e.positions),
             fx.TaskConfigs: lambda e: TaskDeal(self.configs, self.has_committer),
@@ -127,6 +140,17 @@ class World:
             )
             for task in plan.tasks
         ]
+
+    def _time_bounds(self, effect: fx.ReadTimeBounds) -> Any:
+        log = TimedLog(
+            lambda parts, millis: {part: self.times[part].first(millis) for part in parts},
+            lambda ranges: nullcontext(TimedReader(self.times, ranges)),
+        )
+        return find_time_bounds(log, effect, self.now, self.look_through)
+
+    def _time_before(self, effect: fx.LoadTimeBefore) -> datetime | None:
+        done = (row.bound_time for row in self.rows if row.state is IntervalState.COMMITTED)
+        return max((time for time in done if time is not None and time < effect.before), default=None)
 
     def _take(self, effect: fx.TakeLease) -> ConnectorState | None:
         if self.holder not in (None, effect.holder):

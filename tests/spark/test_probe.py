@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, cast
 
 import pytest
@@ -40,7 +39,7 @@ class Ends:
     def __init__(self) -> None:
         self.refusals: dict[str, ConnectError] = {}
 
-    def partition_ends(self, topics: tuple[str, ...], regex: str | None, before: datetime | None) -> dict[Any, Any]:
+    def partition_ends(self, topics: tuple[str, ...], regex: str | None = None) -> dict[Any, Any]:
         for topic in topics:
             if topic in self.refusals:
                 raise self.refusals[topic]

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
-from connect_core.interval.effects import CommitInterval, RecordAttempt
+from connect_core.errors import StaleEpochError
+from connect_core.interval.effects import (
+    CommitInterval,
+    InsertInterval,
+    LoadTimeBefore,
+    RecordAttempt,
+    RecordFuture,
+)
 from connect_core.interval.sink_positions import sink_offsets
+from connect_core.interval.time_bounds import FutureRecord
 from connect_core.interval.values import (
     ConnectorType,
     Counts,
+    IntervalRow,
     IntervalState,
     SkippedRecords,
     SourceBounds,
@@ -18,7 +29,7 @@ from connect_core.interval.values import (
     TaskResult,
     job_tag,
 )
-from connect_core.store import attempts, interval_history, offsets, record_errors
+from connect_core.store import attempts, audit, interval_history, offsets, record_errors
 from connect_core.store.retention import Retention, sweep
 from tests.store.worlds import World
 
@@ -132,3 +143,33 @@ def test_what_a_failed_source_attempt_skipped_stands(world: World) -> None:
     world.insert_source(key, SourceBounds({}))
     world.do(RecordAttempt(key, key.epoch, (skipping(0, "TRANSFORMATION", 2),), IntervalState.FAILED))
     assert kept(world, "s") == {(1, 0, "TRANSFORMATION", 2)}
+
+
+def test_time_before_is_that_of_the_last_committed_interval_of_this_life(world: World) -> None:
+    world.create("c")
+    epoch = world.drive("c")
+    hours = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in range(4)]
+    for sequence, bound in enumerate([hours[2], None, hours[1], hours[3]], 1):
+        key = IntervalKey("c", 1, sequence, epoch)
+        row = IntervalRow(key, IntervalState.PLANNED, 1, "sink-1", tasks=1, bound_time=bound)
+        world.do(InsertInterval(row))
+        if sequence < 4:
+            world.do(CommitInterval(key, epoch, ()))
+    assert world.do(LoadTimeBefore("c", 1, hours[3])) == hours[2]
+    assert world.do(LoadTimeBefore("c", 1, hours[3] + timedelta(hours=1))) == hours[2], "the last one is not committed"
+    assert world.do(LoadTimeBefore("c", 1, hours[2])) == hours[1]
+    assert world.do(LoadTimeBefore("c", 1, hours[1])) is None
+    assert world.do(LoadTimeBefore("c", 2, hours[3])) is None
+
+
+def test_future_records_that_are_passed_over_are_audited(world: World) -> None:
+    world.create("c")
+    epoch = world.drive("c")
+    found = {TopicPartition("t", 1): FutureRecord(7, 4_000_000_000_000)}
+    with pytest.raises(StaleEpochError):
+        world.do(RecordFuture("c", epoch - 1, found))
+    world.do(RecordFuture("c", epoch, found))
+    with world.database.read() as connection:
+        acts = [one.act for one in audit.history(connection, "c")]
+    told = {"partition": "t-1", "offset": 7, "timestamp": 4_000_000_000_000}
+    assert [act.after for act in acts if act.action == "pass over future records"] == [told]

@@ -1,5 +1,7 @@
 """What shapes a connector's DAG."""
 
+from datetime import UTC, datetime, timedelta
+
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import Database, connectors
 from connect_core.store.schedules import ScheduledConnector, scheduled_connectors
@@ -33,3 +35,10 @@ def test_schedule_of_a_deleted_connector_is_gone(database: Database) -> None:
     with database.write() as connection:
         connectors.delete(connection, "a")
     assert read(database) == ()
+
+
+def test_missed_runs_are_made_up_for_from_the_creation_on(database: Database) -> None:
+    create(database, "a", **{"schedule": "@hourly", "schedule.catchup": "true"})
+    since = read(database)[0].catchup_since
+    assert since is not None
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(since)) < timedelta(minutes=5)

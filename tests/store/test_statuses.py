@@ -129,7 +129,7 @@ def test_committed_interval_shows_when(world: World) -> None:
 
 def _fill(connection: Connection, connectors: int, intervals: int) -> None:
     names = [f"connector-{number:04}" for number in range(connectors)]
-    zero = {"records": 0, "bytes": 0, "skipped": 0, "dropped": 0, "fallbacks": 0}
+    zero = {"records": 0, "bytes": 0, "skipped": 0, "dropped": 0, "fallbacks": 0, "late": 0, "future": 0}
     fixed = {"type": ConnectorType.SINK, "config": {"name": "x" * 40, "topics": "t" * 100}, "config_version": 1}
     state = {"incarnation": 1, "epoch": 1, "sequence": intervals, "tasks_ever": 2, "columns": {}, "topic_ids": {}}
     times = {"created_at": now(), "updated_at": now()}

@@ -116,7 +116,7 @@ function folded(lines, word) {
 }
 
 function records(counts) {
-  const rest = { skipped: counts.skipped, dropped: counts.dropped };
+  const rest = { skipped: counts.skipped, dropped: counts.dropped, late: counts.late, "from the future": counts.future };
   const says = Object.entries(rest).filter(([, number]) => number > 0);
   return [count(counts.records), says.map(([word, number]) => h("small", { class: "faint" }, ` ${count(number)} ${word}`))];
 }

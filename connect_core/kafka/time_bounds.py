@@ -1,0 +1,161 @@
+"""Where ranges of topic partitions end by a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from confluent_kafka.admin import OffsetSpec
+
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import PartitionRange
+from connect_core.interval.time_bounds import FutureRecord, ReadTimeBounds, TimeBound, millis_of
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.partition_ends import OffsetPlace, list_places
+from connect_core.kafka.raw_batch import RawBatch
+from connect_core.kafka.reader import BoundedReader
+
+__all__ = ["TimedLog", "find_time_bounds", "time_bounds"]
+
+_Numbers: TypeAlias = "npt.NDArray[np.int64]"
+_MOST_RECORDS = 1_000_000
+"""How many records are looked through for one answer; where they do not suffice the ranges end there."""
+
+
+class _Reader(Protocol):
+    """Reads ranges: a ``BoundedReader``."""
+
+    @property
+    def positions(self) -> Mapping[TopicPartition, int]:
+        """The next offset of each partition, after all that ``poll`` has returned."""
+
+    def poll(self) -> Sequence[RawBatch]:
+        """Return the next records."""
+
+    def pause(self, partitions: Collection[TopicPartition]) -> None:
+        """Read nothing more of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedLog:
+    """The partitions' records: ``first`` finds the first one of a time or later, ``reader`` reads ranges."""
+
+    first: Callable[[Collection[TopicPartition], int], Mapping[TopicPartition, OffsetPlace]]
+    reader: Callable[[Sequence[PartitionRange]], AbstractContextManager[_Reader]]
+
+
+def time_bounds(clients: KafkaClients, asked: ReadTimeBounds) -> dict[TopicPartition, TimeBound]:
+    """Return where each range ends by the time that is asked for.
+
+    Raise RetriableError if the brokers do not answer, ConnectError if they forbid it.
+    """
+
+    def first(parts: Collection[TopicPartition], millis: int) -> Mapping[TopicPartition, OffsetPlace]:
+        return list_places(clients.admin(), parts, OffsetSpec.for_timestamp(millis), clients.bootstrap_servers)
+
+    log = TimedLog(first, lambda ranges: BoundedReader(clients, ranges))
+    return find_time_bounds(log, asked, int(time.time() * 1000))
+
+
+def find_time_bounds(
+    log: TimedLog, asked: ReadTimeBounds, now: int, most: int = _MOST_RECORDS
+) -> dict[TopicPartition, TimeBound]:
+    """Return where ranges end; ``now`` in milliseconds since 1970.
+
+    Kafka knows the first record of a time in a partition as a whole. Where that lies before a range, or is from the
+    future, the range's own records are read and looked at.
+    """
+    ranges = [part for part in asked.ranges if part.start < part.end]
+    bounds = {part.topic_partition: TimeBound(part.end) for part in asked.ranges}
+    times = _Times(millis_of(asked.before), now + asked.skew_ms, asked.passes_future)
+    places = log.first([part.topic_partition for part in ranges], times.first)
+    unknown = []
+    for part in ranges:
+        place = places[part.topic_partition]
+        is_future = place.time > times.latest
+        if place.offset < 0 or place.offset >= part.end:
+            continue
+        if place.offset > part.start or (place.offset == part.start and not is_future):
+            # What lies behind a record from the future is asked for by the next plan of this run.
+            bounds[part.topic_partition] = TimeBound(place.offset, is_cut=is_future)
+        else:
+            unknown.append(part)
+    return bounds | _looked_through(log, unknown, times, most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """``first``: what a range ends at; ``latest``: what is not from the future; milliseconds since 1970."""
+
+    first: int
+    latest: int
+    passes_future: bool
+
+
+def _looked_through(
+    log: TimedLog, ranges: Sequence[PartitionRange], times: _Times, most: int
+) -> dict[TopicPartition, TimeBound]:
+    searches = {part.topic_partition: _Search(part, times) for part in ranges}
+    if not searches:
+        return {}
+    seen, waiting = 0, set(searches)
+    with log.reader(ranges) as reader:
+        while waiting and seen < most:
+            for batch in reader.poll():
+                seen += len(batch)
+                _look(searches, batch)
+            reader.pause({part for part in waiting if searches[part].end is not None})
+            waiting = {part for part in waiting if searches[part].is_waiting(reader.positions[part])}
+        return {part: search.bound(reader.positions[part]) for part, search in searches.items()}
+
+
+def _look(searches: dict[TopicPartition, _Search], batch: RawBatch) -> None:
+    numbers = batch.partition.to_numpy()
+    for number in np.unique(numbers):
+        chosen = pa.array(np.flatnonzero(numbers == number))
+        search = searches[TopicPartition(batch.topic, int(number))]
+        if search.end is None:
+            search.look(batch.offset.take(chosen).to_numpy(), batch.timestamp.take(chosen).fill_null(-1).to_numpy())
+
+
+@dataclass(slots=True)
+class _Search:
+    """The way through one range to its end."""
+
+    part: PartitionRange
+    times: _Times
+    end: int | None = None
+    future: FutureRecord | None = None
+    is_begun: bool = False
+    """Whether there are records before a range's end."""
+
+    def is_waiting(self, position: int) -> bool:
+        """Return whether records that were not looked at may hold the end."""
+        return self.end is None and position < self.part.end
+
+    def look(self, offsets: _Numbers, times: _Numbers) -> None:
+        """Take records in their order."""
+        beyond = times >= self.times.first
+        future = beyond & (times > self.times.latest)
+        ends = np.flatnonzero(beyond & ~future if self.times.passes_future else beyond)
+        count = int(ends[0]) if len(ends) else len(times)
+        if len(ends):
+            self.end = int(offsets[count])
+        passed = np.flatnonzero(future[: count + 1])
+        if len(passed) and self.future is None:
+            self.future = FutureRecord(int(offsets[passed[0]]), int(times[passed[0]]))
+        self.is_begun |= count > 0
+
+    def bound(self, position: int) -> TimeBound:
+        """Return where the range ends, of which all up to ``position`` was looked at."""
+        end = position if self.end is None else self.end
+        if self.future is not None and self.is_begun and not self.times.passes_future:
+            # The next plan begins at it.
+            return TimeBound(end, is_cut=True)
+        return TimeBound(end, self.future, self.is_waiting(position))
