@@ -68,6 +68,8 @@ class IntervalContext:
     """Columns of schemaless records stored so far, by topic."""
     attempt_id: str
     """Epoch and a random id, fit for a path; never used again, but Spark may execute one attempt more than once."""
+    bound_time: int | None = None
+    """The time it ends by, in milliseconds since 1970: later ones hold no record before it but late ones."""
 
 
 @dataclass(frozen=True, slots=True)

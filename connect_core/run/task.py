@@ -164,7 +164,7 @@ def _run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
         configs=tools.task_config,
         limits=tools.settings.limits(),
         assignment=[part.topic_partition for part in plan.ranges],
-        interval=IntervalContext(plan.key, plan.ranges, plan.columns, plan.attempt_id),
+        interval=IntervalContext(plan.key, plan.ranges, plan.columns, plan.attempt_id, plan.times.bound),
         errant_record_reporter=reporter if tools.config.errors().has_reporter else None,
     )
     work = SinkWork(

@@ -19,6 +19,7 @@ from connect_core.connectors.filesystem.columns import (
     to_text,
 )
 from connect_core.connectors.filesystem.config import PATH
+from connect_core.connectors.filesystem.finished import folders_of, touched
 from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.layout import Layout
 from connect_core.connectors.filesystem.staged_parts import Part
@@ -78,24 +79,30 @@ class FileSystemCommitter:
             self._claim(self.layout.owner(topic), str(self.layout.storage.root / self.layout.home(topic)))
         files = [self._file(interval, part, piece, columns) for part, piece in pieces]
         texts = {topic: {name: to_text(kind) for name, kind in stored(kinds)} for topic, kinds in columns.items()}
-        return self._control.commit(interval, ordered, {"files": files, "columns": texts})
+        content: dict[str, Any] = {"files": files, "columns": texts}
+        folders = folders_of(self._control, interval, ordered, files)
+        if folders is not None:
+            content["folders"] = folders
+        return self._control.commit(interval, ordered, content)
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Move the files the manifest names to their final names; ``_SUCCESS`` comes last."""
+        """Move the files the manifest names to their final names; ``_SUCCESS`` comes last, in folders by time first."""
         if marker.aborted or self._control.is_published(interval):
             return
         if self._epoch is not None:
             self._control.check_epoch(self._epoch)
-        files: Sequence[Mapping[str, Any]] = (marker.detail or {})["files"]
+        manifest = marker.detail or {}
+        files: Sequence[Mapping[str, Any]] = manifest["files"]
         storage, homes = self.layout.storage, sorted({self._home(file) for file in files})
-        for home in homes:
-            storage.unmark(f"{home}/{_SUCCESS}")
+        finished: Sequence[str] = manifest.get("folders", {}).get("finished", ())
+        for folder in (*homes, *sorted(touched(files))):
+            storage.unmark(f"{folder}/{_SUCCESS}")
         staging = self.layout.staging(self._control, interval)
         for file in files:
             self._move(staging, file)
         storage.settle({file["name"] for file in files})
-        for home in homes:
-            self._close(home)
+        for folder in (*finished, *homes):
+            self._close(folder)
         self._control.set_published(interval)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
@@ -140,7 +147,10 @@ class FileSystemCommitter:
             done = self._united(self.layout.staging(self._control, interval), part, piece, wanted, name)
         except DataError as error:
             raise DataError(f"topic {read.topic}, partition {read.partition}: {error}") from error
-        return {**done.held, "name": name, "rows": done.rows, "topic": topic, "home": self.layout.home(topic)}
+        told = {"name": name, "rows": done.rows, "topic": topic, "home": self.layout.home(topic)}
+        if piece.ends is not None:
+            told["ends"] = piece.ends
+        return {**done.held, **told}
 
     def _united(self, staging: Staging, part: Staged, piece: StagedData, wanted: ColumnKinds, name: str) -> Part:
         """Return the one part there is, or a new one where it lacks columns or there are several."""
@@ -158,8 +168,8 @@ class FileSystemCommitter:
     def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
         staging.publish(file, file["name"])
 
-    def _close(self, home: str) -> None:
-        self.layout.storage.mark(f"{home}/{_SUCCESS}")
+    def _close(self, folder: str) -> None:
+        self.layout.storage.mark(f"{folder}/{_SUCCESS}")
 
 
 def _opened(staging: Staging, parts: Sequence[Part]) -> Iterator[tuple[BinaryIO, ColumnKinds]]:

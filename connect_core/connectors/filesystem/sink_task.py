@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,7 +18,7 @@ from connect_core.connectors.filesystem.config import Settings, open_storage
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.staged_files import StagedFiles, Target
 from connect_core.connectors.filesystem.staged_parts import Parts
-from connect_core.connectors.filesystem.staging import FileKey
+from connect_core.connectors.filesystem.staging import FileKey, StagedData
 from connect_core.connectors.filesystem.tombstones import without_nulls
 from connect_core.connectors.partitioning import by_partition, by_topic, groups
 from connect_core.connectors.path_names import escaped
@@ -82,10 +83,14 @@ class FileSystemSinkTask(SinkTask):
             detail = {
                 "topic_id": self._ranges[read].topic_id,
                 "attempt": self._execution,
-                "files": [file.to_detail() for file in self._files.finish(read, self._shared, self._finals(read, end))],
+                "bound": self.context.interval.bound_time,
+                "files": [self._told(one) for one in self._files.finish(read, self._shared, self._finals(read, end))],
             }
             staged.append(Staged(read.topic, read.partition, self._ranges[read].start, end, detail))
         return staged
+
+    def _told(self, file: StagedData) -> Mapping[str, Any]:
+        return replace(file, ends=self._settings.partitioner.end_of(file.key.folder)).to_detail()
 
     def stop(self) -> None:
         """Close what is open."""

@@ -43,6 +43,8 @@ class StagedData:
     columns: ColumnKinds
     found: Mapping[str, int]
     parts: tuple[Part, ...]
+    ends: int | None = None
+    """When the time of its folder is over, in milliseconds since 1970."""
 
     @property
     def rows(self) -> int:
@@ -68,6 +70,7 @@ class StagedData:
             "schemaless": self.is_schemaless,
             "columns": texts_of_columns(self.columns),
             "found": dict(self.found),
+            "ends": self.ends,
             "parts": parts,
         }
 
@@ -79,7 +82,8 @@ class StagedData:
             for part in detail["parts"]
         )
         key = FileKey(detail["topic"], detail["folder"], detail["first"], detail.get("last"))
-        return cls(key, detail["schemaless"], columns_of_texts(detail["columns"]), detail["found"], parts)
+        columns = columns_of_texts(detail["columns"])
+        return cls(key, detail["schemaless"], columns, detail["found"], parts, detail.get("ends"))
 
 
 @dataclass(slots=True)

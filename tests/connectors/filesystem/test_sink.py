@@ -438,9 +438,9 @@ class CrashingCommitter(FileSystemCommitter):
         self._step()
         super()._move(staging, file)
 
-    def _close(self, home: str) -> None:
+    def _close(self, folder: str) -> None:
         self._step()
-        super()._close(home)
+        super()._close(folder)
         self._step()
 
 

@@ -25,6 +25,13 @@ class Partitioner(Pluggable, ABC):
         then asked for each by itself.
         """
 
+    def end_of(self, folder: str) -> int | None:
+        """Return when the time of a folder that ``folders`` has named is over, in milliseconds since 1970.
+
+        ``None``: it stands for no time.
+        """
+        return None
+
 
 def constant(folder: str, count: int) -> pa.Array:
     """Return one folder for so many records."""

@@ -32,6 +32,8 @@ _SHIFT = 900_000
 _WHOLE_SHIFTS = 63_072_000_000
 """That is so since 1972."""
 _REMEMBERED = 100_000
+_MOST_DURATIONS = 1000
+"""How many a folder may have whose pattern is coarser than its duration."""
 _NO_TIME = hive_folder("time", None)
 """Where null records lie when the time is a field's."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -104,6 +106,7 @@ class TimeBasedPartitioner(Partitioner):
         self._extract = _extractor(settings.get_string(_EXTRACTOR) or "")
         self._field = settings.get_string(_FIELD) or ""
         self._known: dict[int, str] = {}
+        self._begins: dict[str, datetime] = {}
 
     def folders(self, batch: Batch) -> pa.Array:
         """Return the folder of each record's time. Raises DataError for a record without one."""
@@ -128,7 +131,28 @@ class TimeBasedPartitioner(Partitioner):
             rounded = _EPOCH + local // timedelta(milliseconds=self._duration) * timedelta(milliseconds=self._duration)
         except OverflowError as error:
             raise DataError(f"the time {millis} ms since 1970 lies outside the years 1 to 9999 of folders") from error
-        return "/".join(map(component, self._format.format(rounded.replace(tzinfo=self._zone)).split("/")))
+        folder = self._name(rounded)
+        self._begins.setdefault(folder, rounded)
+        return folder
+
+    def end_of(self, folder: str) -> int | None:
+        """Return when a folder's last duration is over; ``None`` for null records, and where one name is for years."""
+        start = self._begins.get(folder)
+        if start is None:
+            return None
+        end = start
+        for _ in range(_MOST_DURATIONS):
+            end += timedelta(milliseconds=self._duration)
+            if self._name(end) != folder:
+                return max(self._millis(end, fold) for fold in (0, 1))
+        return None
+
+    def _name(self, local: datetime) -> str:
+        return "/".join(map(component, self._format.format(local.replace(tzinfo=self._zone)).split("/")))
+
+    def _millis(self, local: datetime, fold: int) -> int:
+        """Return a local time as milliseconds; where clocks are changed it is there twice, or not."""
+        return (local.replace(tzinfo=self._zone, fold=fold) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _pattern(given: str | None, locale: str) -> JodaFormat:
