@@ -74,6 +74,7 @@ from connect_core.api.partitions import group_partitions
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType, TopicPartition
 from connect_core.api.sink import (
     CommitMarker,
+    CommittedFile,
     ErrantRecordReporter,
     IntervalContext,
     IntervalKey,
@@ -124,6 +125,7 @@ __all__ = [
     "CaseInsensitiveValidString",
     "Columns",
     "CommitMarker",
+    "CommittedFile",
     "CompositeValidator",
     "ConfigDef",
     "ConfigError",

@@ -17,6 +17,7 @@ from connect_core.api.records import SinkRecord, TopicPartition
 __all__ = [
     "ColumnTypes",
     "CommitMarker",
+    "CommittedFile",
     "ErrantRecordReporter",
     "IntervalContext",
     "IntervalKey",
@@ -84,6 +85,15 @@ class Staged:
 
 
 @dataclass(frozen=True, slots=True)
+class CommittedFile:
+    """A file that an interval has written, where readers find it; ``bytes`` as it is stored."""
+
+    path: str
+    records: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class CommitMarker:
     """The proof of a commit, kept in the target; positions are those *after* it.
 
@@ -101,6 +111,8 @@ class CommitMarker:
     """
     is_foreign: bool = False
     """Whether another deployment made it: it says nothing of this one's intervals."""
+    files: tuple[CommittedFile, ...] = ()
+    """What events of Airflow's assets tell of; where records go to no files, nothing."""
 
 
 class SinkCommitter(Protocol):

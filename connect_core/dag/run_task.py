@@ -105,12 +105,12 @@ class ConnectorTask(BaseOperator):
             "intervals": outcome.intervals,
             "records": outcome.records,
         }
-        self._announce(outcome, context, {"connector": self.connector, **summary})
+        self._announce(outcome, context, {"connector": self.connector, **summary, **outcome.finished})
         return summary
 
     def _announce(self, outcome: RunOutcome, context: Context, metadata: dict[str, Any]) -> None:
         """Give asset events their metadata; a run that moved nothing has no events."""
-        if not outcome.records:
+        if not (outcome.records or outcome.finished.get("records")):
             self.outlets = []
             return
         events = context["outlet_events"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -121,6 +121,11 @@ class StoreEffects:
         with self.database.write() as connection:
             failure = {"trace": trace, "is_retriable": is_retriable}
             return connectors.record_failure(connection, connector, holder, failure)
+
+    def finished(self, connector: str, run_id: str, others: Collection[int]) -> list[interval_history.PastInterval]:
+        """Return the committed intervals of a scheduler's run, and ``others``, the oldest first."""
+        with self.database.read() as connection:
+            return interval_history.of_run(connection, connector, run_id, others)
 
     def schedule_retry(self, connector: str, seconds: float, tries_left: int) -> bool:
         """Say when the failed interval runs again; while tries are left its tasks are not shown FAILED."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from typing import Any
 
 __all__ = ["RunOutcome", "RunRequest", "RunStatus"]
 
@@ -47,7 +49,8 @@ class RunOutcome:
     """How a run ended.
 
     ``wait``: come back when there is data, without ending the run. ``outlets``
-    are the URIs of what was written (``kafka://…``, ``file:///…``).
+    are the URIs of what was written (``kafka://…``, ``file:///…``), ``finished`` the
+    bounds, counts and files of what was committed, as JSON.
     """
 
     status: RunStatus
@@ -56,3 +59,4 @@ class RunOutcome:
     intervals: int = 0
     records: int = 0
     outlets: tuple[str, ...] = ()
+    finished: Mapping[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.plan.interval import Planned, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
+from connect_core.spark.finished import Finished
 
 __all__ = ["Driver", "Progress"]
 
@@ -43,6 +44,8 @@ class Progress:
     unclear: int = 0
     outlets: set[str] = field(default_factory=set)
     """URIs of what was written, for Airflow's assets."""
+    finished: Callable[[str], Mapping[str, Any]] = lambda run_id: {}
+    """Tells of the intervals that a run has finished."""
 
     def count(self, plan: Plan, results: Sequence[TaskResult]) -> None:
         """Count one committed interval."""
@@ -64,7 +67,14 @@ class Progress:
         """Return the outcome of the run."""
         waits = request.continuous and status in (RunStatus.IDLE, RunStatus.STOPPED)
         outlets = tuple(sorted(self.outlets))
-        return RunOutcome(status, wait=waits, intervals=self.intervals, records=self.records, outlets=outlets)
+        return RunOutcome(
+            status,
+            wait=waits,
+            intervals=self.intervals,
+            records=self.records,
+            outlets=outlets,
+            finished=self.finished(request.run_id),
+        )
 
 
 @dataclass(slots=True)
@@ -74,6 +84,7 @@ class Driver:
     worker: ConnectorWorker
     stopping: threading.Event = field(default_factory=threading.Event)
     _began: float = field(default_factory=time.monotonic)
+    _finished: Finished = field(default_factory=Finished)
 
     @property
     def is_stopping(self) -> bool:
@@ -92,7 +103,7 @@ class Driver:
     def perform(self, steps: Steps[Result]) -> Result:
         """Run a protocol against the real systems; errors tell no secrets of the connector."""
         try:
-            return perform(steps, self.worker.handlers())
+            return perform(steps, self._finished.heard(self.worker.handlers()))
         except ConnectError as error:
             self.worker.clean(error)
             raise
@@ -112,7 +123,7 @@ class Driver:
         """Keep the lease while the block runs; give it back at its end."""
         with _repeating(_LEASE_SECONDS / 4, lambda: self.worker.renew_lease(run.holder, _LEASE_SECONDS)):
             try:
-                yield Progress()
+                yield Progress(finished=self._told)
             finally:
                 self._release(run)
 
@@ -142,6 +153,15 @@ class Driver:
         if not request.continuous:
             return is_last
         return time.monotonic() - self._began > self.worker.run_seconds
+
+    def _told(self, run_id: str) -> Mapping[str, Any]:
+        """Tell what the run has finished; a run that cannot be told of has done its work all the same."""
+        try:
+            rows = self.worker.store.finished(self.worker.name, run_id, self._finished.committed)
+            return self._finished.told(rows, self.worker.handlers())
+        except ConnectError as error:
+            _LOG.warning("what run %s of %s finished is not told: %s", run_id, self.worker.name, error)
+            return {}
 
     def _release(self, run: Run) -> None:
         try:

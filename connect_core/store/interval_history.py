@@ -13,7 +13,16 @@ from connect_core.interval.values import Counts, IntervalRow, IntervalState
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.rows import counts_from, interval_row
 
-__all__ = ["IntervalMark", "PastInterval", "find", "forget", "list_intervals", "list_marks", "time_before"]
+__all__ = [
+    "IntervalMark",
+    "PastInterval",
+    "find",
+    "forget",
+    "list_intervals",
+    "list_marks",
+    "of_run",
+    "time_before",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,14 @@ def time_before(connection: Connection, connector: str, incarnation: int, before
     done = (Interval.state == IntervalState.COMMITTED, Interval.bound_time < before)
     latest = select(Interval.bound_time).where(*mine, *done).order_by(Interval.bound_time.desc()).limit(1)
     return connection.execute(latest).scalar_one_or_none()
+
+
+def of_run(connection: Connection, connector: str, run_id: str, others: Collection[int] = ()) -> list[PastInterval]:
+    """Return the committed intervals of a scheduler's run, and of ``others``, the oldest first."""
+    asked = or_(Interval.run_id == run_id, Interval.sequence.in_(others))
+    mine = (Interval.connector == connector, Interval.state == IntervalState.COMMITTED, asked)
+    query = select(Interval.__table__).where(*mine).order_by(Interval.sequence)
+    return [_past(row) for row in connection.execute(query)]
 
 
 def list_marks(

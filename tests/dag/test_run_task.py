@@ -106,6 +106,14 @@ def test_run_that_moved_ends_with_asset_events() -> None:
     assert [(event.dest_asset_key.uri, event.extra) for event in found] == [("kafka://c/found", metadata)]
 
 
+def test_events_tell_what_was_finished_also_by_an_earlier_try() -> None:
+    told = {"records": 5, "bound_time": BOUND.isoformat(), "paths": ["/lake/a.parquet"]}
+    made, where = task(RunOutcome(RunStatus.IDLE, finished=told), continuous=False), context(try_number=2)
+    assert made.execute(where)["records"] == 0
+    extra = where["outlet_events"][Asset(uri="kafka://c/told")].extra
+    assert {key: extra[key] for key in told} == told
+
+
 def test_run_that_moved_nothing_has_no_asset_events() -> None:
     made = task(IDLE, continuous=False)
     assert made.execute(context()) == {"status": "idle", "reason": "", "intervals": 0, "records": 0}

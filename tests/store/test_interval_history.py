@@ -8,6 +8,7 @@ import pytest
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
+from connect_core.effects.store import StoreEffects
 from connect_core.errors import StaleEpochError
 from connect_core.interval.effects import (
     CommitInterval,
@@ -15,6 +16,7 @@ from connect_core.interval.effects import (
     LoadTimeBefore,
     RecordAttempt,
     RecordFuture,
+    RestartInterval,
 )
 from connect_core.interval.sink_positions import sink_offsets
 from connect_core.interval.time_bounds import FutureRecord
@@ -30,6 +32,7 @@ from connect_core.interval.values import (
     job_tag,
 )
 from connect_core.store import attempts, audit, interval_history, offsets, record_errors
+from connect_core.store.intervals import RunIdentity
 from connect_core.store.retention import Retention, sweep
 from tests.store.worlds import World
 
@@ -173,3 +176,16 @@ def test_future_records_that_are_passed_over_are_audited(world: World) -> None:
         acts = [one.act for one in audit.history(connection, "c")]
     told = {"partition": "t-1", "offset": 7, "timestamp": 4_000_000_000_000}
     assert [act.after for act in acts if act.action == "pass over future records"] == [told]
+
+
+def test_intervals_of_a_run_are_those_it_committed_and_others_it_found(world: World) -> None:
+    moved(world, 3)
+    other = World(world.database)
+    other.effects = StoreEffects(world.database, RunIdentity("run-2", "driver:1"))
+    epoch = other.drive("c", "h")
+    key = IntervalKey("c", 1, 4, epoch)
+    other.do(RestartInterval(key, epoch, "sink-1", 1))
+    assert [one.row.key.sequence for one in world.effects.finished("c", "run-1", ())] == [1, 2, 3]
+    assert other.effects.finished("c", "run-2", ()) == [], "it is not committed"
+    other.do(CommitInterval(key, epoch, ()))
+    assert [one.row.key.sequence for one in other.effects.finished("c", "run-2", {3})] == [3, 4]

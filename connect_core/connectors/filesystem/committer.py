@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker, IntervalKey, Staged
+from connect_core.api.sink import CommitMarker, CommittedFile, IntervalKey, Staged
 from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release
 from connect_core.connectors.filesystem.columns import (
     ColumnKinds,
@@ -30,6 +30,7 @@ from connect_core.errors import DataError
 __all__ = ["FileSystemCommitter"]
 
 _SUCCESS = "_SUCCESS"
+Marker = TypeVar("Marker", CommitMarker, CommitMarker | None)
 Pieces: TypeAlias = list[tuple[Staged, StagedData]]
 
 
@@ -60,7 +61,7 @@ class FileSystemCommitter:
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
         """Return the marker of an interval, or ``None``."""
-        return self._control.marker(interval)
+        return self._with_files(self._control.marker(interval))
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
         """Give all schemaless files of a topic the same columns, then make the manifest.
@@ -71,7 +72,7 @@ class FileSystemCommitter:
         self._control.check_epoch(interval.epoch)
         standing = self._control.marker(interval)
         if standing is not None:
-            return standing
+            return self._with_files(standing)
         ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
         pieces = [(part, StagedData.from_detail(file)) for part in ordered for file in part.detail["files"]]
         columns = _union(pieces)
@@ -83,7 +84,7 @@ class FileSystemCommitter:
         folders = folders_of(self._control, interval, ordered, files)
         if folders is not None:
             content["folders"] = folders
-        return self._control.commit(interval, ordered, content)
+        return self._with_files(self._control.commit(interval, ordered, content))
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
         """Move the files the manifest names to their final names; ``_SUCCESS`` comes last, in folders by time first."""
@@ -107,7 +108,7 @@ class FileSystemCommitter:
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
         """Make the abort manifest unless the interval has a manifest; the folder keeps no positions."""
-        return self._control.abandon(interval, positions)
+        return self._with_files(self._control.abandon(interval, positions))
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
         """Remove the staged files of finished intervals."""
@@ -164,6 +165,14 @@ class FileSystemCommitter:
             return Part(output.finish(name), wanted, piece.rows, name)
         finally:
             output.discard()
+
+    def _with_files(self, marker: Marker) -> Marker:
+        """Return the marker of a manifest with the files it names."""
+        if marker is None or marker.aborted:
+            return marker
+        files: Sequence[Mapping[str, Any]] = (marker.detail or {})["files"]
+        address = self.layout.storage.address
+        return replace(marker, files=tuple(CommittedFile(address(f["name"]), f["rows"], f["size"]) for f in files))
 
     def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
         staging.publish(file, file["name"])

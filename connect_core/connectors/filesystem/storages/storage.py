@@ -118,6 +118,10 @@ class Storage(ABC):
     def root(self) -> Path:
         """The root: absolute on a file system, the prefix in a bucket."""
 
+    def address(self, name: str) -> str:
+        """Return where readers find a file: a path, or its URL."""
+        return str(self.root / name)
+
     @abstractmethod
     def staging(self, folder: Path) -> Staging:
         """Return what is staged below a folder that ``control`` removes when the interval is over."""

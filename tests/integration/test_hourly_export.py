@@ -1,0 +1,110 @@
+"""An hourly export on real Kafka, Spark and Airflow, and the DAG that starts on each finished hour.
+
+It starts a whole stack of its own: ``CONNECT_MATRIX=1`` runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from confluent_kafka import Producer
+
+from connect_core.dev.stack import Stack
+from connect_core.interval.values import IntervalState
+from connect_core.store.interval_history import PastInterval
+from tests.integration.deployment import Deployment, eventually
+from tests.integration.topics import Topics
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not os.environ.get("CONNECT_MATRIX"), reason="CONNECT_MATRIX=1 runs it"),
+]
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = json.loads((ROOT / "config/hourly/orders-hourly.json").read_text())
+NAME, COUNTS = EXAMPLE["name"], "hourly_counts"
+
+
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    dags = tmp_path / "project" / "dags"
+    dags.mkdir(parents=True)
+    for file in ("dags/connect_dags.py", "config/hourly/hourly_counts.py"):
+        shutil.copy(ROOT / file, dags)
+    (tmp_path / "data").mkdir()
+    settings = {"CONNECT_FILE_ROOTS": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    servers = Stack(tmp_path / "stack", project=tmp_path / "project", settings=settings)
+    try:
+        servers.up()
+        for name, value in servers.environment().items():
+            monkeypatch.setenv(name, value)
+        yield servers
+    finally:
+        servers.down()
+
+
+def write(stack: Stack, *moments: datetime) -> None:
+    """Write a record of each time, round two partitions."""
+    producer = Producer({"bootstrap.servers": stack.environment()["CONNECT_BOOTSTRAP_SERVERS"]})
+    for number, moment in enumerate(moments):
+        value = json.dumps({"at": moment.isoformat()}).encode()
+        producer.produce("orders", value, partition=number % 2, timestamp=int(moment.timestamp() * 1000))
+    assert producer.flush(30) == 0
+
+
+def committed(deployment: Deployment) -> list[PastInterval]:
+    return [one for one in deployment.intervals(NAME) if one.row.state is IntervalState.COMMITTED]
+
+
+def counted(deployment: Deployment) -> list[Any]:
+    """Return what the finished runs of the example's DAG have counted, the oldest first."""
+    runs = sorted(deployment.airflow.latest_runs(COUNTS, 20), key=lambda run: run.run_id)
+    assert not [run for run in runs if run.state == "failed"], runs
+    found = []
+    for run in runs:
+        if run.state == "success":
+            place = f"/dags/{COUNTS}/dagRuns/{quote(run.run_id, safe='')}/taskInstances/count/xcomEntries/return_value"
+            value = deployment.airflow.call("GET", place)["value"]
+            found += json.loads(value) if isinstance(value, str) else value
+    return found
+
+
+def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Path) -> None:
+    deployment = Deployment.open(stack.environment())
+    Topics(stack.environment()["CONNECT_BOOTSTRAP_SERVERS"]).create(2, "orders")
+    now = datetime.now(UTC)
+    full = now.replace(minute=0, second=0, microsecond=0)
+    before = [full - timedelta(minutes=minutes) for minutes in (90, 80, 50, 40, 30, 10)]
+    ahead, current = now + timedelta(minutes=40), full + timedelta(seconds=1)
+    write(stack, *before[:4], ahead, current, *before[4:])
+    deployment.put(NAME, {**EXAMPLE["config"], "schedule.catchup": "false"})
+
+    first = eventually(lambda: committed(deployment), lambda found: sum(one.counts.records for one in found) >= 6, 240)
+    assert {one.row.bound_time for one in first} == {full}, "Airflow's first run is that of the last full hour"
+    told = eventually(lambda: counted(deployment), bool, 120)
+    # One partition goes on behind the record from the future; the other waits for its record of the next hour.
+    assert sum(one.counts.records for one in first) == 6
+    assert sum(one.counts.future for one in first) == 1
+    assert [(one["until"], one["records"], one["rows"]) for one in told] == [(full.isoformat(), 6, 6)]
+    home = tmp_path / "data" / EXAMPLE["config"]["path"] / "orders"
+    hours = [full - timedelta(hours=number) for number in (2, 1)]
+    marked = {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")}
+    assert marked == {".", *(hour.strftime("year=%Y/month=%m/day=%d/hour=%H") for hour in hours)}
+
+    write(stack, full - timedelta(minutes=20))
+    deployment.herder.scheduler.trigger(NAME)
+    second = eventually(lambda: committed(deployment)[len(first) :], bool, 120)
+    told = eventually(lambda: counted(deployment), lambda found: len(found) >= 2, 120)
+    # The record of the current hour, the one behind it that the first hour could not have, and the late one.
+    assert (told[1]["records"], told[1]["rows"], told[1]["late"]) == (3, 3, 2)
+    assert sum(one.counts.late for one in second) == 2
+    assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
