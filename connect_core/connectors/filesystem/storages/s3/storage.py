@@ -68,6 +68,10 @@ class S3Storage(Storage):
         """The prefix."""
         return self._root
 
+    def address(self, name: str) -> str:
+        """Return the object's URL."""
+        return self.bucket.place(self.key(name))
+
     def key(self, name: str) -> str:
         """Return the key of a name. Raises DataError if it leaves the prefix, ConnectError if it is too long."""
         if name.startswith("/") or ".." in name.split("/"):
