@@ -122,6 +122,14 @@ def test_records_from_the_future_are_passed_over_and_recorded() -> None:
     assert export.ranges(ZERO)[2:] == [(5, 7)]
 
 
+def test_run_by_a_past_time_finds_nothing_that_was_taken() -> None:
+    export = Export()
+    export.append(ZERO, 5, 65, 125)
+    export.run(3)
+    assert export.run(1) == []
+    assert export.ranges(ZERO) == [(0, 3)]
+
+
 def test_record_of_the_next_hour_holds_nothing_up() -> None:
     export = Export()
     export.append(ZERO, 60.001, 2)
