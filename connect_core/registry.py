@@ -61,6 +61,8 @@ _CONNECTORS = {
     ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
     ("sink", "org.apache.kafka.connect.file.FileStreamSinkConnector"): "file.sink:FileStreamSinkConnector",
     ("sink", "FileSystemSinkConnector"): "filesystem.sink:FileSystemSinkConnector",
+    ("sink", "io.confluent.connect.hdfs.HdfsSinkConnector"): "filesystem.aliases.confluent_hdfs:HdfsSinkConnector",
+    ("sink", "io.confluent.connect.hdfs3.Hdfs3SinkConnector"): "filesystem.aliases.confluent_hdfs:Hdfs3SinkConnector",
     ("sink", "io.confluent.connect.s3.S3SinkConnector"): "filesystem.aliases.confluent_s3:S3SinkConnector",
     ("source", "io.confluent.connect.jdbc.JdbcSourceConnector"): "jdbc.source:JdbcSourceConnector",
     ("sink", "io.confluent.connect.jdbc.JdbcSinkConnector"): "jdbc.sink:JdbcSinkConnector",

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 
 from connect_core.api.config import NO_DEFAULT, ConfigType, Range, ValidString
 from connect_core.connectors.filesystem.aliases.key import Key, Named
+from connect_core.connectors.filesystem.aliases.original import Prefix
 from connect_core.errors import ConfigError
 
-__all__ = ["ENCODING_KEYS", "FORMATS", "NAMING_KEYS", "PARTITIONER_KEYS", "ROTATION_KEYS", "format_class"]
+__all__ = ["ENCODING_KEYS", "FORMATS", "LICENSE", "NAMING_KEYS", "PARTITIONER_KEYS", "ROTATION_KEYS", "format_class"]
 
 BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG, ConfigType.STRING
+
+LICENSE = Prefix("confluent.", "there is no license to keep, in no topic")
 
 FORMATS: Mapping[str, Mapping[str, str]] = {
     "AvroFormat": {"format": "avro"},

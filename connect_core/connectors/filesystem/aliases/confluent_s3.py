@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from connect_core.api.config import NO_DEFAULT, ConfigType, NonEmptyString, Range
+from connect_core.api.config import NO_DEFAULT, CaseInsensitiveValidString, ConfigType, NonEmptyString, Range
 from connect_core.connectors.filesystem.aliases.confluent import (
     ENCODING_KEYS,
+    LICENSE,
     NAMING_KEYS,
     PARTITIONER_KEYS,
     ROTATION_KEYS,
@@ -16,7 +17,7 @@ from connect_core.connectors.filesystem.aliases.confluent import (
 )
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
 from connect_core.connectors.filesystem.aliases.key import Named, choice
-from connect_core.connectors.filesystem.aliases.original import Original
+from connect_core.connectors.filesystem.aliases.original import Original, Prefix
 from connect_core.errors import ConfigError
 
 __all__ = ["S3_SINK", "S3SinkConnector"]
@@ -25,6 +26,7 @@ BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG
 PASSWORD = ConfigType.PASSWORD
 
 _BUCKET = "s3.bucket.name"
+_PROVIDER_SETTINGS = Prefix("s3.credentials.provider.", "only classes of credentials of one's own have settings")
 _BUCKETS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}\Z")
 _NO_OTHER_FILES = "set it to false, and include.{} to true: {} are then a column of the same files"
 _CHAIN = "software.amazon.awssdk.auth.credentials.defaultcredentialsprovider"
@@ -120,12 +122,8 @@ _CONTENT_KEYS = (
     Named("format.bytearray.separator", STRING, None).honoured(
         "What follows each value in byte files: a line feed if not set."
     ),
-    choice(
-        "json.decimal.format",
-        "BASE64",
-        "Decimals in JSON are numbers in full (NUMERIC).",
-        {"base64": {}, "numeric": {}},
-        "choose one of those there are",
+    Named("json.decimal.format", STRING, "BASE64", CaseInsensitiveValidString.one_of("BASE64", "NUMERIC")).honoured(
+        "How JSON has decimals: BASE64 (their unscaled bytes) or NUMERIC."
     ),
     choice(
         "behavior.on.null.values",
@@ -173,7 +171,8 @@ S3_SINK = Original(
     ),
     place_key=_BUCKET,
     place=_place,
-    settings={"file.name.offsets": "first", "parquet.codec.in.names": "true"},
+    settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
+    prefixes=(LICENSE, _PROVIDER_SETTINGS),
 )
 
 

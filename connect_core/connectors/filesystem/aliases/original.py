@@ -11,10 +11,18 @@ from connect_core.connectors.filesystem.aliases.key import Key, Treatment
 from connect_core.connectors.filesystem.config import CONFIG, FORMAT, PARTITIONER, PATH
 from connect_core.errors import ConfigError
 
-__all__ = ["Original"]
+__all__ = ["Original", "Prefix"]
 
 _TAKEN_OVER = frozenset((PATH, FORMAT, PARTITIONER))
 """Settings of ours that keys of every original stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Keys that begin alike, none of which is needed; ``why`` is told once where one is given."""
+
+    text: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,7 @@ class Original:
     place_key: str
     place: Callable[[Mapping[str, str]], str]
     settings: Mapping[str, str] = field(default_factory=dict)
+    prefixes: tuple[Prefix, ...] = ()
 
     @cached_property
     def definition(self) -> ConfigDef:
@@ -55,11 +64,13 @@ class Original:
 
     def notices(self, config: Mapping[str, str]) -> list[str]:
         """Return a sentence for each given key that changes nothing."""
-        return [
-            f"{key.name} is not needed here: {key.doc}"
-            for key in self.keys
-            if key.treatment is Treatment.UNNEEDED and key.name in config
-        ]
+        whys = {key.name: key.doc for key in self.keys if key.treatment is Treatment.UNNEEDED}
+        known = {key.name for key in self.keys}
+        for name in config:
+            prefix = next((one for one in self.prefixes if name.startswith(one.text)), None)
+            if prefix is not None and name not in known:
+                whys[name] = prefix.why
+        return [f"{name} is not needed here: {why}" for name, why in whys.items() if name in config]
 
     def _completed(self, config: Mapping[str, str]) -> Mapping[str, str]:
         defaults = {key.name: value for key in self.keys if (value := _default(key)) is not None}

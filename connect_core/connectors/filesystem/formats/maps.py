@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 
 from connect_core.connectors.filesystem.columns import Kind
 
-__all__ = ["Form", "formed", "maps_to_pairs", "pairs_to_maps"]
+__all__ = ["Form", "Scalars", "formed", "maps_to_pairs", "pairs_to_maps"]
 
 Form: TypeAlias = Callable[[Any], Any]
 """What makes one kind of value of another."""
+Scalars: TypeAlias = Callable[[str], Form | None]
+"""What is to be made of values of a scalar kind, ``None``: nothing else."""
 
 
 def formed(values: list[Any], form: Form | None) -> list[Any]:
@@ -19,12 +21,13 @@ def formed(values: list[Any], form: Form | None) -> list[Any]:
     return values if form is None else [form(value) for value in values]
 
 
-def pairs_to_maps(kind: Kind) -> Form | None:
+def pairs_to_maps(kind: Kind, scalars: Scalars | None = None) -> Form | None:
     """Return what makes Python's values of Arrow's; ``None`` where they are the same.
 
-    A map whose keys are texts is a dict, another a list of dicts of ``key`` and ``value``.
+    A map whose keys are texts is a dict, another a list of dicts of ``key`` and ``value``; ``scalars``: what becomes of
+    values that are neither.
     """
-    return _form(kind, _to_map)
+    return _form(kind, _to_map, scalars)
 
 
 def maps_to_pairs(kind: Kind) -> Form | None:
@@ -32,15 +35,16 @@ def maps_to_pairs(kind: Kind) -> Form | None:
     return _form(kind, _to_pairs)
 
 
-def _form(kind: Kind, of_map: Callable[[Kind, Form], Form]) -> Form | None:
+def _form(kind: Kind, of_map: Callable[[Kind, Form], Form], scalars: Scalars | None = None) -> Form | None:
     if isinstance(kind, str):
-        return None
+        found = scalars(kind) if scalars else None
+        return found and partial(_unless_null, found)
     if kind[0] == "map":
-        return partial(_unless_null, of_map(kind[1], _form(kind[2], of_map) or _same))
+        return partial(_unless_null, of_map(kind[1], _form(kind[2], of_map, scalars) or _same))
     if kind[0] == "list":
-        inner = _form(kind[1], of_map)
+        inner = _form(kind[1], of_map, scalars)
         return inner and partial(_unless_null, partial(_each, inner))
-    forms = {name: form for name, part in kind[1] if (form := _form(part, of_map))}
+    forms = {name: form for name, part in kind[1] if (form := _form(part, of_map, scalars))}
     return partial(_unless_null, partial(_fields, forms)) if forms else None
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from connect_core.api import SinkRecord
+from connect_core.api import SchemaBuilder, SinkRecord, Struct
+from connect_core.api.data import STRING_SCHEMA
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
 from connect_core.connectors.filesystem.storages import LocalStorage
 from tests.connectors.contexts import DriverSide, SinkSide, limits_of
-from tests.connectors.filesystem.test_sink import Export, interval_of
+from tests.connectors.filesystem.test_sink import Export, interval_of, numbered
+
+VALUE = SchemaBuilder.struct().field("f1", STRING_SCHEMA).build()
 
 
 class FolderStorage(LocalStorage):
@@ -22,6 +25,11 @@ class FolderStorage(LocalStorage):
     @classmethod
     def locate(cls, url, config, limits):  # type: ignore[no-untyped-def]
         return super().locate(url.partition("://")[2], config, limits)
+
+
+def structs(count: int, topic: str) -> list[SinkRecord]:
+    values = [Struct(VALUE).put("f1", f"value{number}") for number in range(1, count + 1)]
+    return numbered(values, topic, value_schema=VALUE)
 
 
 def errors_of(connector: AliasSinkConnector, config: Mapping[str, str]) -> dict[str, list[str]]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import decimal
+import json
 from pathlib import Path
 from typing import Any
 
 import fastavro
 import pytest
 
-from connect_core.api import SchemaBuilder, SinkRecord, Struct
-from connect_core.api.data import STRING_SCHEMA
+from connect_core.api import SchemaBuilder, Struct
+from connect_core.api.data import Date, Decimal, Instant, Time, Timestamp
 from connect_core.connectors.filesystem import choices
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3SinkConnector
 from connect_core.registry import PluginKind, registry
-from tests.connectors.filesystem.aliases.exports import FolderStorage, errors_of, exported
+from tests.connectors.filesystem.aliases.exports import FolderStorage, errors_of, exported, structs
 from tests.connectors.filesystem.test_sink import numbered
 
 QUICKSTART = {
@@ -32,7 +34,6 @@ QUICKSTART = {
 }
 """The quickstart of the original, whole."""
 BUCKET = QUICKSTART["s3.bucket.name"]
-VALUE = SchemaBuilder.struct().field("f1", STRING_SCHEMA).build()
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +41,8 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(choices.STORAGES.built_in, "s3", FolderStorage)  # type: ignore[arg-type]
 
 
-def structs(count: int, topic: str = "s3_topic") -> list[SinkRecord]:
-    values = [Struct(VALUE).put("f1", f"value{number}") for number in range(1, count + 1)]
-    return numbered(values, topic, value_schema=VALUE)
-
-
 def test_quickstart_starts_unchanged_and_writes_the_documented_objects(tmp_path: Path) -> None:
-    names = exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(9))
+    names = exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(9, "s3_topic"))
     prefix = f"{BUCKET}/topics/s3_topic/partition=0/s3_topic+0+"
     assert names == [f"{prefix}{first:010}.avro" for first in (0, 3, 6)]
     rows: list[Any] = []
@@ -76,7 +72,7 @@ FORMAT = "io.confluent.connect.s3.format"
     ],
 )
 def test_names_end_as_documented(tmp_path: Path, given: dict[str, str], ending: str) -> None:
-    names = exported(S3SinkConnector(), {**QUICKSTART, **given}, tmp_path, structs(1))
+    names = exported(S3SinkConnector(), {**QUICKSTART, **given}, tmp_path, structs(1, "s3_topic"))
     assert names == [f"{BUCKET}/topics/s3_topic/partition=0/s3_topic+0+0000000000{ending}"]
 
 
@@ -95,14 +91,14 @@ def test_objects_of_folders_are_named_by_their_own_first_offset(tmp_path: Path) 
         "filename.offset.zero.pad.width": "4",
         "flush.size": "100",
     }
-    names = exported(S3SinkConnector(), {**QUICKSTART, **fields}, tmp_path, structs(3))
+    names = exported(S3SinkConnector(), {**QUICKSTART, **fields}, tmp_path, structs(3, "s3_topic"))
     folder = f"{BUCKET}/lake/raw/s3_topic"
     assert names == [f"{folder}/f1=value{number + 1}/s3_topic-0-000{number}.avro" for number in range(3)]
 
 
 def test_a_range_exported_again_has_the_same_names(tmp_path: Path) -> None:
-    first = exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(5))
-    assert exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(5), structs(5)) == first
+    first = exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(5, "s3_topic"))
+    assert exported(S3SinkConnector(), QUICKSTART, tmp_path, structs(5, "s3_topic"), structs(5, "s3_topic")) == first
     assert len(first) == 2
 
 
@@ -141,7 +137,7 @@ def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(key: str, value:
 
 def test_what_is_not_needed_is_named_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = {**QUICKSTART, "s3.elastic.buffer.enable": "true", "retry.backoff.ms": "1"}
-    exported(S3SinkConnector(), config, tmp_path, structs(1))
+    exported(S3SinkConnector(), config, tmp_path, structs(1, "s3_topic"))
     told = [record.getMessage() for record in caplog.records if "is not needed here" in record.getMessage()]
     assert [text.split(":")[1].split()[0] for text in told] == [
         "retry.backoff.ms",
@@ -150,3 +146,31 @@ def test_what_is_not_needed_is_named_once(tmp_path: Path, caplog: pytest.LogCapt
     ]
     keys = S3SinkConnector().config().config_keys()
     assert (keys["retry.backoff.ms"].doc or "").startswith("Not needed here: ")
+
+
+def test_json_is_that_of_connect(tmp_path: Path) -> None:
+    """Logical types as Connect's JsonConverter has them."""
+    schema = (
+        SchemaBuilder.struct()
+        .field("at", Timestamp.SCHEMA)
+        .field("day", Date.SCHEMA)
+        .field("time", Time.SCHEMA)
+        .field("price", Decimal.schema(2))
+        .field("prices", SchemaBuilder.array(Decimal.schema(0)).build())
+        .build()
+    )
+    value = Struct(schema).put("at", Instant(1_700_000_000_123)).put("day", Instant(86_400_000 * 3))
+    value.put("time", Instant(3_723_004)).put("price", decimal.Decimal("-1.28"))
+    value.put("prices", [decimal.Decimal(number) for number in (0, 127, 128, -129)])
+    records = numbered([value], "s3_topic", value_schema=schema)
+    config = {**QUICKSTART, "format.class": f"{FORMAT}.json.JsonFormat"}
+    (name,) = exported(S3SinkConnector(), config, tmp_path, records)
+    assert json.loads((tmp_path / name).read_text()) == {
+        "at": 1_700_000_000_123,
+        "day": 3,
+        "time": 3_723_004,
+        "price": "gA==",
+        "prices": ["AA==", "fw==", "AIA=", "/38="],
+    }
+    (name,) = exported(S3SinkConnector(), {**config, "json.decimal.format": "numeric"}, tmp_path / "b", records)
+    assert '"price":-1.28,"prices":[0,127,128,-129]' in (tmp_path / "b" / name).read_text()

@@ -8,6 +8,7 @@ import pytest
 
 from connect_core.api.config import NO_DEFAULT, ConfigType
 from connect_core.connectors.filesystem import aliases
+from connect_core.connectors.filesystem.aliases.confluent_hdfs import HDFS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
 from connect_core.connectors.filesystem.aliases.key import Treatment
 from connect_core.connectors.filesystem.aliases.original import Original
@@ -34,9 +35,14 @@ s3.schema.partition.affix.type s3.send.digest enable.conditional.writes max.file
 store.kafka.headers keys.format.class headers.format.class s3.path.style.access.enabled s3.elastic.buffer.enable
 s3.elastic.buffer.init.capacity partitioner.max.open.files
 """
-"""What the configuration classes of the original define."""
 
-ORIGINALS = [("S3SinkConnector", S3_SINK, CONFLUENT_S3)]
+CONFLUENT_HDFS = f"""{CONFLUENT_SHARED}
+hdfs.url hadoop.conf.dir hadoop.home logs.dir hive.table.name hdfs.authentication.kerberos connect.hdfs.principal
+connect.hdfs.keytab hdfs.namenode.principal kerberos.ticket.renew.period.ms topic.capture.groups.regex hive.integration
+hive.metastore.uris hive.conf.dir hive.home hive.database
+"""
+
+ORIGINALS = [("S3SinkConnector", S3_SINK, CONFLUENT_S3), ("HdfsSinkConnector", HDFS_SINK, CONFLUENT_HDFS)]
 each = pytest.mark.parametrize(("name", "original", "keys"), ORIGINALS, ids=[name for name, *_ in ORIGINALS])
 
 
@@ -50,6 +56,8 @@ def key_table(original: Original) -> str:
         else:
             default = f"`{str(key.default).lower() if key.type is ConfigType.BOOLEAN else key.default}`"
         rows.append(f"| `{key.name}` | {key.type.value} | {default} | {key.treatment.value} | {key.doc} |\n")
+    for prefix in original.prefixes:
+        rows.append(f"| `{prefix.text}…` | | | not needed | {prefix.why} |\n")
     return "".join(rows)
 
 
