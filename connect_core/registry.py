@@ -61,6 +61,10 @@ _CONNECTORS = {
     ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
     ("sink", "org.apache.kafka.connect.file.FileStreamSinkConnector"): "file.sink:FileStreamSinkConnector",
     ("sink", "FileSystemSinkConnector"): "filesystem.sink:FileSystemSinkConnector",
+    (
+        "sink",
+        "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
+    ): "filesystem.aliases.aiven_s3:AivenKafkaConnectS3SinkConnector",
     ("sink", "io.confluent.connect.hdfs.HdfsSinkConnector"): "filesystem.aliases.confluent_hdfs:HdfsSinkConnector",
     ("sink", "io.confluent.connect.hdfs3.Hdfs3SinkConnector"): "filesystem.aliases.confluent_hdfs:Hdfs3SinkConnector",
     ("sink", "io.confluent.connect.s3.S3SinkConnector"): "filesystem.aliases.confluent_s3:S3SinkConnector",

@@ -20,9 +20,11 @@ from connect_core.api.data import BYTES_SCHEMA, STRING_SCHEMA
 from connect_core.connectors.filesystem.formats import (
     AvroFormat,
     CsvFormat,
+    EnvelopeFormat,
     JsonLinesFormat,
     OrcFormat,
     ParquetFormat,
+    PlainFormat,
     RawFormat,
 )
 from connect_core.connectors.filesystem.partitioners import (
@@ -80,6 +82,28 @@ class TestRaw(FormatContract):
     def contents(self, data: bytes) -> Any:
         with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as file:
             return file.read()
+
+    def records(self) -> Sequence[SinkRecord]:
+        return sink_records(BYTES_SCHEMA, [b"one", b"\x00\xff", b"three"])
+
+    def more_records(self) -> Sequence[SinkRecord]:
+        return sink_records(STRING_SCHEMA, ["Zoë"])
+
+
+class TestEnvelope(FormatContract):
+    format = EnvelopeFormat
+    config: ClassVar = {"format.output.fields": "offset,value"}
+
+    def contents(self, data: bytes) -> Any:
+        return [json.loads(line) for line in data.splitlines()]
+
+
+class TestPlain(FormatContract):
+    format = PlainFormat
+    config: ClassVar = {"compression.type": "gzip", "format.output.fields": "key,value,offset"}
+
+    def contents(self, data: bytes) -> Any:
+        return gzip.decompress(data).splitlines()
 
     def records(self) -> Sequence[SinkRecord]:
         return sink_records(BYTES_SCHEMA, [b"one", b"\x00\xff", b"three"])

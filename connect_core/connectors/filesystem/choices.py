@@ -17,10 +17,12 @@ from typing import Any, Generic, TypeVar
 from connect_core.connectors.filesystem.formats import (
     AvroFormat,
     CsvFormat,
+    EnvelopeFormat,
     Format,
     JsonLinesFormat,
     OrcFormat,
     ParquetFormat,
+    PlainFormat,
     RawFormat,
 )
 from connect_core.connectors.filesystem.partitioners import (
@@ -103,6 +105,8 @@ FORMATS: Choice[Format] = Choice(
         "json": JsonLinesFormat,
         "orc": OrcFormat,
         "raw": RawFormat,
+        "envelope": EnvelopeFormat,
+        "plain": PlainFormat,
     },
 )
 

@@ -20,7 +20,8 @@ from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, STORAGES, storage_of
 from connect_core.connectors.filesystem.formats import Format
 from connect_core.connectors.filesystem.layout import Layout, Naming, Offsets
-from connect_core.connectors.filesystem.partitioners import Partitioner
+from connect_core.connectors.filesystem.name_template import TIME_FOLDERS, NameTemplate
+from connect_core.connectors.filesystem.partitioners import Partitioner, TimeBasedPartitioner
 from connect_core.connectors.filesystem.staged_files import Rotation
 from connect_core.connectors.filesystem.storages import Storage
 from connect_core.connectors.filesystem.tombstones import NullValues
@@ -42,6 +43,7 @@ TOPICS_DIR = "topics.dir"
 DELIMITER = "file.delim"
 DIGITS = "filename.offset.zero.pad.width"
 OFFSETS = "file.name.offsets"
+TEMPLATE = "file.name.template"
 
 _DELIMITERS = re.compile(r"[A-Za-z+._=,@~-]{1,8}\Z")
 _FOLDERS = re.compile(r"[^\x00-\x1f\x7f\\]{0,200}\Z")
@@ -156,6 +158,15 @@ _OWN = (
         doc="Which offsets names of files tell: range (where what was read begins and ends), first (that of the first "
         "record in the file), or first-last (those of its first and last record).",
     )
+    .define(
+        TEMPLATE,
+        ConfigType.STRING,
+        None,
+        importance=Importance.LOW,
+        doc="What files are called below path, in place of all other names: a path with {{topic}}, {{partition}}, "
+        "{{start_offset}} (of the first record; padding=true for zeros) and {{timestamp:unit=yyyy}} (MM, dd, HH), as "
+        "in lake/{{topic}}-{{partition}}-{{start_offset:padding=true}}.parquet.",
+    )
 )
 
 
@@ -260,5 +271,18 @@ def _naming(parsed: AbstractConfig, extension: str) -> Naming:
     if given.startswith("/") or not _FOLDERS.match(given) or any(part[0] in "._" for part in parts):
         text = "give a folder below path, such as topics; no part of it may begin with a point or an underscore"
         raise ConfigError(TOPICS_DIR, given, text)
-    offsets = Offsets(parsed.get_string(OFFSETS))
-    return Naming(extension, delimiter, parsed.get_int(DIGITS) or 1, "/".join(parts), offsets)
+    template = _template(parsed)
+    offsets = Offsets(parsed.get_string(OFFSETS)) if template is None else Offsets.FIRST
+    return Naming(extension, delimiter, parsed.get_int(DIGITS) or 1, "/".join(parts), offsets, template)
+
+
+def _template(parsed: AbstractConfig) -> NameTemplate | None:
+    given = parsed.get_string(TEMPLATE)
+    if not given:
+        return None
+    template = NameTemplate.parse(TEMPLATE, given)
+    is_timed = _partitioner_of(parsed) is TimeBasedPartitioner and parsed.get_string("path.format") == TIME_FOLDERS
+    if template.needs_time and not is_timed:
+        text = f"its units of time are those of folders: set partitioner to time and path.format to {TIME_FOLDERS}"
+        raise ConfigError(TEMPLATE, given, text)
+    return template

@@ -10,6 +10,7 @@ from pathlib import Path
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
 from connect_core.connectors.control_folder import ControlFolder
+from connect_core.connectors.filesystem.name_template import NameTemplate
 from connect_core.connectors.filesystem.staging import FileKey
 from connect_core.connectors.filesystem.storages.storage import Staging, Storage
 from connect_core.connectors.path_names import escaped
@@ -38,6 +39,8 @@ class Naming:
     folder: str = ""
     """Where the topics' folders lie below the root."""
     offsets: Offsets = Offsets.RANGE
+    template: NameTemplate | None = None
+    """What names files whole, in place of all of the above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,9 @@ class Layout:
 
     def home(self, topic: str) -> str:
         """Return the folder of a topic's data, below the root."""
+        if self.naming.template is not None:
+            # Names by a template share no folder of their topic.
+            return f"_connect/+homes/{escaped(topic)}"
         return "/".join(filter(None, (self.naming.folder, escaped(topic))))
 
     def final_name(self, key: FileKey, read: TopicPartition, start: int, end: int, topic_id: str = "") -> str:
@@ -83,6 +89,9 @@ class Layout:
         that topics routed into one folder keep apart.
         """
         first = start if key.first is None else key.first
+        if self.naming.template is not None:
+            name = self.naming.template.render(escaped(read.topic), read.partition, first, key.folder)
+            return _with_suffix(name, self._recreated(read.topic, topic_id))
         last = end - 1 if key.last is None else key.last
         told = {Offsets.RANGE: (first, end), Offsets.FIRST: (first,), Offsets.FIRST_LAST: (first, last)}
         offsets = [f"{offset:0{self.naming.digits}d}" for offset in told[self.naming.offsets]]
@@ -105,3 +114,10 @@ class Layout:
             place = self._hidden / "+ids" / f"{escaped(topic)}.json"
             self._first_ids[topic] = self.storage.control.create(place, {"topic_id": topic_id})["topic_id"]
         return [] if topic_id == self._first_ids[topic] else [sha256(topic_id.encode()).hexdigest()[:8]]
+
+
+def _with_suffix(name: str, recreated: list[str]) -> str:
+    """Return a name with what tells a topic's second life before its endings."""
+    folder, slash, last = name.rpartition("/")
+    stem, point, endings = last.partition(".")
+    return f"{folder}{slash}{'+'.join([stem, *recreated])}{point}{endings}"

@@ -81,8 +81,8 @@ def test_parts_of_other_wheels_are_used(tmp_path: Path) -> None:
     [
         ({"format": "loud"}, "loud.ending", "Missing required"),
         ({"path": "cellar://x"}, "cellar.key", "Missing required"),
-        ({"path": "attic://x"}, "path", "there are: file, .*, cellar; choose one, or install the wheel"),
-        ({"format": "absent"}, "format", "there are: parquet, avro, csv, json, orc, raw, broken, loud, wrong"),
+        ({"path": "attic://x"}, "path", "there are: file, .*cellar; choose one, or install the wheel"),
+        ({"format": "absent"}, "format", "there are: parquet, .*, raw, .*, broken, loud, wrong"),
         ({"format": "broken"}, "format", "cannot be loaded.*install its wheel anew"),
         ({"format": "wrong"}, "format", "is no Format; ask the authors"),
     ],

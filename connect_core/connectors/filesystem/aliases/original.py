@@ -30,7 +30,7 @@ class Original:
     """The keys of one connector class.
 
     ``place``: a configuration → the URL to write to; ``place_key`` is the key that mistakes in it are told under.
-    ``settings``: what is always so under this class.
+    ``settings``: what is always so under this class. ``derived``: what follows from several keys together.
     """
 
     keys: tuple[Key, ...]
@@ -38,6 +38,7 @@ class Original:
     place: Callable[[Mapping[str, str]], str]
     settings: Mapping[str, str] = field(default_factory=dict)
     prefixes: tuple[Prefix, ...] = ()
+    derived: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda config: {}
 
     @cached_property
     def definition(self) -> ConfigDef:
@@ -60,7 +61,8 @@ class Original:
             value = config.get(key.name, _default(key))
             if value is not None:
                 read.update(key.read(value))
-        return {**read, **given, PATH: self.place(self._completed(config))}
+        completed = self._completed(config)
+        return {**read, **self.derived(completed), **given, PATH: self.place(completed)}
 
     def notices(self, config: Mapping[str, str]) -> list[str]:
         """Return a sentence for each given key that changes nothing."""

@@ -2,6 +2,7 @@
 
 from connect_core.connectors.filesystem.formats.avro import AvroFormat
 from connect_core.connectors.filesystem.formats.csv import CsvFormat
+from connect_core.connectors.filesystem.formats.envelope import EnvelopeFormat, PlainFormat
 from connect_core.connectors.filesystem.formats.format import ColumnFormat, Format, FormatWriter
 from connect_core.connectors.filesystem.formats.json_lines import JsonLinesFormat
 from connect_core.connectors.filesystem.formats.lines import LineFormat
@@ -13,11 +14,13 @@ __all__ = [
     "AvroFormat",
     "ColumnFormat",
     "CsvFormat",
+    "EnvelopeFormat",
     "Format",
     "FormatWriter",
     "JsonLinesFormat",
     "LineFormat",
     "OrcFormat",
     "ParquetFormat",
+    "PlainFormat",
     "RawFormat",
 ]

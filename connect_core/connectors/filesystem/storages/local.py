@@ -65,6 +65,7 @@ class LocalStorage(Storage):
     def mark(self, name: str) -> None:
         """Write an empty file durably."""
         place = self.place(name)
+        link_free.make_folders(place.parent)
         link_free.remove(place)
         write_durably(place, b"")
         link_free.sync_folder(place.parent)

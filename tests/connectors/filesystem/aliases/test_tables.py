@@ -8,6 +8,7 @@ import pytest
 
 from connect_core.api.config import NO_DEFAULT, ConfigType
 from connect_core.connectors.filesystem import aliases
+from connect_core.connectors.filesystem.aliases.aiven_s3 import AIVEN_S3_SINK
 from connect_core.connectors.filesystem.aliases.confluent_hdfs import HDFS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
 from connect_core.connectors.filesystem.aliases.key import Treatment
@@ -41,8 +42,21 @@ hdfs.url hadoop.conf.dir hadoop.home logs.dir hive.table.name hdfs.authenticatio
 connect.hdfs.keytab hdfs.namenode.principal kerberos.ticket.renew.period.ms topic.capture.groups.regex hive.integration
 hive.metastore.uris hive.conf.dir hive.home hive.database
 """
-
-ORIGINALS = [("S3SinkConnector", S3_SINK, CONFLUENT_S3), ("HdfsSinkConnector", HDFS_SINK, CONFLUENT_HDFS)]
+AIVEN_S3 = """
+aws.access.key.id aws.secret.access.key aws.credentials.provider aws.s3.bucket.name aws.s3.sse.algorithm aws.s3.endpoint
+aws.s3.region aws.s3.prefix aws.s3.part.size.bytes aws.s3.fetch.page.size aws.s3.fetch.buffer.size aws.sts.role.arn
+aws.sts.role.external.id aws.sts.role.session.name aws.sts.role.session.duration aws.sts.config.endpoint
+aws.s3.backoff.delay.ms aws.s3.backoff.max.delay.ms aws.s3.backoff.max.retries kafka.retry.backoff.ms
+aws_access_key_id aws_secret_access_key aws_s3_bucket aws_s3_endpoint aws_s3_region aws_s3_prefix output_fields
+output_compression file.name.template file.prefix.template file.compression.type file.max.records
+file.name.timestamp.timezone file.name.timestamp.source timestamp.timezone timestamp.source format.output.type
+format.output.fields format.output.fields.value.encoding format.output.envelope
+"""
+ORIGINALS = [
+    ("S3SinkConnector", S3_SINK, CONFLUENT_S3),
+    ("HdfsSinkConnector", HDFS_SINK, CONFLUENT_HDFS),
+    ("AivenKafkaConnectS3SinkConnector", AIVEN_S3_SINK, AIVEN_S3),
+]
 each = pytest.mark.parametrize(("name", "original", "keys"), ORIGINALS, ids=[name for name, *_ in ORIGINALS])
 
 
