@@ -18,6 +18,7 @@ from connect_core.api.config import (
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, STORAGES, storage_of
+from connect_core.connectors.filesystem.evolution import Evolution
 from connect_core.connectors.filesystem.formats import Format
 from connect_core.connectors.filesystem.layout import Layout, Naming, Offsets
 from connect_core.connectors.filesystem.name_template import TIME_FOLDERS, NameTemplate
@@ -44,6 +45,7 @@ DELIMITER = "file.delim"
 DIGITS = "filename.offset.zero.pad.width"
 OFFSETS = "file.name.offsets"
 TEMPLATE = "file.name.template"
+COMPATIBILITY = "schema.compatibility"
 
 _DELIMITERS = re.compile(r"[A-Za-z+._=,@~-]{1,8}\Z")
 _FOLDERS = re.compile(r"[^\x00-\x1f\x7f\\]{0,200}\Z")
@@ -105,6 +107,16 @@ _OWN = (
         validator=ValidString.one_of(*(policy.value for policy in NullValues)),
         importance=Importance.MEDIUM,
         doc="What becomes of records whose value is null: they are written as a row of nulls, left out, or fail.",
+    )
+    .define(
+        COMPATIBILITY,
+        ConfigType.STRING,
+        Evolution.UNION.value,
+        validator=ValidString.one_of(*(policy.value for policy in Evolution)),
+        importance=Importance.MEDIUM,
+        doc="What becomes of a file when the schema of records changes: UNION (it has the columns of all; conflicting "
+        "types are refused), NONE (another begins), or BACKWARD, FORWARD and FULL (as UNION, but conflicting types "
+        "begin another).",
     )
     .define(
         INCLUDE_KEY,
@@ -207,6 +219,7 @@ class Settings:
     naming: Naming
     rotation: Rotation
     nulls: NullValues
+    evolution: Evolution
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
@@ -219,7 +232,8 @@ class Settings:
         naming, nulls = _naming(parsed, form.extension), NullValues(parsed.get_string(NULLS))
         named = naming.offsets is not Offsets.RANGE
         rotation = Rotation(parsed.get_int(FLUSH_SIZE) or 0, parsed.get_long(ROTATE_BYTES) or 0, named)
-        return cls(form, partitioner, extras, naming, rotation, nulls)
+        evolution = Evolution(parsed.get_string(COMPATIBILITY))
+        return cls(form, partitioner, extras, naming, rotation, nulls, evolution)
 
     def layout(self, storage: Storage) -> Layout:
         """Return where files lie in a storage."""

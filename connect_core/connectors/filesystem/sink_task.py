@@ -33,6 +33,8 @@ class _Addition:
     rows: Rows
     columns: ColumnKinds
     offsets: pa.Array
+    is_apart: bool
+    """Whether a file of its own begins with these rows."""
 
 
 class FileSystemSinkTask(SinkTask):
@@ -109,8 +111,10 @@ class FileSystemSinkTask(SinkTask):
                 topics[topic] = columns
             for folder, some, offsets in self._shared_out(piece, rows):
                 target = (read, FileKey(topic, folder))
-                found[target] = merge_columns(found.get(target) or self._files.columns(target), columns)
-                additions.append(_Addition(target, some.fitted(found[target]), found[target], offsets))
+                earlier = found.get(target) or self._files.columns(target)
+                united = self._settings.evolution.united(earlier, columns, is_schemaless=rows.is_schemaless)
+                found[target] = columns if united is None else united
+                additions.append(_Addition(target, some.fitted(found[target]), found[target], offsets, united is None))
         return additions
 
     def _shared_out(self, batch: Batch, rows: Rows) -> Iterator[tuple[str, Rows, pa.Array]]:
@@ -127,6 +131,8 @@ class FileSystemSinkTask(SinkTask):
             if rows.is_schemaless:
                 before = self._columns.get(topic, self._stored.get(topic, ()))
                 self._columns[topic] = merge_columns(before, rows.columns)
+            if addition.is_apart:
+                self._files.end(addition.target)
             self._files.add(addition.target, rows, addition.columns, addition.offsets)
 
     def _shared(self, topic: str) -> ColumnKinds:

@@ -52,6 +52,8 @@ class StagedFiles:
     _open: dict[Target, StagedFolder] = field(default_factory=dict)
     """Those with an open file; the one used last stands last."""
     _buffered: int = 0
+    _begun: set[Target] = field(default_factory=set)
+    """Those that have a file: names of later ones say where they begin."""
 
     def columns(self, target: Target) -> ColumnKinds:
         """Return the columns found so far in a target's rows."""
@@ -61,11 +63,11 @@ class StagedFiles:
     def add(self, target: Target, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:
         """Take rows of a target; ``columns`` hold these and all earlier ones."""
         while rows.length:
-            file = self._current.get(target) or self._begin(target, self._first_key(target, offsets))
+            file = self._current.get(target) or self._begin(target, self._next_key(target, offsets))
             room = self.rotation.room(file)
             if room == 0:
-                self._end(target)
-                file = self._begin(target, replace(target[1], first=offsets[0].as_py()))
+                self.end(target)
+                file = self._begin(target, self._next_key(target, offsets))
                 room = self.rotation.room(file)
             count = rows.length if room is None else min(room, rows.length)
             self._add(target, file, rows.slice(0, count), columns, offsets)
@@ -91,15 +93,18 @@ class StagedFiles:
         for (read, _), file in self._current.items():
             yield read, file
 
-    def _first_key(self, target: Target, offsets: pa.Array) -> FileKey:
-        return replace(target[1], first=offsets[0].as_py()) if self.rotation.names_first else target[1]
+    def _next_key(self, target: Target, offsets: pa.Array) -> FileKey:
+        is_named = self.rotation.names_first or target in self._begun
+        self._begun.add(target)
+        return replace(target[1], first=offsets[0].as_py()) if is_named else target[1]
 
     def _begin(self, target: Target, key: FileKey) -> StagedFolder:
         number = len(self._ended) + len(self._current)
         file = self._current[target] = StagedFolder(key, self.begin(number, target[0], key))
         return file
 
-    def _end(self, target: Target) -> None:
+    def end(self, target: Target) -> None:
+        """Complete the file of a target; rows to come begin another."""
         file = self._current.pop(target)
         self._buffered -= file.parts.buffered
         self._open.pop(target, None)

@@ -42,6 +42,19 @@ def format_class(default: object, *known: str) -> Key:
     return Named("format.class", STRING, default).mapped(doc, read)
 
 
+_PRESETS = {3600: "@hourly", 86_400: "@daily", 604_800: "@weekly"}
+
+
+def _hint(config: Mapping[str, str], name: str) -> str:
+    """Return what an interval does in place of closing files by time, where that is asked for."""
+    seconds = int(config[name]) // 1000
+    if seconds < 1 or "schedule" in config:
+        return ""
+    wanted = _PRESETS.get(seconds, f"PT{seconds}S")
+    text = "every interval ends its files, and intervals follow each other while there is data"
+    return f"{name}: {text}; for one set of files in {seconds} s set schedule={wanted}"
+
+
 def _rotation(name: str) -> Key:
     """Return a key that closes files by time: an interval does it here."""
 
@@ -52,7 +65,7 @@ def _rotation(name: str) -> Key:
         "Every interval ends its files, so that none waits for records to come; intervals follow each other while "
         "there is data. Set schedule (such as @hourly) for fewer and larger files."
     )
-    return Named(name, LONG, -1).mapped(doc, read)
+    return Named(name, LONG, -1).mapped(doc, read, _hint)
 
 
 ROTATION_KEYS = (
@@ -62,12 +75,9 @@ ROTATION_KEYS = (
     ),
     _rotation("rotate.interval.ms"),
     _rotation("rotate.schedule.interval.ms"),
-    Named("schema.compatibility", STRING, "NONE").only(
-        "Records of all schemas of an interval share its files, whose columns are those of all; a column whose types "
-        "conflict is refused.",
-        ("none",),
-        "leave it out or set NONE: files have the columns of all schemas of their interval, which readers of older and "
-        "of newer schemas both understand",
+    Named("schema.compatibility", STRING, "NONE", ValidString.one_of("NONE", "BACKWARD", "FORWARD", "FULL")).honoured(
+        "NONE: each change of the schema begins a file. BACKWARD, FORWARD, FULL: records of several schemas share "
+        "files, which have the columns of all: no field is dropped, missing ones are null. Conflicting types begin one."
     ),
     Named("schema.cache.size", INT, 1000).unneeded("schemas are not converted one by one, so that none is cached"),
     Named("retry.backoff.ms", LONG, 5000).unneeded("a failed run is tried again by Airflow, see schedule.retries"),

@@ -26,9 +26,10 @@ class AliasSinkConnector(FileSystemSinkConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Take the configuration, and log what of it is not needed. Raises ConfigError, RetriableError."""
+        translated = self.original.translated(config)
         for notice in self.original.notices(config):
             _LOG.warning("Connector %s: %s", self.context.connector_name, notice)
-        super().start(self.original.translated(config))
+        super().start(translated)
 
     def config(self) -> ConfigDef:
         """Return the keys of the original, and settings of ours besides."""

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
 from connect_core.api.config import ConfigType, Importance, Validator
 from connect_core.errors import ConfigError
 
-__all__ = ["Key", "Named", "Treatment", "choice"]
+__all__ = ["Hint", "Key", "Named", "Treatment", "choice", "no_hint"]
 
 Reading = Callable[[str], Mapping[str, str]]
 """A value as settings of ours. Raises ConfigError naming key, value and remedy."""
+
+
+Hint = Callable[[Mapping[str, str], str], str]
+"""Takes a configuration that gives the key, and its name → what to know about it, or nothing."""
+
+
+def no_hint(config: Mapping[str, str], name: str) -> str:
+    """Return nothing."""
+    return ""
 
 
 class Treatment(Enum):
@@ -36,6 +45,7 @@ class Key:
     read: Reading
     validator: Validator | None = None
     importance: Importance = Importance.MEDIUM
+    hint: Hint = no_hint
 
     @property
     def text(self) -> str:
@@ -56,9 +66,9 @@ class Named:
         """Return a key that is one of ours; ``empty=False``: the empty text means our default."""
         return self._key(Treatment.HONOURED, doc, lambda value: {self.name: value} if value or empty else {})
 
-    def mapped(self, doc: str, read: Reading) -> Key:
-        """Return a key whose values are read as settings of ours."""
-        return self._key(Treatment.MAPPED, doc, read)
+    def mapped(self, doc: str, read: Reading, hint: Hint = no_hint) -> Key:
+        """Return a key whose values are read as settings of ours; ``hint``: what is told once where it is given."""
+        return replace(self._key(Treatment.MAPPED, doc, read), hint=hint)
 
     def only(self, doc: str, values: tuple[str, ...], remedy: str) -> Key:
         """Return a key that is kept with some values only, in lower case, and changes nothing with these."""

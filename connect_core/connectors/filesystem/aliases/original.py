@@ -9,7 +9,6 @@ from functools import cached_property
 from connect_core.api.config import NO_DEFAULT, ConfigDef, Password, convert_to_string
 from connect_core.connectors.filesystem.aliases.key import Key, Treatment
 from connect_core.connectors.filesystem.config import CONFIG, FORMAT, PARTITIONER, PATH
-from connect_core.errors import ConfigError
 
 __all__ = ["Original", "Prefix"]
 
@@ -54,6 +53,7 @@ class Original:
 
     def translated(self, config: Mapping[str, str]) -> dict[str, str]:
         """Return the configuration of FileSystemSink. Raises ConfigError naming key, value and remedy."""
+        self.definition.parse(config)
         names = {key.name for key in self.keys}
         given = {name: value for name, value in config.items() if name not in names}
         read = dict(self.settings)
@@ -65,20 +65,21 @@ class Original:
         return {**read, **self.derived(completed), **given, PATH: self.place(completed)}
 
     def notices(self, config: Mapping[str, str]) -> list[str]:
-        """Return a sentence for each given key that changes nothing."""
+        """Return a sentence for each given key that changes nothing, or less than its maker's does."""
         whys = {key.name: key.doc for key in self.keys if key.treatment is Treatment.UNNEEDED}
         known = {key.name for key in self.keys}
         for name in config:
             prefix = next((one for one in self.prefixes if name.startswith(one.text)), None)
             if prefix is not None and name not in known:
                 whys[name] = prefix.why
-        return [f"{name} is not needed here: {why}" for name, why in whys.items() if name in config]
+        hints = (key.hint(config, key.name) for key in self.keys if key.name in config)
+        return [
+            *(f"{name} is not needed here: {why}" for name, why in whys.items() if name in config),
+            *filter(None, hints),
+        ]
 
     def _completed(self, config: Mapping[str, str]) -> Mapping[str, str]:
         defaults = {key.name: value for key in self.keys if (value := _default(key)) is not None}
-        missing = [key.name for key in self.keys if key.default is NO_DEFAULT and key.name not in config]
-        if missing:
-            raise ConfigError(f'Missing required configuration "{missing[0]}" which has no default value.')
         return {**defaults, **config}
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import fastavro
+import pyarrow.parquet as pq
 import pytest
 
-from connect_core.api import SchemaBuilder, Struct
-from connect_core.api.data import Date, Decimal, Instant, Time, Timestamp
+from connect_core.api import SchemaBuilder, SinkRecord, Struct
+from connect_core.api.data import OPTIONAL_INT64_SCHEMA, STRING_SCHEMA, Date, Decimal, Instant, Time, Timestamp
 from connect_core.connectors.filesystem import choices
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3SinkConnector
 from connect_core.registry import PluginKind, registry
-from tests.connectors.filesystem.aliases.exports import FolderStorage, errors_of, exported, structs
+from tests.connectors.filesystem.aliases.exports import VALUE, FolderStorage, errors_of, exported, structs
 from tests.connectors.filesystem.test_sink import numbered
 
 QUICKSTART = {
@@ -116,7 +117,7 @@ def test_a_range_exported_again_has_the_same_names(tmp_path: Path) -> None:
         ("flush.size", "many", "flush.size"),
         ("store.kafka.keys", "true", "include.key"),
         ("behavior.on.null.values", "write", "set ignore or fail"),
-        ("schema.compatibility", "SIDEWAYS", "NONE"),
+        ("schema.compatibility", "SIDEWAYS", "must be one of: NONE, BACKWARD"),
         ("parquet.codec", "lzo", "possible are: none, snappy"),
         ("s3.compression.type", "zip", "possible are: none, gzip"),
         ("s3.wan.mode", "true", "store.url"),
@@ -174,3 +175,51 @@ def test_json_is_that_of_connect(tmp_path: Path) -> None:
     }
     (name,) = exported(S3SinkConnector(), {**config, "json.decimal.format": "numeric"}, tmp_path / "b", records)
     assert '"price":-1.28,"prices":[0,127,128,-129]' in (tmp_path / "b" / name).read_text()
+
+
+SECOND = SchemaBuilder.struct().field("f1", STRING_SCHEMA).field("late", OPTIONAL_INT64_SCHEMA).build()
+OTHER = SchemaBuilder.struct().field("f1", OPTIONAL_INT64_SCHEMA).build()
+
+
+def evolving() -> list[SinkRecord]:
+    """Return records of a schema, of one with a field more, again of the first, and of one whose type conflicts."""
+    values = [
+        Struct(VALUE).put("f1", "a"),
+        Struct(SECOND).put("f1", "b").put("late", 1),
+        Struct(VALUE).put("f1", "c"),
+        Struct(OTHER).put("f1", 4),
+    ]
+    return [numbered([value] * 4, "s3_topic", value_schema=value.schema)[at] for at, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "files"),
+    [
+        ("NONE", {0: [{"f1": "a"}], 1: [{"f1": "b", "late": 1}], 2: [{"f1": "c"}], 3: [{"f1": 4}]}),
+        *(
+            (
+                policy,
+                {0: [{"f1": "a", "late": None}, {"f1": "b", "late": 1}, {"f1": "c", "late": None}], 3: [{"f1": 4}]},
+            )
+            for policy in ("BACKWARD", "FORWARD", "FULL")
+        ),
+    ],
+)
+def test_schemas_that_do_not_fit_have_files_of_their_own(
+    tmp_path: Path, policy: str, files: dict[int, list[dict[str, Any]]]
+) -> None:
+    many = {"format.class": f"{FORMAT}.parquet.ParquetFormat", "flush.size": "100", "schema.compatibility": policy}
+    names = exported(S3SinkConnector(), {**QUICKSTART, **many}, tmp_path, evolving())
+    folder = f"{BUCKET}/topics/s3_topic/partition=0"
+    assert names == [f"{folder}/s3_topic+0+{first:010}.snappy.parquet" for first in files]
+    assert [pq.ParquetFile(tmp_path / name).read().to_pylist() for name in names] == list(files.values())
+
+
+def test_rotation_by_time_says_which_schedule_does_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = {**QUICKSTART, "rotate.schedule.interval.ms": "3600000", "rotate.interval.ms": "600000"}
+    exported(S3SinkConnector(), config, tmp_path / "a", structs(1, "s3_topic"))
+    assert "set schedule=@hourly" in caplog.text
+    assert "set schedule=PT600S" in caplog.text
+    caplog.clear()
+    exported(S3SinkConnector(), {**config, "schedule": "@hourly"}, tmp_path / "b", structs(1, "s3_topic"))
+    assert "set schedule=" not in caplog.text
