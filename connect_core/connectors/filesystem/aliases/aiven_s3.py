@@ -92,6 +92,7 @@ AIVEN_S3_SINK = Original(
     place=_place,
     settings={"json.time.format": "number", "json.decimal.format": "BASE64"},
     derived=_derived,
+    families=("aws.", "aws_", "file.", "format."),
 )
 
 

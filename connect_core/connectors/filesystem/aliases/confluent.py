@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from connect_core.api.config import NO_DEFAULT, ConfigType, Range, ValidString
-from connect_core.connectors.filesystem.aliases.key import Key, Named
+from connect_core.api.config import NO_DEFAULT, CaseInsensitiveValidString, ConfigType, Range, ValidString
+from connect_core.connectors.filesystem.aliases.key import Key, Named, choice
 from connect_core.connectors.filesystem.aliases.original import Prefix
 from connect_core.errors import ConfigError
 
-__all__ = ["ENCODING_KEYS", "FORMATS", "LICENSE", "NAMING_KEYS", "PARTITIONER_KEYS", "ROTATION_KEYS", "format_class"]
+__all__ = [
+    "CONTENT_KEYS",
+    "ENCODING_KEYS",
+    "FORMATS",
+    "LICENSE",
+    "NAMING_KEYS",
+    "PARTITIONER_KEYS",
+    "ROTATION_KEYS",
+    "compression",
+    "format_class",
+]
 
 BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 
@@ -102,6 +112,56 @@ ENCODING_KEYS = (
     ),
 )
 """How files are encoded."""
+
+_NO_OTHER_FILES = "set it to false, and include.{} to true: {} are then a column of the same files"
+
+
+def compression(name: str) -> Key:
+    """Return the key, called so, that says how JSON and byte files are compressed."""
+    doc = "How JSON and byte files are compressed; gzip ends their names in .gz."
+    known = {codec: {"compression.type": codec} for codec in ("none", "gzip")}
+    return choice(name, "none", doc, known, "choose one of those there are")
+
+
+CONTENT_KEYS = (
+    choice(
+        "parquet.codec",
+        "snappy",
+        "How Parquet pages are compressed; it stands in names: .snappy.parquet, .gz.parquet, .zstd.parquet.",
+        {
+            **{name: {"parquet.codec": name} for name in ("none", "snappy", "gzip", "zstd")},
+            "lz4_raw": {"parquet.codec": "lz4"},
+        },
+        "choose a codec that all readers have",
+    ),
+    Named("format.bytearray.extension", STRING, ".bin").honoured("How names of byte files end."),
+    Named("format.bytearray.separator", STRING, None).honoured(
+        "What follows each value in byte files: a line feed if not set."
+    ),
+    Named("json.decimal.format", STRING, "BASE64", CaseInsensitiveValidString.one_of("BASE64", "NUMERIC")).honoured(
+        "How JSON has decimals: BASE64 (their unscaled bytes) or NUMERIC."
+    ),
+    choice(
+        "behavior.on.null.values",
+        "fail",
+        "What becomes of records whose value is null.",
+        {"fail": {"behavior.on.null.values": "fail"}, "ignore": {"behavior.on.null.values": "ignore"}},
+        "there are no files of keys alone; set ignore or fail",
+    ),
+    Named("report.null.values.to.dlq", BOOLEAN, True).unneeded(
+        "refused records go to the dead letters if errors are tolerated"
+    ),
+    Named("tombstone.encoded.partition", STRING, "tombstone").unneeded("there are no files of keys alone"),
+    Named("store.kafka.keys", BOOLEAN, False).only(
+        "Whether keys have files of their own.", ("false",), _NO_OTHER_FILES.format("key", "keys")
+    ),
+    Named("store.kafka.headers", BOOLEAN, False).only(
+        "Whether headers have files of their own.", ("false",), _NO_OTHER_FILES.format("headers", "headers")
+    ),
+    Named("keys.format.class", STRING, None).unneeded("keys have no files of their own"),
+    Named("headers.format.class", STRING, None).unneeded("headers have no files of their own"),
+)
+"""What files contain."""
 
 NAMING_KEYS = (
     Named("topics.dir", STRING, "topics").honoured("The folder that holds the topics' folders."),

@@ -107,6 +107,7 @@ HDFS_SINK = Original(
         "parquet.codec": "snappy",
     },
     prefixes=(LICENSE,),
+    families=("hdfs.", "hadoop.", "hive.", "connect.hdfs.", "kerberos."),
 )
 
 

@@ -6,17 +6,19 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from connect_core.api.config import NO_DEFAULT, CaseInsensitiveValidString, ConfigType, NonEmptyString, Range
+from connect_core.api.config import NO_DEFAULT, ConfigType, NonEmptyString, Range
 from connect_core.connectors.filesystem.aliases.confluent import (
+    CONTENT_KEYS,
     ENCODING_KEYS,
     LICENSE,
     NAMING_KEYS,
     PARTITIONER_KEYS,
     ROTATION_KEYS,
+    compression,
     format_class,
 )
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
-from connect_core.connectors.filesystem.aliases.key import Named, choice
+from connect_core.connectors.filesystem.aliases.key import Named
 from connect_core.connectors.filesystem.aliases.original import Original, Prefix
 from connect_core.errors import ConfigError
 
@@ -28,7 +30,6 @@ PASSWORD = ConfigType.PASSWORD
 _BUCKET = "s3.bucket.name"
 _PROVIDER_SETTINGS = Prefix("s3.credentials.provider.", "only classes of credentials of one's own have settings")
 _BUCKETS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}\Z")
-_NO_OTHER_FILES = "set it to false, and include.{} to true: {} are then a column of the same files"
 _CHAIN = "software.amazon.awssdk.auth.credentials.defaultcredentialsprovider"
 _OLD_CHAIN = "com.amazonaws.auth.defaultawscredentialsproviderchain"
 
@@ -51,7 +52,11 @@ _STORE_KEYS = (
     ),
     Named("s3.ssea.name", STRING, "").honoured("How the server encrypts objects: AES256 or aws:kms.", empty=False),
     Named("s3.sse.kms.key.id", STRING, "").honoured("The key of aws:kms.", empty=False),
-    Named("s3.sse.customer.key", PASSWORD, None).honoured("The customer's own key of encryption.", empty=False),
+    Named("s3.sse.customer.key", PASSWORD, None).only(
+        "A key of encryption that the store does not keep.",
+        ("",),
+        "leave it out: set s3.ssea.name to AES256 or aws:kms, whose keys the store keeps",
+    ),
     Named("s3.acl.canned", STRING, None).honoured("The canned ACL of objects.", empty=False),
     Named("s3.wan.mode", BOOLEAN, False).only(
         "Whether the accelerated endpoint is used.",
@@ -99,56 +104,9 @@ _OBJECT_KEYS = (
 )
 """How objects are written."""
 
-_CONTENT_KEYS = (
-    choice(
-        "s3.compression.type",
-        "none",
-        "How JSON and byte files are compressed; gzip ends their names in .gz.",
-        {"none": {"compression.type": "none"}, "gzip": {"compression.type": "gzip"}},
-        "choose one of those there are",
-    ),
-    Named("s3.compression.level", INT, -1).unneeded("files are compressed at the codec's own level"),
-    choice(
-        "parquet.codec",
-        "snappy",
-        "How Parquet pages are compressed; it stands in names: .snappy.parquet, .gz.parquet, .zstd.parquet.",
-        {
-            **{name: {"parquet.codec": name} for name in ("none", "snappy", "gzip", "zstd")},
-            "lz4_raw": {"parquet.codec": "lz4"},
-        },
-        "choose a codec that all readers have",
-    ),
-    Named("format.bytearray.extension", STRING, ".bin").honoured("How names of byte files end."),
-    Named("format.bytearray.separator", STRING, None).honoured(
-        "What follows each value in byte files: a line feed if not set."
-    ),
-    Named("json.decimal.format", STRING, "BASE64", CaseInsensitiveValidString.one_of("BASE64", "NUMERIC")).honoured(
-        "How JSON has decimals: BASE64 (their unscaled bytes) or NUMERIC."
-    ),
-    choice(
-        "behavior.on.null.values",
-        "fail",
-        "What becomes of records whose value is null.",
-        {"fail": {"behavior.on.null.values": "fail"}, "ignore": {"behavior.on.null.values": "ignore"}},
-        "there are no files of keys alone; set ignore or fail",
-    ),
-    Named("report.null.values.to.dlq", BOOLEAN, True).unneeded(
-        "refused records go to the dead letters if errors are tolerated"
-    ),
-    Named("tombstone.encoded.partition", STRING, "tombstone").unneeded("there are no files of keys alone"),
-    Named("store.kafka.keys", BOOLEAN, False).only(
-        "Whether keys have files of their own.", ("false",), _NO_OTHER_FILES.format("key", "keys")
-    ),
-    Named("store.kafka.headers", BOOLEAN, False).only(
-        "Whether headers have files of their own.", ("false",), _NO_OTHER_FILES.format("headers", "headers")
-    ),
-    Named("keys.format.class", STRING, None).unneeded("keys have no files of their own"),
-    Named("headers.format.class", STRING, None).unneeded("headers have no files of their own"),
-    Named("s3.schema.partition.affix.type", STRING, "NONE").only(
-        "Whether the schema's name is part of the path.", ("none",), "set NONE: schemas share the topic's folder"
-    ),
+_AFFIX = Named("s3.schema.partition.affix.type", STRING, "NONE").only(
+    "Whether the schema's name is part of the path.", ("none",), "set NONE: schemas share the topic's folder"
 )
-"""What files contain."""
 
 
 def _place(config: Mapping[str, str]) -> str:
@@ -164,7 +122,10 @@ S3_SINK = Original(
         *ROTATION_KEYS,
         *_STORE_KEYS,
         *_OBJECT_KEYS,
-        *_CONTENT_KEYS,
+        compression("s3.compression.type"),
+        Named("s3.compression.level", INT, -1).unneeded("files are compressed at the codec's own level"),
+        *CONTENT_KEYS,
+        _AFFIX,
         *ENCODING_KEYS,
         *NAMING_KEYS,
         *PARTITIONER_KEYS,
@@ -173,6 +134,7 @@ S3_SINK = Original(
     place=_place,
     settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
     prefixes=(LICENSE, _PROVIDER_SETTINGS),
+    families=("s3.",),
 )
 
 

@@ -46,8 +46,9 @@ class AliasSinkConnector(FileSystemSinkConnector):
             values[self._named(values, str(error))].error_messages.append(str(error))
             return list(values.values())
         for found in FileSystemSinkConnector().validate(translated):
-            name = found.name if found.name in values else self.original.place_key
-            values[name].error_messages += [self._told(text) for text in found.error_messages]
+            if found.error_messages:
+                name = self.original.source_of(config, found.name)
+                values[name].error_messages += [self._told(text) for text in found.error_messages]
         return list(values.values())
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:

@@ -75,7 +75,7 @@ class Named:
 
         def read(value: str) -> Mapping[str, str]:
             if value.strip().lower() not in values:
-                raise ConfigError(self.name, value, remedy)
+                raise ConfigError(self.name, "[hidden]" if self.type.is_sensitive else value, remedy)
             return {}
 
         return self._key(Treatment.HONOURED, doc, read)

@@ -30,6 +30,7 @@ class Original:
 
     ``place``: a configuration → the URL to write to; ``place_key`` is the key that mistakes in it are told under.
     ``settings``: what is always so under this class. ``derived``: what follows from several keys together.
+    ``families``: how keys of the original begin, also those of versions not known here.
     """
 
     keys: tuple[Key, ...]
@@ -37,6 +38,7 @@ class Original:
     place: Callable[[Mapping[str, str]], str]
     settings: Mapping[str, str] = field(default_factory=dict)
     prefixes: tuple[Prefix, ...] = ()
+    families: tuple[str, ...] = ()
     derived: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda config: {}
 
     @cached_property
@@ -72,11 +74,21 @@ class Original:
             prefix = next((one for one in self.prefixes if name.startswith(one.text)), None)
             if prefix is not None and name not in known:
                 whys[name] = prefix.why
+        for name in sorted(config.keys() - self.definition.names() - whys.keys()):
+            if name.startswith(self.families):
+                whys[name] = "it is no key that is known here, and changes nothing"
         hints = (key.hint(config, key.name) for key in self.keys if key.name in config)
         return [
             *(f"{name} is not needed here: {why}" for name, why in whys.items() if name in config),
             *filter(None, hints),
         ]
+
+    def source_of(self, config: Mapping[str, str], name: str) -> str:
+        """Return the key of a configuration that became a setting of ours; ``place_key`` if there is none such."""
+        if name in self.definition.names():
+            return name
+        found = (key.name for key in self.keys if key.name in config and name in key.read(config[key.name]))
+        return next(found, self.place_key)
 
     def _completed(self, config: Mapping[str, str]) -> Mapping[str, str]:
         defaults = {key.name: value for key in self.keys if (value := _default(key)) is not None}

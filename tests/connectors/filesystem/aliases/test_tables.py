@@ -9,6 +9,7 @@ import pytest
 from connect_core.api.config import NO_DEFAULT, ConfigType
 from connect_core.connectors.filesystem import aliases
 from connect_core.connectors.filesystem.aliases.aiven_s3 import AIVEN_S3_SINK
+from connect_core.connectors.filesystem.aliases.confluent_gcs import GCS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_hdfs import HDFS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
 from connect_core.connectors.filesystem.aliases.key import Treatment
@@ -42,6 +43,12 @@ hdfs.url hadoop.conf.dir hadoop.home logs.dir hive.table.name hdfs.authenticatio
 connect.hdfs.keytab hdfs.namenode.principal kerberos.ticket.renew.period.ms topic.capture.groups.regex hive.integration
 hive.metastore.uris hive.conf.dir hive.home hive.database
 """
+CONFLUENT_GCS = f"""{CONFLUENT_SHARED}
+gcs.bucket.name gcs.part.size gcs.part.retries gcs.retry.backoff.ms gcs.credentials.path gcs.credentials.json
+gcs.proxy.url gcs.proxy.user gcs.proxy.password gcs.compression.type format.bytearray.extension
+format.bytearray.separator parquet.codec json.decimal.format behavior.on.null.values report.null.values.to.dlq
+tombstone.encoded.partition store.kafka.keys store.kafka.headers keys.format.class headers.format.class
+"""
 AIVEN_S3 = """
 aws.access.key.id aws.secret.access.key aws.credentials.provider aws.s3.bucket.name aws.s3.sse.algorithm aws.s3.endpoint
 aws.s3.region aws.s3.prefix aws.s3.part.size.bytes aws.s3.fetch.page.size aws.s3.fetch.buffer.size aws.sts.role.arn
@@ -55,6 +62,7 @@ format.output.fields format.output.fields.value.encoding format.output.envelope
 ORIGINALS = [
     ("S3SinkConnector", S3_SINK, CONFLUENT_S3),
     ("HdfsSinkConnector", HDFS_SINK, CONFLUENT_HDFS),
+    ("GcsSinkConnector", GCS_SINK, CONFLUENT_GCS),
     ("AivenKafkaConnectS3SinkConnector", AIVEN_S3_SINK, AIVEN_S3),
 ]
 each = pytest.mark.parametrize(("name", "original", "keys"), ORIGINALS, ids=[name for name, *_ in ORIGINALS])
