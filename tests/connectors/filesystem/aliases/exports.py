@@ -39,12 +39,20 @@ def errors_of(connector: AliasSinkConnector, config: Mapping[str, str]) -> dict[
 def exported(
     connector: AliasSinkConnector, config: Mapping[str, str], folder: Path, *intervals: Sequence[SinkRecord]
 ) -> list[str]:
-    """Validate, start and run a connector over each interval → the names of all data files, in order."""
+    """Run a connector over each interval on a folder → the names of all data files, in order."""
+    run_intervals(connector, config, folder, *intervals)
+    places = (place.relative_to(folder) for place in folder.rglob("*") if place.is_file())
+    return sorted(str(place) for place in places if "_connect" not in place.parts and place.name != "_SUCCESS")
+
+
+def run_intervals(
+    connector: AliasSinkConnector, config: Mapping[str, str], folder: Path, *intervals: Sequence[SinkRecord]
+) -> None:
+    """Validate, start and run a connector over each interval, one task each."""
     assert errors_of(connector, config) == {}
     connector.initialize(DriverSide(limits_of(folder)))
     connector.start(config)
     (settings,) = connector.task_configs(1)
-    start = 0
     for sequence, records in enumerate(intervals, 1):
         ranges = Export(folder).interval(records).ranges
         interval = interval_of(*ranges, sequence=sequence, attempt=f"1-{sequence}")
@@ -58,6 +66,3 @@ def exported(
         assert committer is not None
         committer.fence(1)
         committer.publish(interval.key, committer.commit(interval.key, staged))
-        start += len(records)
-    places = (place.relative_to(folder) for place in folder.rglob("*") if place.is_file())
-    return sorted(str(place) for place in places if "_connect" not in place.parts and place.name != "_SUCCESS")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from connect_core.connectors.filesystem.aliases.confluent_hdfs import HDFS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
 from connect_core.connectors.filesystem.aliases.key import Treatment
 from connect_core.connectors.filesystem.aliases.original import Original
+from connect_core.connectors.filesystem.choices import STORAGES
 from connect_core.connectors.filesystem.config import CONFIG, PATH
+from connect_core.errors import ConfigError
 
 README = Path(aliases.__file__).parent / "README.md"
 HEAD = "| Key | Type | Default | Here | What it does |\n|---|---|---|---|---|\n"
@@ -98,6 +101,22 @@ def test_keys_become_settings_there_are(name: str, original: Original, keys: str
         if key.treatment is Treatment.UNNEEDED:
             assert dict(key.read("anything")) == {}
     assert PATH not in original.definition.names()
+
+
+SCHEMES = {"S3SinkConnector": "s3", "HdfsSinkConnector": "hdfs", "GcsSinkConnector": "gs"}
+
+
+@each
+def test_what_a_key_becomes_is_read_by_somebody(name: str, original: Original, keys: str) -> None:
+    """Settings of a storage are asked for where there is one."""
+    if SCHEMES.get(name, "s3") not in STORAGES.built_in:
+        return
+    read: set[str] = set()
+    for key in original.keys:
+        if key.type in (ConfigType.STRING, ConfigType.PASSWORD) and not key.validator:
+            with suppress(ConfigError):
+                read |= key.read("x").keys()
+    assert read - CONFIG.names() == set()
 
 
 @each
