@@ -65,6 +65,10 @@ _CONNECTORS = {
         "sink",
         "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
     ): "filesystem.aliases.aiven_s3:AivenKafkaConnectS3SinkConnector",
+    (
+        "sink",
+        "io.confluent.connect.azure.blob.AzureBlobStorageSinkConnector",
+    ): "filesystem.aliases.confluent_azure:AzureBlobStorageSinkConnector",
     ("sink", "io.confluent.connect.gcs.GcsSinkConnector"): "filesystem.aliases.confluent_gcs:GcsSinkConnector",
     ("sink", "io.confluent.connect.hdfs.HdfsSinkConnector"): "filesystem.aliases.confluent_hdfs:HdfsSinkConnector",
     ("sink", "io.confluent.connect.hdfs3.Hdfs3SinkConnector"): "filesystem.aliases.confluent_hdfs:Hdfs3SinkConnector",

@@ -10,6 +10,7 @@ import pytest
 from connect_core.api.config import NO_DEFAULT, ConfigType
 from connect_core.connectors.filesystem import aliases
 from connect_core.connectors.filesystem.aliases.aiven_s3 import AIVEN_S3_SINK
+from connect_core.connectors.filesystem.aliases.confluent_azure import AZURE_SINK
 from connect_core.connectors.filesystem.aliases.confluent_gcs import GCS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_hdfs import HDFS_SINK
 from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
@@ -52,6 +53,13 @@ gcs.proxy.url gcs.proxy.user gcs.proxy.password gcs.compression.type format.byte
 format.bytearray.separator parquet.codec json.decimal.format behavior.on.null.values report.null.values.to.dlq
 tombstone.encoded.partition store.kafka.keys store.kafka.headers keys.format.class headers.format.class
 """
+CONFLUENT_AZURE = f"""{CONFLUENT_SHARED}
+azblob.account.name azblob.account.key azblob.sas.token azblob.container.name azblob.block.size azblob.retry.type
+azblob.retry.retries azblob.retry.backoff.ms azblob.retry.max.backoff.ms azblob.connection.timeout.ms
+az.compression.type format.bytearray.extension format.bytearray.separator parquet.codec json.decimal.format
+behavior.on.null.values report.null.values.to.dlq tombstone.encoded.partition store.kafka.keys store.kafka.headers
+keys.format.class headers.format.class
+"""
 AIVEN_S3 = """
 aws.access.key.id aws.secret.access.key aws.credentials.provider aws.s3.bucket.name aws.s3.sse.algorithm aws.s3.endpoint
 aws.s3.region aws.s3.prefix aws.s3.part.size.bytes aws.s3.fetch.page.size aws.s3.fetch.buffer.size aws.sts.role.arn
@@ -66,6 +74,7 @@ ORIGINALS = [
     ("S3SinkConnector", S3_SINK, CONFLUENT_S3),
     ("HdfsSinkConnector", HDFS_SINK, CONFLUENT_HDFS),
     ("GcsSinkConnector", GCS_SINK, CONFLUENT_GCS),
+    ("AzureBlobStorageSinkConnector", AZURE_SINK, CONFLUENT_AZURE),
     ("AivenKafkaConnectS3SinkConnector", AIVEN_S3_SINK, AIVEN_S3),
 ]
 each = pytest.mark.parametrize(("name", "original", "keys"), ORIGINALS, ids=[name for name, *_ in ORIGINALS])
@@ -103,7 +112,12 @@ def test_keys_become_settings_there_are(name: str, original: Original, keys: str
     assert PATH not in original.definition.names()
 
 
-SCHEMES = {"S3SinkConnector": "s3", "HdfsSinkConnector": "hdfs", "GcsSinkConnector": "gs"}
+SCHEMES = {
+    "S3SinkConnector": "s3",
+    "HdfsSinkConnector": "hdfs",
+    "GcsSinkConnector": "gs",
+    "AzureBlobStorageSinkConnector": "abfss",
+}
 
 
 @each
