@@ -15,6 +15,7 @@
     ├── StaleEpochError               a newer plan owns the connector; this one must stop
     │   └── LeaseLostError            another holder has the connector's lease
     ├── DataLossError                 planned records are gone; the policy says fail
+    ├── MissingLibraryError           an extra of the wheel is not installed; names it
     ├── ConfigError                   a setting is wrong; names key, value and remedy
     ├── IllegalArgumentError          a caller's mistake, as Java's class of that name
     ├── NullValueError                a null where Connect throws NullPointerException
@@ -39,6 +40,7 @@ __all__ = [
     "IllegalWorkerStateError",
     "IndexOutOfBoundsError",
     "LeaseLostError",
+    "MissingLibraryError",
     "NotFoundError",
     "NullValueError",
     "NumberFormatError",
@@ -120,6 +122,13 @@ class LeaseLostError(StaleEpochError):
 
 class DataLossError(ConnectError):
     """Say that planned records no longer exist and the policy is to fail."""
+
+
+class MissingLibraryError(ConnectError):
+    """Say which extra of connect-core brings a library that is not installed."""
+
+    def __init__(self, library: str | None, extra: str) -> None:
+        super().__init__(f"{library} is not installed: pip install 'connect-core[{extra}]'")
 
 
 class ConfigError(ConnectError):

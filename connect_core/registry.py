@@ -21,7 +21,7 @@ from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.sink import SinkConnector
 from connect_core.api.source import SourceConnector
 from connect_core.api.transform import Predicate, Transformation
-from connect_core.errors import ConfigError, ConnectError
+from connect_core.errors import ConfigError, ConnectError, MissingLibraryError
 
 __all__ = ["ENTRY_POINTS", "KAFKA_VERSION", "Plugin", "PluginClass", "PluginKind", "Registry", "load", "registry"]
 
@@ -78,6 +78,9 @@ _CONNECTORS = {
     ("sink", "org.apache.iceberg.connect.IcebergSinkConnector"): "iceberg.sink:IcebergSinkConnector",
     ("sink", "DeltaSinkConnector"): "delta.sink:DeltaSinkConnector",
 }
+
+_EXTRAS = {"connect_core.connectors.jdbc.": "jdbc"}
+"""Package of built-in connectors → the extra that brings its libraries."""
 
 _TRANSFORMS_OF_KEY_AND_VALUE = {
     "Cast": "cast",
@@ -255,9 +258,12 @@ def _aliases(name: str, kind: PluginKind) -> frozenset[str]:
 
 def _import(name: str, target: str, distribution: str) -> PluginClass:
     module, _, attribute = target.partition(":")
+    extra = next((extra for package, extra in _EXTRAS.items() if module.startswith(package)), None)
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
+        if extra is not None and isinstance(error, ModuleNotFoundError):
+            raise MissingLibraryError(error.name, extra) from error
         text = f"Plugin {name} of {distribution} cannot be loaded from {target}: {error}"
         raise ConnectError(f"{text}. Install its distribution anew.") from error
     if not isinstance(found, type):

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from connect_core.dev.environment import load_environment
 from connect_core.dev.home import Home
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, MissingLibraryError
 
 __all__ = ["COMMANDS", "application", "main"]
 
@@ -56,6 +56,15 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Name → where it lies (a typer application or a function), and one line of help."""
 
+_EXTRAS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("quickstart", "dev", "doctor"), "dev-stack"),
+        **dict.fromkeys(("rest", "distributed"), "rest"),
+        "standalone": "standalone",
+    }
+)
+"""Name → the extra that brings what it imports; that of the others is ``client``."""
+
 
 def application(chosen: str | None) -> typer.Typer:
     """Build the application with only the chosen command imported."""
@@ -84,7 +93,10 @@ def main() -> None:
 
 def _add(app: typer.Typer, name: str, target: str) -> None:
     module, _, attribute = target.partition(":")
-    command = getattr(import_module(module), attribute)
+    try:
+        command = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise MissingLibraryError(error.name, _EXTRAS.get(name, "client")) from error
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
     else:

@@ -71,7 +71,7 @@ def check_java(environment: Mapping[str, str]) -> Finding:
 
 def check_pyspark(environment: Mapping[str, str]) -> Finding:
     """Refuse a mix of pyspark and pyspark-client: they share their files."""
-    remedy = "Run make venv, or install pyspark and pyspark-client of the same version, both again, in one command."
+    remedy = "Install pyspark and pyspark-client of the same version, both again, in one command."
     try:
         whole, client = distribution("pyspark"), distribution("pyspark-client")
     except PackageNotFoundError as error:
@@ -101,7 +101,7 @@ def check_pandas(environment: Mapping[str, str]) -> Finding:
     try:
         found = version("pandas")
     except PackageNotFoundError:
-        return fail("pandas", "not installed", "Run make venv.")
+        return fail("pandas", "not installed", "Install 'connect-core[spark]'.")
     if int(found.split(".")[0]) >= 3:
         return fail("pandas", f"{found} is too new for Spark", "Install 'pandas>=2.2,<3'.")
     return passed("pandas", found)

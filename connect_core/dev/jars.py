@@ -32,7 +32,7 @@ def spark_home() -> Path:
     """Return the folder of the installed PySpark."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise ConnectError("pyspark is not installed in this environment: run make venv.")
+        raise ConnectError("pyspark is not installed: pip install 'connect-core[dev-stack]'")
     return Path(spec.origin).parent
 
 

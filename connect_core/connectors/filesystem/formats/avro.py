@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from connect_core.api.batch import Batch
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, ValidString
+from connect_core.api.libraries import library
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.columns import ColumnKinds, field_names
 from connect_core.connectors.filesystem.formats.avro_schema import avro_schema, plain_type
@@ -20,7 +21,7 @@ from connect_core.connectors.filesystem.formats.maps import formed, maps_to_pair
 from connect_core.connectors.filesystem.rows import VALUE, Rows
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema
-from connect_core.errors import ConfigError, DataError
+from connect_core.errors import ConfigError, DataError, MissingLibraryError
 
 __all__ = ["AvroFormat"]
 
@@ -45,7 +46,11 @@ class AvroFormat(ColumnFormat):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the codec. Raises ConfigError for one whose wheel is not installed."""
+        """Take the codec. Raises ConfigError for one whose wheel is not installed, and where fastavro is missing."""
+        try:
+            library("fastavro", "avro")
+        except MissingLibraryError as error:
+            raise ConfigError("format", "avro", str(error)) from error
         self._codec = settings.get_string(_CODEC) or "null"
         if self._codec in ("snappy", "zstandard") and find_spec(_WHEEL) is None:
             text = f"it needs the wheel {_WHEEL} on driver and workers: pip install {_WHEEL}, or choose deflate"
@@ -67,9 +72,7 @@ class AvroFormat(ColumnFormat):
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
         """Return the rows of a file."""
         # Imported where it is used: few read or write Avro.
-        import fastavro
-
-        records = iter(fastavro.reader(source))
+        records = iter(library("fastavro", "avro").reader(source))
         schema = stored_schema(columns)
         forms = {name: form for name, kind in columns if (form := maps_to_pairs(kind))}
         while some := list(islice(records, _READ_ROWS)):
@@ -82,12 +85,10 @@ class AvroFormat(ColumnFormat):
 
 class _Writer:
     def __init__(self, output: Output, columns: ColumnKinds, codec: str) -> None:
-        from fastavro._write import Writer
-
         self._forms = [(name, pairs_to_maps(kind)) for name, kind in columns]
         schema = stored_schema(columns)
         self._schema = pa.schema([pa.field(field.name, plain_type(field.type)) for field in schema])
-        self._writer = Writer(output, avro_schema(columns), codec)
+        self._writer = library("fastavro._write", "avro").Writer(output, avro_schema(columns), codec)
 
     def write(self, table: pa.Table) -> None:
         """Append records."""

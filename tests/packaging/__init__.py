@@ -1,0 +1,1 @@
+"""The wheel: what it declares, what it brings, and that it is enough."""
