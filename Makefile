@@ -9,7 +9,7 @@ STAMP := .venv/.installed
 PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$name && break; done)
 
-.PHONY: help venv quickstart up down status test unit lint audit format matrix faults faults-smoke bench fuzz
+.PHONY: help venv quickstart up down status test unit lint audit format wheel lowest matrix faults faults-smoke bench fuzz
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -55,6 +55,12 @@ lint: venv ## Check style, types and the import direction
 
 format: venv ## Format the code and correct what can be corrected
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+wheel: venv ## Build the wheel in dist
+	@$(BIN)/uv build --quiet --wheel && ls dist/*.whl
+
+lowest: venv ## Run the tests without servers on the lowest versions that the wheel takes
+	@$(BIN)/python -m tests.packaging.lowest
 
 matrix: venv ## Run the unit tests on every supported Python that is installed, and JDBC in all combinations
 	@for version in 3.11 3.12 3.13; do \

@@ -1,23 +1,6 @@
-"""connect-core as a plugin of Airflow: Connect's REST API under /connect, its page in the menu and beside each DAG."""
+"""The plugin where connect-core is only on Airflow's path; once installed, Airflow finds it by its entry point."""
 
-from __future__ import annotations
+from importlib.metadata import entry_points
 
-from airflow.plugins_manager import AirflowPlugin
-
-from connect_core.dag.mounting import LazyApp
-
-PAGE = "connect/ui/"  # relative: Airflow may be served under a prefix
-ICON = f"{PAGE}icon.svg"
-
-
-class ConnectPlugin(AirflowPlugin):
-    """Mounts the REST API in Airflow's API server, and shows its page in frames."""
-
-    name = "connect"
-    fastapi_apps = [  # noqa: RUF012
-        {"app": LazyApp("connect_core.cli.mounted:make_app"), "url_prefix": "/connect", "name": "Kafka Connect"}
-    ]
-    external_views = [  # noqa: RUF012
-        {"name": "Connect", "href": PAGE, "url_route": "connectors", "icon": ICON, "nav_top_level": True},
-        {"name": "Connector", "href": f"{PAGE}#/dag/{{DAG_ID}}", "url_route": "connector", "destination": "dag"},
-    ]
+if not entry_points(group="airflow.plugins", name="connect"):
+    from connect_core.dag.plugin import ConnectPlugin as ConnectPlugin

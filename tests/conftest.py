@@ -23,6 +23,7 @@ WHOLE_STACK = (
     "tests/integration/test_burst.py",
     "tests/integration/test_main_job.py",
     "tests/integration/test_quickstart.py",
+    "tests/packaging/test_wheel.py",
 )
 """What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
 PATIENCE_MS = 60_000

@@ -26,7 +26,7 @@ __all__ = ["make_app"]
 
 
 def make_app() -> Any:
-    """Return the ASGI application ``plugins/connect_plugin.py`` mounts. Raise ConfigError."""
+    """Return the ASGI application the plugin of Airflow mounts. Raise ConfigError."""
     settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)

@@ -54,8 +54,8 @@ def _exports(home: Home) -> Environment:
     first = users.split(":")[0]
     computed = {
         "AIRFLOW_HOME": str(home.folder("airflow")),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(home.code("dags")),
-        "AIRFLOW__CORE__PLUGINS_FOLDER": str(home.code("plugins")),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(home.dags),
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(home.plugins),
         "AIRFLOW__CORE__FERNET_KEY": secret(home, "airflow-fernet-key"),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address}/execution/",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(_passwords(home, users)),

@@ -16,8 +16,10 @@ from connect_core.errors import ConnectError
 __all__ = ["Home", "user_cache"]
 
 _MINIMUM_FREE_BYTES = 1 << 30
-_SHIPPED = (Path(__file__).parents[2], Path(__file__).parent / "shipped")
-"""Where config/, dags/ and plugins/ lie in a checkout and in a wheel."""
+_IN_WHEEL = Path(__file__).parent / "shipped"
+_SHIPPED = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parents[2]
+"""Where config/ lies, in a wheel or in a checkout."""
+_DAGS = Path(__file__).parents[1] / "dag" / "files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Home:
     """One stack's state folder and the project whose DAGs it runs.
 
     ``path`` is ``.connect`` in the project unless ``CONNECT_HOME`` says
-    otherwise; ``project`` holds ``dags/``, ``plugins/`` and ``config/``.
+    otherwise; ``project`` may hold ``dags/``, ``plugins/`` and ``config/``.
     """
 
     path: Path
@@ -52,13 +54,19 @@ class Home:
 
     def setting(self, relative: str) -> Path | None:
         """Return a file of the project's ``config/``, else the one shipped."""
-        candidates = (root / "config" / relative for root in (self.project, *_SHIPPED))
+        candidates = (root / "config" / relative for root in (self.project, _SHIPPED))
         return next((path for path in candidates if path.is_file()), None)
 
-    def code(self, name: str) -> Path:
-        """Return the project's ``dags`` or ``plugins`` folder, else the one shipped."""
-        candidates = (root / name for root in (self.project, *_SHIPPED))
-        return next((path for path in candidates if path.is_dir()), self.project / name)
+    @property
+    def dags(self) -> Path:
+        """The project's ``dags`` folder if it has connect-core's file, else the one shipped."""
+        own = self.project / "dags"
+        return own if (own / "connect_dags.py").is_file() else _DAGS
+
+    @property
+    def plugins(self) -> Path:
+        """The project's ``plugins`` folder, which need not be there: Airflow finds ours by its entry point."""
+        return self.project / "plugins"
 
     def create(self) -> None:
         """Create the folder; raise ConnectError when the disk cannot take it."""

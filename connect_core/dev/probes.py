@@ -81,7 +81,7 @@ def _airflow_finding(client: httpx.Client, address: str, environment: Mapping[st
     plugins = client.get("/api/v2/plugins", headers=rights).raise_for_status().json()["plugins"]
     prefixes = {app.get("url_prefix") for plugin in plugins for app in plugin.get("fastapi_apps", ())}
     if "/connect" not in prefixes:
-        remedy = "Put plugins/connect_plugin.py into Airflow's plugins folder and restart its api-server."
+        remedy = "Install 'connect-core[airflow]' where Airflow's api-server runs, and restart it."
         return fail("Airflow", f"answers at {address}, but has no Connect plugin", remedy)
     return passed("Airflow", f"healthy at {address}, with the Connect plugin")
 

@@ -12,7 +12,6 @@ _KINDS = ("function", "method", "property", "class", "import")
 # Fields of answers, columns of tables and members of enumerations are read by name elsewhere: those kinds are left out.
 _CALLED_BY = {
     "__init_subclass__": "Python",
-    "ConnectPlugin": "Airflow's plugin manager",
     "on_kill": "Airflow's operators",
     "get_link": "Airflow's operator links",
     "get_col_spec": "SQLAlchemy's types",

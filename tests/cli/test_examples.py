@@ -95,6 +95,6 @@ def test_failed_connector_is_restarted(world: World) -> None:
 
 
 def test_missing_example_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("connect_core.dev.home._SHIPPED", ())
+    monkeypatch.setattr("connect_core.dev.home._SHIPPED", tmp_path)
     with pytest.raises(ConnectError, match=f"config/connectors/{SOURCE} is missing"):
         load_examples(Home(tmp_path / ".connect", tmp_path))

@@ -1,0 +1,1 @@
+"""A folder of its own for the file that is parsed."""

@@ -1,0 +1,17 @@
+"""The DAGs of the stored connectors, as the process that parses the DAG file needs them."""
+
+from __future__ import annotations
+
+from airflow.sdk import DAG, get_parsing_context
+
+from connect_core.dag.factory import connector_dags
+from connect_core.dag.wiring import current_connectors, worker_settings
+
+__all__ = ["stored_dags"]
+
+
+def stored_dags() -> dict[str, DAG]:
+    """Return one DAG per stored connector and connect_housekeeping, or the one a task needs. Raises ConnectError."""
+    settings = worker_settings()
+    only = get_parsing_context().dag_id
+    return connector_dags(current_connectors(settings), str(settings.values["spark.mode"]), only=only)

@@ -1,0 +1,48 @@
+"""Run the quick tests on the lowest versions that the wheel declares: ``python -m tests.packaging.lowest [AIRFLOW]``.
+
+AIRFLOW is another version of Airflow than the lowest, such as 3.2.0. The tools of the tests are as pinned.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+__all__ = ["main"]
+
+_ROOT = Path(__file__).parents[2]
+_UV = Path(sys.executable).with_name("uv")
+_TESTS = ("-m", "not servers and not browser and not faults and not simulator", "-n", "2")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Install and test; return the exit status."""
+    airflow = arguments[0] if arguments else ""
+    home = _ROOT / ".cache" / "matrix" / f"lowest{airflow}"
+    python = home / "bin" / "python"
+    subprocess.run([_UV, "venv", "--quiet", "--allow-existing", "--python", sys.executable, home], check=True)
+    wanted = [f"apache-airflow=={airflow}"] if airflow else []
+    install = [_UV, "pip", "install", "--quiet", "--python", python, "--resolution", "lowest-direct"]
+    subprocess.run([*install, "-e", f"{_ROOT}[dev-stack]", *wanted, *_tools()], check=True, cwd=_ROOT)
+    return subprocess.run([python, "-m", "pytest", "-q", *_TESTS], check=False, cwd=_ROOT).returncode
+
+
+def _tools() -> Iterator[str]:
+    """Yield the pins of what ``dev`` adds to ``dev-stack``."""
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
+    lines = (_ROOT / "config" / "constraints.txt").read_text().split()
+    pins = {line.partition("==")[0]: line for line in lines}
+    names = (_name(line) for line in project["optional-dependencies"]["dev"])
+    yield from (pins[name] for name in names if name in pins)
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[\[<>=!~ ]", requirement, maxsplit=1)[0].lower()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
