@@ -14,7 +14,7 @@ from typing import Any, Literal
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
 from airflow.api_fastapi.auth.managers.models.resource_details import AssetDetails, DagDetails, PoolDetails
-from airflow.api_fastapi.core_api.security import USER_INJECTED_BY_TRUSTED_MIDDLEWARE
+from airflow.api_fastapi.core_api import security
 from airflow.configuration import conf
 from airflow.models.asset import AssetModel
 from airflow.models.dag import DagModel
@@ -28,6 +28,9 @@ from connect_core.dag.naming import dag_id_of
 __all__ = ["AirflowAccess", "AirflowCaller"]
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
+
+# Where Airflow does not say who put the user of a request there, its cookie is read instead: nothing is this object.
+_TRUSTED = getattr(security, "USER_INJECTED_BY_TRUSTED_MIDDLEWARE", object())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,9 @@ class AirflowAccess:
             by_team[teams.get(dag_id)].add(dag_id)
         manager, seen = get_auth_manager(), set[str]()
         for team, dag_ids in by_team.items():
-            seen |= manager.filter_authorized_dag_ids(dag_ids=dag_ids, user=caller.user, method="GET", team_name=team)
+            # Airflow 3.1 has no teams yet.
+            of_team = {} if team is None else {"team_name": team}
+            seen |= manager.filter_authorized_dag_ids(dag_ids=dag_ids, user=caller.user, method="GET", **of_team)
         return [name for name, dag_id in ids.items() if dag_id in seen]
 
     def refusal(self, caller: AirflowCaller, connector: str, settings: Mapping[str, str]) -> str | None:
@@ -128,7 +133,7 @@ def _bearer(authorization: str) -> str | None:
 
 def _refreshed_user(request: Any) -> Any:
     """Return the user Airflow's own middleware made of the cookie, and of nothing else."""
-    is_trusted = getattr(request.state, "user_authenticated_via", None) is USER_INJECTED_BY_TRUSTED_MIDDLEWARE
+    is_trusted = getattr(request.state, "user_authenticated_via", None) is _TRUSTED
     return getattr(request.state, "user", None) if is_trusted else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from inspect import signature
 from typing import Any
 
 from fastapi import APIRouter
@@ -26,6 +27,9 @@ _ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND, documentation
 _ADMIN = loggers.router
 """What ``admin.listeners`` is about."""
 
+# FastAPI knows it from 0.132 on; Airflow 3.1 has an older one.
+_STRICT: dict[str, Any] = {name: True for name in ("strict_content_type",) if name in signature(APIRouter).parameters}
+
 
 @cache
 def routes(*, has_admin: bool) -> tuple[BaseRoute, ...]:
@@ -33,7 +37,7 @@ def routes(*, has_admin: bool) -> tuple[BaseRoute, ...]:
     responses: dict[int | str, dict[str, Any]] = {
         "default": {"model": ErrorMessage, "description": "Why it was not done"}
     }
-    whole = APIRouter(responses=responses, strict_content_type=True)
+    whole = APIRouter(responses=responses, **_STRICT)
     for router in _ROUTERS:
         if has_admin or router is not _ADMIN:
             whole.include_router(router)

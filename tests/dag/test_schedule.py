@@ -34,8 +34,13 @@ def test_schedule_none_runs_by_hand_only(text: str) -> None:
 def test_schedule_of_assets_waits_for_all_or_any() -> None:
     one, other = Asset(uri="kafka://cluster/a"), Asset(uri="kafka://cluster/b")
     assert parse_schedule("asset:kafka://cluster/a") == one
-    assert parse_schedule("asset:kafka://cluster/a  kafka://cluster/b") == AssetAll(one, other)
-    assert parse_schedule("asset:kafka://cluster/a | kafka://cluster/b") == AssetAny(one, other)
+    for text, kind in (
+        ("asset:kafka://cluster/a  kafka://cluster/b", AssetAll),
+        ("asset:kafka://cluster/a | kafka://cluster/b", AssetAny),
+    ):
+        found = parse_schedule(text)
+        # Airflow 3.1 compares them by identity.
+        assert (type(found), tuple(found.objects)) == (kind, (one, other))
 
 
 def test_schedule_of_asset_name_refers_to_it() -> None:

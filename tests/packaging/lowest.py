@@ -12,10 +12,10 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-__all__ = ["main"]
+__all__ = ["UV", "main"]
 
 _ROOT = Path(__file__).parents[2]
-_UV = Path(sys.executable).with_name("uv")
+UV = Path(sys.executable).with_name("uv")
 _TESTS = ("-m", "not servers and not browser and not faults and not simulator", "-n", "2")
 
 
@@ -24,9 +24,9 @@ def main(arguments: Sequence[str]) -> int:
     airflow = arguments[0] if arguments else ""
     home = _ROOT / ".cache" / "matrix" / f"lowest{airflow}"
     python = home / "bin" / "python"
-    subprocess.run([_UV, "venv", "--quiet", "--allow-existing", "--python", sys.executable, home], check=True)
+    subprocess.run([UV, "venv", "--quiet", "--allow-existing", "--python", sys.executable, home], check=True)
     wanted = [f"apache-airflow=={airflow}"] if airflow else []
-    install = [_UV, "pip", "install", "--quiet", "--python", python, "--resolution", "lowest-direct"]
+    install = [UV, "pip", "install", "--quiet", "--python", python, "--resolution", "lowest-direct"]
     subprocess.run([*install, "-e", f"{_ROOT}[dev-stack]", *wanted, *_tools()], check=True, cwd=_ROOT)
     return subprocess.run([python, "-m", "pytest", "-q", *_TESTS], check=False, cwd=_ROOT).returncode
 

@@ -19,6 +19,7 @@ from connect_core.connectors.filesystem.formats.compression import (
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.json_values import json_bytes
 from connect_core.connectors.filesystem.formats.maps import formed, pairs_to_maps
+from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema
 from connect_core.errors import ConfigError, DataError
@@ -76,10 +77,13 @@ class CsvFormat(ColumnFormat):
             raise ConfigError(
                 _NULL, self._null, "quotes, line ends and the delimiter cannot be in it; give a text such as NULL"
             )
+        if self._null:
+            ensure_pyarrow(26, _NULL, self._null)
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
         """Begin a file."""
-        options = csv.WriteOptions(include_header=self._header, delimiter=self._delimiter, null_string=self._null)
+        null = {"null_string": self._null} if self._null else {}
+        options = csv.WriteOptions(include_header=self._header, delimiter=self._delimiter, **null)
         return _Writer(compressed(output, self._codec), stored_schema(_written(columns)), options)
 
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, Range, ValidString
 from connect_core.connectors.filesystem.columns import ColumnKinds
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
+from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema
 
@@ -83,11 +84,13 @@ class ParquetFormat(ColumnFormat):
         return f"{self._ending}parquet"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings."""
+        """Take the settings. Raises ConfigError for Bloom filters where pyarrow has none."""
         codec = settings.get_string(_CODEC) or "none"
         self._ending = _ENDINGS[codec] if settings.get_boolean(_CODEC_IN_NAMES) else ""
         self.group_rows = settings.get_int(_GROUP_ROWS) or 1
         self._bloom = frozenset(settings.get_list(_BLOOM_COLUMNS) or ())
+        if self._bloom:
+            ensure_pyarrow(24, _BLOOM_COLUMNS, ",".join(sorted(self._bloom)))
         self._options: dict[str, Any] = {
             "compression": codec,
             "write_statistics": settings.get_boolean(_STATISTICS),
