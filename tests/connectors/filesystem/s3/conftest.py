@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.connectors.filesystem.s3.faults import FaultyStore, faulty
 from tests.connectors.filesystem.s3.servers import S3Server, moto_running, seaweed_running
 
 
@@ -36,3 +37,24 @@ def server(request: pytest.FixtureRequest) -> S3Server:
     """Both of them, one after the other."""
     found: S3Server = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture(scope="session")
+def proxy() -> Iterator[FaultyStore]:
+    """One for all tests: a client for each address takes its time to be made."""
+    with faulty("") as store:
+        yield store
+
+
+@pytest.fixture
+def faults(proxy: FaultyStore, server: S3Server) -> FaultyStore:
+    """A proxy before the server, in order."""
+    proxy.upstream, proxy.fault, proxy.without = server.url, None, frozenset()
+    return proxy
+
+
+@pytest.fixture
+def moto_faults(proxy: FaultyStore, moto: S3Server) -> FaultyStore:
+    """A proxy before moto, in order."""
+    proxy.upstream, proxy.fault, proxy.without = moto.url, None, frozenset()
+    return proxy

@@ -39,14 +39,29 @@ def client_of(settings: S3Settings) -> Any:
         response_checksum_validation="when_required",
         max_pool_connections=16,
     )
+    keys = (settings.access_key, settings.secret_key, settings.session_token)
     try:
-        session = boto3.session.Session(
-            settings.access_key, settings.secret_key, settings.session_token, settings.region
-        )
+        session = boto3.session.Session(*keys, settings.region, botocore_session=_with_models())
         region = session.region_name or "us-east-1"
         return session.client("s3", region_name=region, endpoint_url=settings.endpoint, config=config)
     except (BotoCoreError, ValueError) as error:
         raise ConfigError("path", "s3://", f"no client can be made of the settings: {error}") from error
+
+
+@lru_cache(1)
+def _models() -> Any:
+    from botocore.loaders import create_loader
+
+    return create_loader()
+
+
+def _with_models() -> Any:
+    """Return a session that reads the description of S3, some megabytes of JSON, once a process."""
+    from botocore.session import Session
+
+    session = Session()
+    session.register_component("data_loader", _models())
+    return session
 
 
 def sent(

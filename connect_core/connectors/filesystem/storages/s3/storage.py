@@ -48,7 +48,7 @@ class S3Storage(Storage):
         first request tells, and conditions are tried before anything is created.
         """
         name, prefix = bucket_and_prefix(_KEY, url)
-        settings = S3Settings.of(config)
+        settings = S3Settings.of(config) if is_at_work else _quick(S3Settings.of(config))
         _ensure_allowed(settings, limits)
         storage = cls(Bucket(name, settings), Path(prefix))
         if not is_at_work:
@@ -97,18 +97,10 @@ class S3Storage(Storage):
         self.bucket.delete([self.key(name)])
 
     def _try(self, url: str) -> None:
-        """Look whether the prefix may be written, in a short time. Raises ConfigError."""
-        settings = self.bucket.settings
-        quick = replace(
-            settings,
-            retries=0,
-            connect_timeout=min(_ANSWER_SECONDS, settings.connect_timeout),
-            read_timeout=min(_ANSWER_SECONDS, settings.read_timeout),
-        )
-        bucket = Bucket(self.bucket.name, quick)
+        """Look whether the prefix may be written. Raises ConfigError."""
         try:
-            bucket.look()
-            S3ControlStore(bucket, self._root).try_condition()
+            self.bucket.look()
+            self.control.try_condition()
         except ConfigError:
             raise
         except ConnectError as error:
@@ -119,3 +111,13 @@ def _ensure_allowed(settings: S3Settings, limits: WorkerLimits) -> None:
     for key, url in ((ENDPOINT, client_of(settings).meta.endpoint_url), (PROXY, settings.proxy)):
         if url:
             ensure_allowed_host(key, urlsplit(url).hostname or "", limits)
+
+
+def _quick(settings: S3Settings) -> S3Settings:
+    """Return the settings with which a person is answered who waits."""
+    return replace(
+        settings,
+        retries=0,
+        connect_timeout=min(_ANSWER_SECONDS, settings.connect_timeout),
+        read_timeout=min(_ANSWER_SECONDS, settings.read_timeout),
+    )
