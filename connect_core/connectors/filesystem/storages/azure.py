@@ -124,9 +124,9 @@ class AzureStorage(Storage):
 
 @dataclass(frozen=True, slots=True)
 class AzureStaging:
-    """Files of an interval. What is held of one is its name here, size, MD5, and the ids of its blocks if it has any.
+    """Files of an interval; of each its name here, size and MD5 are held, and the ids of its blocks.
 
-    Where it has, the blob of that name is an empty ticket: without it the blocks are worth nothing any more. They
+    Where it has blocks, the blob of that name is an empty ticket: without it they are worth nothing any more. Blocks
     themselves cannot be removed; Azure drops them a week after the last one came, or with the next publication.
     """
 
