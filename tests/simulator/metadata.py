@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from connect_core.api.records import TopicPartition
@@ -78,6 +79,8 @@ class Metadata:
             fx.InsertInterval: self._insert,
             fx.RestartInterval: self._restart,
             fx.RecordLosses: self._record_losses,
+            fx.RecordFuture: lambda effect: self._own(effect.epoch),
+            fx.LoadTimeBefore: self._time_before,
             fx.AbandonInterval: self._abandon,
             fx.RepairOffsets: self._repair,
             fx.RecordAttempt: self._record,
@@ -291,6 +294,11 @@ class Metadata:
             ranges=row.ranges if effect.ranges is None else effect.ranges,
             source=row.source if effect.source is None else effect.source,
         )
+
+    def _time_before(self, effect: fx.LoadTimeBefore) -> datetime | None:
+        done = (row for row in self.rows if row.state is IntervalState.COMMITTED)
+        times = (row.bound_time for row in done if row.key.incarnation == effect.incarnation)
+        return max((time for time in times if time is not None and time < effect.before), default=None)
 
     def _record_losses(self, effect: fx.RecordLosses) -> None:
         self._own(effect.epoch)
