@@ -98,6 +98,10 @@ class GcsStorage(Storage):
         """The prefix."""
         return self._root
 
+    def address(self, name: str) -> str:
+        """Return the object's URL."""
+        return f"gs://{self._bucket.name}/{placed(self._root, name)}"
+
     def staging(self, folder: Path) -> GcsStaging:
         """Return what is staged below a prefix."""
         return GcsStaging(self._bucket, self._root, folder)
