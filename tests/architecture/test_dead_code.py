@@ -21,6 +21,7 @@ _CALLED_BY = {
     "request_task_reconfiguration": "connectors, by their context",
     "raise_error": "connectors, by their context",
     "request_commit": "sink tasks, by their context",
+    "_manifests": "pyiceberg, of the snapshot it makes",
     "seekable": "fastavro, of the file it writes to",
     "readable": "a buffered reader, of the file it reads",
     "readinto": "a buffered reader, of the file it reads",

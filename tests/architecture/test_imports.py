@@ -49,6 +49,8 @@ def test_framework_stays_at_home(framework: str) -> None:
         for source in sources()
         if source.package not in HOMES[framework] | FREE
         and not source.name.startswith("connect_core/connectors/jdbc/")
+        # What pyiceberg's SQL catalogs raise is SQLAlchemy's.
+        and source.name != "connect_core/connectors/iceberg/catalog.py"
         and any(name.partition(".")[0] == framework for name in imports(source))
     ]
     assert strangers == []

@@ -48,9 +48,6 @@ class _File:
     def open(self, seekable: bool = True) -> _Memory:
         return self._stream
 
-    def to_input_file(self) -> _File:
-        return _File(self.content)
-
     def new_input(self, location: str) -> _File:
         return self
 
