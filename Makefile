@@ -62,7 +62,7 @@ wheel: venv ## Build the wheel in dist
 lowest: venv ## Run the tests without servers on the lowest versions that the wheel takes
 	@$(BIN)/python -m tests.packaging.lowest
 
-matrix: venv ## Run the unit tests on every supported Python that is installed, and JDBC in all combinations
+matrix: venv lowest ## Run the unit tests on every Python that is installed, on the lowest versions, and JDBC in all combinations
 	@for version in 3.11 3.12 3.13; do \
 		if ! python=$$($(BIN)/uv python find --no-python-downloads --no-project --system $$version 2>/dev/null); then \
 			echo "Python $$version is not installed: left out"; continue; fi; \
