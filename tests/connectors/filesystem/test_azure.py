@@ -226,3 +226,8 @@ def test_what_validate_finds(endpoint: str, tmp_path: Path) -> None:
         AzureStorage.open("abfss://container/folder", {}, LIMITS)
     with pytest.raises(ConfigError, match=r"hosts\.allowed"):
         AzureStorage.open(url_of(tmp_path), config_of(endpoint), WorkerLimits(values={"hosts.allowed": "x.y"}))
+
+
+def test_readers_are_told_urls(endpoint: str, tmp_path: Path) -> None:
+    storage = AzureStorage.open(url_of(tmp_path), config_of(endpoint), LIMITS, is_at_work=True)
+    assert storage.address("t/f") == f"{url_of(tmp_path)}/t/f"

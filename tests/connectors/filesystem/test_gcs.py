@@ -237,3 +237,8 @@ def test_without_the_wheel_its_name_is_told() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'connect-core[gcs]'" in done.stderr
+
+
+def test_readers_are_told_urls(endpoint: str, tmp_path: Path) -> None:
+    storage = GcsStorage.open(url_of(tmp_path), {"gcs.endpoint": endpoint}, LIMITS, is_at_work=True)
+    assert storage.address("t/f") == f"{url_of(tmp_path)}/t/f"

@@ -211,3 +211,7 @@ def test_the_default_file_system_is_taken_from_hadoops_settings(cluster: HdfsClu
     assert HdfsStorage.locate(f"hdfs://{tmp_path}", config, LIMITS) == f"{cluster.url}{tmp_path}"
     HdfsStorage.open(f"hdfs://{tmp_path}/lake", config, LIMITS).mark("_SUCCESS")
     assert listed(cluster, tmp_path) == ["_SUCCESS"]
+
+
+def test_readers_are_told_urls(cluster: HdfsCluster, tmp_path: Path) -> None:
+    assert opened(cluster, tmp_path).address("t/f") == f"{cluster.url}{tmp_path}/lake/t/f"

@@ -66,9 +66,10 @@ class AzureStorage(Storage):
     )
     control: ControlStore
 
-    def __init__(self, container: AzureContainer, root: Path) -> None:
+    def __init__(self, container: AzureContainer, root: Path, url: str) -> None:
         self._container = container
         self._root = root
+        self._url = url
         self.control = ObjectControlStore(container)
 
     @classmethod
@@ -81,7 +82,7 @@ class AzureStorage(Storage):
         parsed = AbstractConfig(cls.definition, config)
         account_key, token = parsed.get_password(_ACCOUNT_KEY), parsed.get_password(_SAS)
         login = AzureLogin(address, account_key.value if account_key else None, token.value if token else None)
-        storage = cls(AzureContainer(login, container), root)
+        storage = cls(AzureContainer(login, container), root, "/".join(url.split("/")[:3]))
         try:
             storage._check(is_tried=not is_at_work)
         except ConnectError as error:
@@ -98,6 +99,10 @@ class AzureStorage(Storage):
     def root(self) -> Path:
         """The folder."""
         return self._root
+
+    def address(self, name: str) -> str:
+        """Return the blob's URL, as Hadoop writes it."""
+        return f"{self._url}/{placed(self._root, name)}"
 
     def staging(self, folder: Path) -> AzureStaging:
         """Return what is staged below a folder."""

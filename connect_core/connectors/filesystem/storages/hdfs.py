@@ -87,6 +87,10 @@ class HdfsStorage(Storage):
         """The folder."""
         return self._root
 
+    def address(self, name: str) -> str:
+        """Return the file's URL."""
+        return f"{self._client.url}{self.place(name)}"
+
     def staging(self, folder: Path) -> HdfsStaging:
         """Return what is staged below a folder."""
         return HdfsStaging(self, self._client, folder)

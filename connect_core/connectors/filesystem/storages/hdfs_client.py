@@ -33,6 +33,11 @@ class HdfsClient:
         self._seconds = seconds
         self._native: hdfs_native.Client | None = None
 
+    @property
+    def url(self) -> str:
+        """The NameNode's URL."""
+        return self._address.url
+
     def status(self, place: str) -> hdfs_native.FileStatus | None:
         """Return what is known of a file or folder, ``None`` if it is not there."""
         try:
