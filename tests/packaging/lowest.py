@@ -15,6 +15,7 @@ from pathlib import Path
 __all__ = ["UV", "main"]
 
 _ROOT = Path(__file__).parents[2]
+_OPTIONAL = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 UV = Path(sys.executable).with_name("uv")
 _OF_AIRFLOW = ("pyjwt>=2.10,<2.11",)
 """Airflow 3.1 does not declare it: newer ones refuse its tokens."""
@@ -29,16 +30,19 @@ def main(arguments: Sequence[str]) -> int:
     subprocess.run([UV, "venv", "--quiet", "--allow-existing", "--python", sys.executable, home], check=True)
     wanted = [f"apache-airflow=={airflow}"] if airflow else []
     install = [UV, "pip", "install", "--quiet", "--python", python, "--resolution", "lowest-direct"]
-    subprocess.run([*install, "-e", f"{_ROOT}[dev-stack]", *wanted, *_OF_AIRFLOW, *_tools()], check=True, cwd=_ROOT)
+    subprocess.run([*install, "-e", f"{_ROOT}[{_extras()}]", *wanted, *_OF_AIRFLOW, *_tools()], check=True, cwd=_ROOT)
     return subprocess.run([python, "-m", "pytest", "-q", *_TESTS], check=False, cwd=_ROOT).returncode
 
 
+def _extras() -> str:
+    return ",".join(sorted(_OPTIONAL.keys() - {"dev"}))
+
+
 def _tools() -> Iterator[str]:
-    """Yield the pins of what ``dev`` adds to ``dev-stack``."""
-    project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
+    """Yield the pins of what ``dev`` adds to the other extras."""
     lines = (_ROOT / "config" / "constraints.txt").read_text().split()
     pins = {line.partition("==")[0]: line for line in lines}
-    names = (_name(line) for line in project["optional-dependencies"]["dev"])
+    names = (_name(line) for line in _OPTIONAL["dev"])
     yield from (pins[name] for name in names if name in pins)
 
 
