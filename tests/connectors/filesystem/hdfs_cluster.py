@@ -58,6 +58,10 @@ class HdfsCluster:
         """Start servers, both if none is named, and wait until files can be written."""
         for name in names or _CLASSES:
             self._processes[name] = self._java(name)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until files can be written."""
         end = time.monotonic() + _PATIENCE
         while not self._is_ready():
             assert time.monotonic() < end, (self.folder / "namenode.log").read_text()[-3000:]
