@@ -51,6 +51,7 @@ def test_library_that_is_there_is_imported() -> None:
     assert library("json.decoder", "jdbc").JSONDecoder is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("missing", "command", "extra"),
     [

@@ -136,6 +136,7 @@ def test_fields_and_topics_have_whatever_names_they_have(lake, batches):
     assert all(row == value | {"n": row["n"]} for row in found)
 
 
+@pytest.mark.slow
 def test_wide_tables_and_many_of_them(lake):
     wide = {f"c{number:03d}": number for number in range(200)}
     lake.run([record for topic in range(50) for record in numbered([wide | {"c000": topic}], f"t{topic}")])

@@ -241,6 +241,7 @@ def test_names_are_found_in_whatever_case(lake):
     assert rows == [{"Id": 1, "In": {"X": 1, "y": None}}, {"Id": 2, "In": {"X": 2, "y": 3}}]
 
 
+@pytest.mark.slow
 def test_wide_tables_and_many_of_them(lake):
     lake.set({"iceberg.tables": "", "table.name.format": "db.${topic}"})
     wide = {f"c{number:03d}": number for number in range(200)}

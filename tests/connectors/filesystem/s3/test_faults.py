@@ -21,6 +21,8 @@ LARGE = b"0123456789abcdef" * 10_000
 """Large, as far as these tests are concerned."""
 QUICK = {"s3.read.timeout.ms": "700", "s3.connect.timeout.ms": "2000"}
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _large_files_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +34,6 @@ def storage(server: S3Server, faults: FaultyStore) -> S3Storage:
     return server.storage(**{"store.url": faults.url}, **QUICK)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize("request_", ALL)
 def test_one_failure_changes_nothing(moto: S3Server, moto_faults: FaultyStore, request_: str, kind: str) -> None:
