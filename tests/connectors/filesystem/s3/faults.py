@@ -99,6 +99,12 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     proxy: FaultyStore
 
+    def handle_expect_100(self) -> bool:
+        """Ask for the body at once: a client waits for this for a second."""
+        done = super().handle_expect_100()
+        self.wfile.flush()
+        return done
+
     def do_GET(self) -> None:
         fault = self.proxy.hit(self.command, self.path, "x-amz-copy-source" in self.headers)
         length = int(self.headers.get("Content-Length") or 0)
