@@ -57,7 +57,12 @@ def rest_jars() -> Path:
 def rest(rest_jars: Path, folder: Path) -> Iterator[str]:
     """The address of a REST catalog whose warehouse is in the folder."""
     port = free_port()
-    environment = {"CATALOG_REST_PORT": str(port), "CATALOG_WAREHOUSE": f"file://{folder}/warehouse"}
+    environment = {
+        "CATALOG_REST_PORT": str(port),
+        "CATALOG_WAREHOUSE": f"file://{folder}/warehouse",
+        # By default each connection of its pool has a database of its own, in memory: two calls at once, and it fails.
+        "CATALOG_URI": f"jdbc:sqlite:{folder}/rest.db?busy_timeout=20000",
+    }
     command = [str(find_java()), "-Xmx256m", "-cp", f"{rest_jars}/*", "org.apache.iceberg.rest.RESTCatalogServer"]
     with (folder / "rest.log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)

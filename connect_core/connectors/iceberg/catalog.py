@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pyiceberg import exceptions
 from pyiceberg.catalog import AVAILABLE_CATALOGS, Catalog, CatalogType
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.iceberg.catalog_properties import catalog_properties
 from connect_core.connectors.iceberg.config import Settings
+from connect_core.connectors.iceberg.rest_catalog import TimedRestCatalog
+from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConnectError, RetriableError, UnclearOutcomeError
 
-__all__ = ["catalog_errors", "open_catalog"]
+__all__ = ["catalog_errors", "create_namespaces", "open_catalog"]
 
 _CONFLICTS: tuple[type[Exception], ...] = (exceptions.CommitFailedException, exceptions.TableAlreadyExistsError)
 _PASSING: tuple[type[Exception], ...] = (
@@ -24,6 +26,8 @@ _PASSING: tuple[type[Exception], ...] = (
     exceptions.WaitingForLockException,
     exceptions.AuthorizationExpiredError,
     OperationalError,
+    # An SQL catalog looks, then inserts: of two tasks that make its tables, or a name in them, one is refused.
+    IntegrityError,
     OSError,
 )
 _LASTING: tuple[type[Exception], ...] = (
@@ -35,10 +39,19 @@ _LASTING: tuple[type[Exception], ...] = (
 def open_catalog(settings: Settings, limits: WorkerLimits) -> Catalog:
     """Return the catalog of a configuration. Raises ConfigError, RetriableError where it does not answer."""
     properties = catalog_properties(settings.properties, limits)
-    # Not pyiceberg's load_catalog: it would add what a file or the environment of the worker says of the name.
-    load = AVAILABLE_CATALOGS[CatalogType(properties["type"])]
+    kind = CatalogType(properties["type"])
     with catalog_errors(f"the catalog {settings.catalog}"):
-        return load(settings.catalog, properties)
+        # Not pyiceberg's load_catalog: it would add what a file or the environment of the worker says of the name.
+        if kind is CatalogType.REST:
+            return TimedRestCatalog(settings.catalog, **properties)
+        return AVAILABLE_CATALOGS[kind](settings.catalog, properties)
+
+
+def create_namespaces(catalog: Catalog, table: TableName) -> None:
+    """Make the namespaces that a table lies in, if absent."""
+    for depth in range(1, len(table)):
+        with suppress(IntegrityError):  # Another task has made it since pyiceberg looked.
+            catalog.create_namespace_if_not_exists(table[:depth])
 
 
 @contextmanager

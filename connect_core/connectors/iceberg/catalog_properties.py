@@ -12,7 +12,7 @@ from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.errors import ConfigError
 
-__all__ = ["catalog_properties", "ensure_allowed_location"]
+__all__ = ["TIMEOUTS", "catalog_properties", "ensure_allowed_location"]
 
 _PREFIX = "iceberg.catalog."
 _TYPES = ("sql", "rest", "hive", "glue", "dynamodb", "bigquery")
@@ -31,6 +31,8 @@ _FILE_IO = {
     "org.apache.iceberg.io.ResolvingFileIO",
 }
 _OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
+TIMEOUTS = {"rest.client.connection-timeout-ms": 10_000, "rest.client.socket-timeout-ms": 60_000}
+"""Keys of Apache Iceberg's HTTPClient, to connect and for an answer, with the milliseconds that hold without them."""
 _DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mysql+pymysql"}
 _SQL_SCHEMES = (*_DRIVERS.values(), "sqlite")
 _ADDRESS = re.compile(r"(https?|thrift)://", re.IGNORECASE)
@@ -46,6 +48,7 @@ def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[s
         found.setdefault("s3.force-virtual-addressing", "false" if is_path else "true")
     if found["type"] == "sql":
         found["uri"] = _sql_uri(found, limits)
+    _check_timeouts(found)
     for key, value in found.items():
         if _ADDRESS.match(value):
             for address in value.split(","):
@@ -90,6 +93,12 @@ def _drop_classes(found: dict[str, str]) -> None:
     for key in found:
         if key.startswith("py-") and found[key] not in _OWN_IO:
             raise ConfigError(f"{_PREFIX}{key}", found[key], f"only {' and '.join(_OWN_IO)} are known")
+
+
+def _check_timeouts(found: Mapping[str, str]) -> None:
+    for key in TIMEOUTS:
+        if key in found and not (found[key].isascii() and found[key].isdigit() and int(found[key]) > 0):
+            raise ConfigError(f"{_PREFIX}{key}", found[key], "a positive number of milliseconds")
 
 
 def _sql_uri(found: dict[str, str], limits: WorkerLimits) -> str:

@@ -16,7 +16,7 @@ from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table
 
 from connect_core.connectors.iceberg.appends import Append, append_once
-from connect_core.connectors.iceberg.catalog import catalog_errors
+from connect_core.connectors.iceberg.catalog import catalog_errors, create_namespaces
 from connect_core.connectors.lake.decisions import Stored
 from connect_core.connectors.lake.routing import TableName
 
@@ -54,8 +54,7 @@ class ControlTable:
     def create(self) -> None:
         """Make the table and its namespace, if absent."""
         with catalog_errors(self.name), suppress(TableAlreadyExistsError):
-            for depth in range(1, len(self.table)):
-                self.catalog.create_namespace_if_not_exists(self.table[:depth])
+            create_namespaces(self.catalog, self.table)
             columns = pa.schema([pa.field("unused", pa.string())])
             self.catalog.create_table(self.table, columns, properties=_PROPERTIES)
 

@@ -15,7 +15,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import parse_transform
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.iceberg.catalog import catalog_errors
+from connect_core.connectors.iceberg.catalog import catalog_errors, create_namespaces
 from connect_core.connectors.iceberg.catalog_properties import ensure_allowed_location
 from connect_core.connectors.iceberg.config import AUTO_CREATE, PARTITION_BY, Settings
 from connect_core.connectors.lake.routing import TableName
@@ -71,8 +71,7 @@ class Tables:
         schema = assign_fresh_schema_ids(_iceberg(wanted))
         properties = dict(self.settings.create_properties)
         with catalog_errors(f"table {'.'.join(name)}"):
-            for depth in range(1, len(name)):
-                self.catalog.create_namespace_if_not_exists(name[:depth])
+            create_namespaces(self.catalog, name)
             self.catalog.create_table(name, schema, partition_spec=self._spec(name, schema), properties=properties)
 
     def _evolve(self, table: Table, wanted: pa.Schema) -> bool:

@@ -254,3 +254,20 @@ def test_the_control_table_does_not_grow(lake):
         lake.run(numbered([{"a": number}], first=number), sequence=number + 1)
     assert files() == before
     assert len(lake.table("connect.copy").snapshots()) == 1
+
+
+def test_a_namespace_that_another_task_has_just_made_is_there(lake, monkeypatch):
+    """An SQL catalog looks, then inserts: a race that Spark's tasks did lose."""
+    look, made = SqlCatalog.namespace_exists, []
+
+    def late(catalog: SqlCatalog, name: Any) -> bool:
+        found = look(catalog, name)
+        if not found and name not in made:
+            made.append(name)
+            lake.catalog.create_namespace(name)
+        return found
+
+    monkeypatch.setattr(SqlCatalog, "namespace_exists", late)
+    lake.run(numbered([{"a": 1}]))
+    assert lake.rows() == [{"a": 1}]
+    assert {name[0] for name in made} == {"db", "connect"}

@@ -1,0 +1,32 @@
+"""REST catalogs whose calls end: pyiceberg's wait for an answer for ever."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.catalog.rest.auth import AuthManager
+from requests import Session
+
+from connect_core.connectors.iceberg.catalog_properties import TIMEOUTS
+
+__all__ = ["TimedRestCatalog"]
+
+
+class TimedRestCatalog(RestCatalog):  # type: ignore[misc]
+    """A RestCatalog each of whose requests has a time limit, also those for tokens and for its configuration.
+
+    Its methods raise requests.Timeout, an OSError, when an answer does not come.
+    """
+
+    def _create_session(self) -> Session:
+        return self._timed(super()._create_session())
+
+    def _create_legacy_oauth2_auth_manager(self, session: Session) -> AuthManager:
+        # It asks for a token at once, with this session.
+        return super()._create_legacy_oauth2_auth_manager(self._timed(session))
+
+    def _timed(self, session: Session) -> Session:
+        connect, read = (int(self.properties.get(key, millis)) / 1000 for key, millis in TIMEOUTS.items())
+        session.request = partial(session.request, timeout=(connect, read))  # type: ignore[method-assign]
+        return session
