@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -95,12 +96,13 @@ def test_executions_side_by_side_write_each_row_once(server: Server, monkeypatch
 
 
 def _surely(task: JdbcSinkTask, act: object) -> None:
-    """Call again what was refused as retriable, as the engine does."""
+    """Call again what was refused as retriable, after a pause, as the engine does."""
     assert callable(act)
-    for _ in range(50):
+    for number in range(50):
         try:
             act()
         except RetriableError:
+            time.sleep(0.01 * number)
             continue
         return
     raise AssertionError("retriable for ever")
