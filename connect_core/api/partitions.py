@@ -1,4 +1,4 @@
-"""Deal elements out to tasks. Connect: ``ConnectorUtils``."""
+"""Assign elements to tasks. Connect: ``ConnectorUtils``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from connect_core.errors import IllegalArgumentError
 __all__ = ["group_partitions"]
 
 Element = TypeVar("Element")
-"""What is dealt out, such as a table's name."""
+"""What is assigned, such as a table's name."""
 
 
 def group_partitions(elements: Sequence[Element], num_groups: int) -> list[list[Element]]:

@@ -17,7 +17,7 @@ from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
 from connect_core.interval.values import ConnectorType, IntervalState
 from connect_core.kafka import BoundedReader, KafkaAdmin, KafkaClients
-from connect_core.plan.deal import deal_ranges
+from connect_core.plan.assignment import assign_ranges
 from connect_core.settings import WorkerSettings
 from connect_core.store import Connection, attempts, interval_history, offsets
 from connect_core.store.interval_history import PastInterval
@@ -100,7 +100,7 @@ def _moved(connection: Connection, past: PastInterval, ends: Mapping[tuple[int, 
         own = {key: end for (sequence, key), end in ends.items() if sequence == row.key.sequence}
         bounds = [Bound(_name(key), starts.get(key), end) for key, end in own.items()]
     processes: set[tuple[str, int]] = set()
-    shares = deal_ranges(row.ranges, max(1, row.tasks))
+    shares = assign_ranges(row.ranges, max(1, row.tasks))
     for attempt in attempts.list_attempts(connection, row.key.connector, row.key.sequence):
         share = shares[attempt.task] if attempt.task < len(shares) else ()
         processes |= {(str(one.topic_partition), attempt.process) for one in share if one in ranges}

@@ -50,7 +50,7 @@ def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Step
         return trouble
     if run.state.type is ConnectorType.SOURCE:
         return (yield from _commit_source(run, plan, results))
-    if plan.deal.has_committer:
+    if plan.assignment.has_committer:
         return (yield from _commit_target(run, plan, results))
     return (yield from _commit_claims(run, plan, results))
 

@@ -23,8 +23,8 @@ _LOG = logging.getLogger(__name__)
 _SLOW_SECONDS = 5.0
 _HUNG_SECONDS = 60.0
 _ASKED_AT_ONCE = 8
-_DEALT_AT_ONCE = 4
-"""Dealing is work for the processor; more threads would only keep this process from waking those with data."""
+_ASSIGNED_AT_ONCE = 4
+"""Assigning is work for the processor; more threads would only keep this process from waking those with data."""
 _STARTS_AT_ONCE = 16
 _START_SECONDS = 60.0
 """After this a run that was asked for and has not been seen is asked for again."""
@@ -43,8 +43,8 @@ class DataProbe(Protocol):
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
         """Return those with records to read, by one batched ``list_offsets``."""
 
-    def deal(self, connector: str) -> bool:
-        """Deal the tasks of a connector that lacks no more; return whether a run has to do it."""
+    def assign(self, connector: str) -> bool:
+        """Assign the tasks of a connector that lacks no more; return whether a run has to do it."""
 
     def source_has_data(self, connector: str) -> bool:
         """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
@@ -92,7 +92,7 @@ class Watcher:
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._left_to_runs: set[str] = set()
         self._asking = asyncio.Semaphore(_ASKED_AT_ONCE)
-        self._dealing = asyncio.Semaphore(_DEALT_AT_ONCE)
+        self._assigning = asyncio.Semaphore(_ASSIGNED_AT_ONCE)
 
     async def wait(self, connector: str) -> None:
         """Wait until the connector has something to do and no run of it is under way or asked for."""
@@ -158,10 +158,10 @@ class Watcher:
             if name in self._since and not state.is_running and self._held(name) <= time.monotonic():
                 by_check[state.check].append(name)
         due = [name for name in by_check[Check.POLL] if self._waited(name) >= wait_states[name].poll_seconds]
-        self._start_some([*by_check[Check.NOW], *self._left_to_runs.intersection(by_check[Check.DEAL])])
+        self._start_some([*by_check[Check.NOW], *self._left_to_runs.intersection(by_check[Check.ASSIGN])])
         self._wake_all(due)
-        for name in set(by_check[Check.DEAL]) - self._left_to_runs - set(self._asked):
-            self._asked[name] = asyncio.create_task(self._deal(name))
+        for name in set(by_check[Check.ASSIGN]) - self._left_to_runs - set(self._asked):
+            self._asked[name] = asyncio.create_task(self._assign(name))
         for name in set(by_check[Check.LATEST]) - set(self._asked):
             self._asked[name] = asyncio.create_task(self._ask_source(name))
         if sinks := by_check[Check.SINK]:
@@ -239,9 +239,9 @@ class Watcher:
             self._starting[name] = now
             self._wake(name)
 
-    async def _deal(self, name: str) -> None:
-        """Deal one connector's tasks here: a burst of new ones would take a run each, only to find no data."""
-        if await self._ask(self._dealing, name, "deal", lambda: self._probe.deal(name)) and name in self._waits:
+    async def _assign(self, name: str) -> None:
+        """Assign one connector's tasks here: a burst of new ones would take a run each, only to find no data."""
+        if await self._ask(self._assigning, name, "assign", lambda: self._probe.assign(name)) and name in self._waits:
             self._left_to_runs.add(name)
 
     async def _ask_source(self, name: str) -> None:

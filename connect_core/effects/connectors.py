@@ -25,7 +25,7 @@ from connect_core.interval.effects import (
     SweepTarget,
     TaskConfigs,
 )
-from connect_core.interval.values import OffsetStates, SourceOffsets, TaskDeal
+from connect_core.interval.values import OffsetStates, SourceOffsets, TaskAssignment
 from connect_core.run.hooks import HookThread, stop_plugin
 from connect_core.run.shortage import is_shortage
 
@@ -121,13 +121,13 @@ class ConnectorEffects:
             self._hooks.call("initialize", lambda: self.connector.initialize(self.context))
             self._is_initialized = True
 
-    def _task_configs(self, effect: TaskConfigs) -> TaskDeal:
+    def _task_configs(self, effect: TaskConfigs) -> TaskAssignment:
         self.start()
         if self.context.error is not None:
             raise ConnectError(f"Connector {effect.connector} failed") from self.context.error
         self.context.is_reconfiguration_requested = False
         configs = self._hooks.call("task_configs", lambda: self.connector.task_configs(effect.max_tasks))
-        return TaskDeal(tuple(self.unresolve(config) for config in configs), self._committer is not None)
+        return TaskAssignment(tuple(self.unresolve(config) for config in configs), self._committer is not None)
 
     def _latest(self, effect: LatestSourceOffsets) -> SourceOffsets | None:
         connector = self.connector

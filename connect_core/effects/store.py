@@ -24,8 +24,8 @@ from connect_core.interval.effects import (
     LoadUnfinished,
     RaiseEpoch,
     RaiseIncarnation,
+    RecordAssignment,
     RecordAttempt,
-    RecordDeal,
     RecordFuture,
     RecordLosses,
     ReleaseLease,
@@ -80,7 +80,7 @@ class StoreEffects:
             LoadConfig: self._load_config,
             RaiseEpoch: self._raise_epoch,
             RaiseIncarnation: self._raise_incarnation,
-            RecordDeal: self._record_deal,
+            RecordAssignment: self._record_assignment,
             RecordLosses: self._record_losses,
             LoadUnfinished: self._load_unfinished,
             LoadResults: self._load_results,
@@ -158,10 +158,10 @@ class StoreEffects:
                 connection, effect.connector, effect.holder, effect.floor, is_settling=effect.is_settling
             )
 
-    def _record_deal(self, effect: RecordDeal) -> None:
+    def _record_assignment(self, effect: RecordAssignment) -> None:
         with self.database.write() as connection:
-            deal = connectors.Deal(effect.holder, effect.configs, effect.config_version, self.run.worker)
-            connectors.record_deal(connection, effect.connector, deal)
+            assignment = connectors.Assignment(effect.holder, effect.configs, effect.config_version, self.run.worker)
+            connectors.record_assignment(connection, effect.connector, assignment)
 
     def _load_unfinished(self, effect: LoadUnfinished) -> IntervalRow | None:
         with self.database.read() as connection:
@@ -201,7 +201,7 @@ class StoreEffects:
         again = intervals.Restarted(
             effect.key,
             effect.epoch,
-            effect.deal,
+            effect.assignment,
             effect.tasks,
             effect.ranges,
             effect.source,

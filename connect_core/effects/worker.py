@@ -30,7 +30,7 @@ from connect_core.errors import ConnectError, LeaseLostError, RetriableError
 from connect_core.interval.effects import LoadConnector, ReleaseLease
 from connect_core.interval.values import ConnectorState, IntervalSettings, Plan, TargetState
 from connect_core.kafka.ids import transactional_id
-from connect_core.plan.interval import deal_tasks
+from connect_core.plan.interval import assign_tasks
 from connect_core.plan.probe import has_data
 from connect_core.plan.run import Run, begin_run
 from connect_core.settings import WorkerSettings
@@ -40,8 +40,8 @@ from connect_core.store.intervals import RunIdentity
 
 __all__ = ["ConnectorWorker"]
 
-_DEAL_SECONDS = 20.0
-"""How long nobody else takes a connector whose tasks are dealt; after that whoever takes it makes the deal void."""
+_ASSIGN_SECONDS = 20.0
+"""How long nobody else takes a connector whose tasks are assigned; after that whoever takes it voids them."""
 
 
 @dataclass(slots=True)
@@ -146,18 +146,18 @@ class ConnectorWorker:
             self.clean(error)
             raise
 
-    def deal(self) -> bool:
-        """Deal the connector's tasks without a run → whether they are dealt, or a run that has it is about to.
+    def assign(self) -> bool:
+        """Assign the connector's tasks without a run → whether they are assigned, or a run that has it is about to.
 
         Raises ConnectError: a run would fail by the same, and record it.
         """
         handlers = self.handlers()
         holder = f"watcher-{uuid.uuid4().hex} {socket.gethostname()}"
-        state = perform(begin_run(self.name, holder, _DEAL_SECONDS), handlers)
+        state = perform(begin_run(self.name, holder, _ASSIGN_SECONDS), handlers)
         if state is None:
             return True
         try:
-            return perform(deal_tasks(self.run_of(state, holder, None)), handlers)
+            return perform(assign_tasks(self.run_of(state, holder, None)), handlers)
         except ConnectError as error:
             self.clean(error)
             raise

@@ -73,9 +73,9 @@ def restart(herder: Herder, name: str, request: RestartRequest) -> ConnectorStat
 
 
 def restart_task(herder: Herder, name: str, task: int) -> None:
-    """Restart one task. Raise NotFoundError; IllegalWorkerStateError for one that was dealt once and is not now.
+    """Restart one task. Raise NotFoundError; IllegalWorkerStateError for one that was assigned once and is not now.
 
-    Connect keeps the configurations of tasks given up by a stop or a new deal: nobody has
+    Connect keeps the configurations of tasks given up by a stop or a new assignment: nobody has
     them, which its REST API answers with 409 (``DistributedHerder.restartTask``).
     """
     state = _known(herder, name)

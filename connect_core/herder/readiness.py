@@ -8,7 +8,7 @@ from enum import Enum
 from connect_core.interval.values import IntervalState, TargetState, TaskOutcome
 from connect_core.store.statuses import ConnectorFacts
 
-__all__ = ["Readiness", "is_undealt", "readiness"]
+__all__ = ["Readiness", "lacks_assignment", "readiness"]
 
 
 class Readiness(Enum):
@@ -43,8 +43,8 @@ def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
     return Readiness.HELD if interval.retry_at is not None and interval.retry_at > now else Readiness.DUE
 
 
-def is_undealt(facts: ConnectorFacts) -> bool:
-    """Return whether a due connector lacks no more than a deal of its tasks: it is new, or configured anew."""
+def lacks_assignment(facts: ConnectorFacts) -> bool:
+    """Return whether a due connector lacks no more than an assignment of its tasks: it is new, or configured anew."""
     if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
         return False
     if facts.restarting or facts.failure is not None:

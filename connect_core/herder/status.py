@@ -160,7 +160,7 @@ def _is_paused(facts: ConnectorFacts) -> bool:
 def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, worker_id: str) -> PartStatus:
     has_failed = attempt is not None and _has_failed(facts, attempt)
     # A new configuration is a restart of what failed under the old one.
-    is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts)) or _is_dealt_anew(facts)
+    is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts)) or _is_assigned_anew(facts)
     state = State.RUNNING
     if has_failed and not is_restarting:
         state = State.FAILED
@@ -186,8 +186,8 @@ def _is_outdated(facts: ConnectorFacts) -> bool:
     return facts.interval is not None and facts.interval.config_version != facts.config_version
 
 
-def _is_dealt_anew(facts: ConnectorFacts) -> bool:
-    """Whether nothing runs and the next plan deals the tasks from a newer configuration."""
+def _is_assigned_anew(facts: ConnectorFacts) -> bool:
+    """Whether nothing runs and the next plan assigns the tasks from a newer configuration."""
     interval = facts.interval
     is_idle = interval is None or interval.state.is_final
     return is_idle and facts.planned_version != facts.config_version

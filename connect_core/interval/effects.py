@@ -69,8 +69,8 @@ __all__ = [
     "ReadPartitionEnds",
     "ReadTargetMarker",
     "ReadTimeBounds",
+    "RecordAssignment",
     "RecordAttempt",
-    "RecordDeal",
     "RecordFuture",
     "RecordLosses",
     "ReleaseLease",
@@ -147,8 +147,8 @@ class RaiseEpoch(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordDeal(Effect):
-    """Store the tasks a plan dealt, found work or not, while the holder is mine → ``None``.
+class RecordAssignment(Effect):
+    """Store the tasks a plan assigned, found work or not, while the holder is mine → ``None``.
 
     Begins restarts. Raise StaleEpochError when the lease is lost or the connector was stopped.
     """
@@ -192,7 +192,7 @@ class LoadOffsetStates(Effect):
 
 @dataclass(frozen=True, slots=True)
 class InsertInterval(Effect):
-    """Insert the next interval and its deal while its epoch is mine, of a started connector. Raise StaleEpochError."""
+    """Insert a started connector's next interval and assignment while its epoch is mine. Raise StaleEpochError."""
 
     row: IntervalRow
 
@@ -212,7 +212,7 @@ class RestartInterval(Effect):
 
     key: IntervalKey
     epoch: int
-    deal: str
+    assignment: str
     tasks: int
     ranges: tuple[PartitionRange, ...] | None = None
     source: SourceBounds | None = None

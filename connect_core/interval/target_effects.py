@@ -27,7 +27,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TaskConfigs(Effect):
-    """Start the connector if need be and call ``task_configs`` → ``TaskDeal`` (configs raw, like the connector's)."""
+    """Start the connector if need be and call ``task_configs`` → ``TaskAssignment`` (configs unresolved)."""
 
     connector: str
     max_tasks: int

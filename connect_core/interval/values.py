@@ -30,7 +30,7 @@ __all__ = [
     "SourceBounds",
     "SourceOffsets",
     "TargetState",
-    "TaskDeal",
+    "TaskAssignment",
     "TaskError",
     "TaskOutcome",
     "TaskPlan",
@@ -140,7 +140,7 @@ class ConnectorState:
     counts re-creations under one name; ``sequence`` is that of the last
     interval and never restarts. ``offsets_position`` is how far the offsets
     topic has been read into SQL. ``tasks_ever`` is the largest number of tasks
-    any plan dealt: their transactional ids must be fenced.
+    any plan assigned: their transactional ids must be fenced.
     """
 
     name: str
@@ -152,7 +152,7 @@ class ConnectorState:
     incarnation: int
     sequence: int
     tasks_ever: int
-    deal: str | None
+    assignment: str | None
     offsets_position: TopicPosition | None
     columns: Mapping[str, ColumnTypes]
     topic_ids: Mapping[str, str] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class ConnectorState:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskDeal:
+class TaskAssignment:
     """What ``task_configs`` returned, and whether the connector keeps its own marker."""
 
     configs: tuple[Mapping[str, str], ...]
@@ -187,7 +187,7 @@ class IntervalRow:
     key: IntervalKey
     state: IntervalState
     config_version: int
-    deal: str
+    assignment: str
     ranges: tuple[PartitionRange, ...] = ()
     source: SourceBounds | None = None
     tasks: int = 0
@@ -234,7 +234,7 @@ class Plan:
 
     row: IntervalRow
     tasks: tuple[TaskPlan, ...]
-    deal: TaskDeal
+    assignment: TaskAssignment
     is_last: bool = True
     """Whether it reaches all that was there when it was planned (no cap, no recovery)."""
     kept: tuple[TaskResult, ...] = ()

@@ -14,8 +14,8 @@ class Check(Enum):
 
     NOW = "now"
     """It has: an unfinished interval, a restart that is asked for or due, no plan yet."""
-    DEAL = "deal"
-    """By dealing its tasks, which is all it lacks: it has no interval to end, and its data is looked for after that."""
+    ASSIGN = "assign"
+    """By assigning its tasks, which is all it lacks: it has no interval to end; its data is looked for after that."""
     NEVER = "never"
     """It must not run: failed, paused or stopped."""
     SINK = "sink"

@@ -96,7 +96,7 @@ def _fence_topics(run: Run, wish: OffsetWish) -> Steps[tuple[Run, int]]:
     former: OffsetProjection | None = yield from read_former(run, before)
     newest = max(before.epoch, 0 if former is None else former.epoch)
     epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, newest, _start_of(before))
-    # Read again: only now can no plan deal more tasks, and the offsets topic may be another by now.
+    # Read again: only now can no plan assign more tasks, and the offsets topic may be another by now.
     version = run.state.config_version
     run = run.refreshed((yield LoadConnector(run.connector)))
     if run.state.config_version != version:

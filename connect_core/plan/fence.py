@@ -52,7 +52,7 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
         yield WriteEpoch(run.connector, epoch, former.position.topic)
     yield WriteEpoch(run.connector, epoch)
     yield FenceProducers(run.connector, ever)
-    run = replace(run, epoch=epoch, deal=name)
+    run = replace(run, epoch=epoch, assignment=name)
     if is_elsewhere(run, topic):
         return (yield from _change_topic(run, is_ahead=is_ahead))
     return run
@@ -75,10 +75,10 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
     Raises StaleEpochError.
     """
     if run.epoch is not None:
-        # A sink's tasks may be dealt anew between two intervals of one run.
-        return replace(run, deal=name), (yield FenceTarget(run.connector, run.epoch))
+        # A sink's tasks may be assigned anew between two intervals of one run.
+        return replace(run, assignment=name), (yield FenceTarget(run.connector, run.epoch))
     epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
-    run = replace(run, epoch=epoch, deal=name)
+    run = replace(run, epoch=epoch, assignment=name)
     try:
         positions = yield FenceTarget(run.connector, epoch)
     except StaleEpochError as newer:
@@ -114,9 +114,9 @@ def begin_above(run: Run) -> Steps[Run]:
 def reloaded(run: Run) -> Steps[Run]:
     """Return the run over the row as it is under its epoch: an operator may have moved it just before.
 
-    Raises StaleEpochError where tasks were dealt by a configuration that is replaced by now.
+    Raises StaleEpochError where tasks were assigned by a configuration that is replaced by now.
     """
     state: ConnectorState = yield LoadConnector(run.connector)
     if state.config_version != run.state.config_version and not run.is_settling:
-        raise StaleEpochError(f"Connector {run.connector} was reconfigured while its tasks were dealt: plan again")
+        raise StaleEpochError(f"Connector {run.connector} was reconfigured while its tasks were assigned: plan again")
     return run.refreshed(state)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from connect_core.interval.effects import LoadConnector, LoadUnfinished, RecordDeal, TaskConfigs
-from connect_core.interval.values import ConnectorState, ConnectorType, Plan, TargetState, TaskDeal
-from connect_core.plan.deal import check_tasks_max
+from connect_core.interval.effects import LoadConnector, LoadUnfinished, RecordAssignment, TaskConfigs
+from connect_core.interval.values import ConnectorState, ConnectorType, Plan, TargetState, TaskAssignment
+from connect_core.plan.assignment import check_tasks_max
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.settle import settle
 from connect_core.plan.sink import plan_sink
 from connect_core.plan.source import plan_source
 
-__all__ = ["Planned", "Verdict", "deal_tasks", "plan_interval"]
+__all__ = ["Planned", "Verdict", "assign_tasks", "plan_interval"]
 
 
 class Verdict(Enum):
@@ -44,14 +44,14 @@ def plan_interval(run: Run) -> Steps[Planned]:
     run = run.refreshed(state)
     if state.target_state is not TargetState.STARTED:
         return Planned((yield from settle(run)), Verdict.STOP)
-    deal = yield from _deal(run)
+    assignment = yield from _assign(run)
     steps = plan_source if state.type is ConnectorType.SOURCE else plan_sink
-    run, plan = yield from steps(run, deal)
+    run, plan = yield from steps(run, assignment)
     return Planned(run, Verdict.RUN if plan else Verdict.IDLE, plan)
 
 
-def deal_tasks(run: Run) -> Steps[bool]:
-    """Deal the tasks of a connector with nothing unfinished, and plan nothing → whether that was to be done.
+def assign_tasks(run: Run) -> Steps[bool]:
+    """Assign the tasks of a connector with nothing unfinished, and plan nothing → whether that was to be done.
 
     Not where a plan fixes where reading begins: a sink with ``auto.offset.reset=latest`` would skip what arrives
     between. Raises StaleEpochError when the connector was taken over, and what its own ``task_configs`` raises.
@@ -62,12 +62,12 @@ def deal_tasks(run: Run) -> Steps[bool]:
         return False
     if state.target_state is not TargetState.STARTED or (yield LoadUnfinished(run.connector)) is not None:
         return False
-    yield from _deal(run)
+    yield from _assign(run)
     return True
 
 
-def _deal(run: Run) -> Steps[TaskDeal]:
-    deal: TaskDeal = yield TaskConfigs(run.connector, run.settings.tasks_max)
-    check_tasks_max(run.connector, deal, run.settings)
-    yield RecordDeal(run.connector, run.holder, deal.configs, run.state.config_version)
-    return deal
+def _assign(run: Run) -> Steps[TaskAssignment]:
+    assignment: TaskAssignment = yield TaskConfigs(run.connector, run.settings.tasks_max)
+    check_tasks_max(run.connector, assignment, run.settings)
+    yield RecordAssignment(run.connector, run.holder, assignment.configs, run.state.config_version)
+    return assignment

@@ -12,11 +12,11 @@ __all__ = ["kept_results"]
 def kept_results(run: Run, row: IntervalRow) -> Steps[tuple[TaskResult, ...]]:
     """Return the results of tasks that need not run again.
 
-    Of tasks that are done, where deal and configuration are those they ran
+    Of tasks that are done, where assignment and configuration are those they ran
     with; and of failed ones, where others of the interval were restarted but
     not they. In a failed interval, tried again as a whole, whatever failed runs.
     """
-    if row.deal != run.deal or row.config_version != run.state.config_version:
+    if row.assignment != run.assignment or row.config_version != run.state.config_version:
         return ()
     results: tuple[TaskResult, ...] = yield LoadResults(row.key)
     return tuple(result for result in results if _stands(result, row))

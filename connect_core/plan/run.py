@@ -14,7 +14,7 @@ from connect_core.interval.values import (
     IntervalRow,
     IntervalSettings,
     Plan,
-    TaskDeal,
+    TaskAssignment,
     TaskPlan,
     TaskResult,
 )
@@ -33,7 +33,7 @@ class Run:
     """What one holder knows while it has the connector.
 
     ``epoch`` is ``None`` until the target is fenced, and again after anything
-    unclear; ``deal`` is the deal that was fenced.
+    unclear; ``assignment`` is the assignment that was fenced.
     """
 
     connector: str
@@ -47,7 +47,7 @@ class Run:
     transactional_id: Callable[[str, str, int], str]
     bound_time: datetime | None = None
     epoch: int | None = None
-    deal: str | None = None
+    assignment: str | None = None
     is_settling: bool = False
     """Whether it only ends what is unfinished, of a connector that is not to run."""
 
@@ -57,7 +57,7 @@ class Run:
 
     def unfenced(self) -> Run:
         """Return the run after anything unclear: the next plan fences again."""
-        return replace(self, epoch=None, deal=None)
+        return replace(self, epoch=None, assignment=None)
 
     @property
     def read_before(self) -> datetime | None:
@@ -93,13 +93,17 @@ def end_run(run: Run) -> Steps[None]:
 
 
 def make_plan(
-    run: Run, row: IntervalRow, deal: TaskDeal, shares: Mapping[int, TaskPlan], kept: Sequence[TaskResult] = ()
+    run: Run,
+    row: IntervalRow,
+    assignment: TaskAssignment,
+    shares: Mapping[int, TaskPlan],
+    kept: Sequence[TaskResult] = (),
 ) -> Plan:
     """Return the plan of an interval whose tasks have these shares of it; those with ``kept`` results do not run."""
     held = {result.task for result in kept}
     tasks = tuple(
-        replace(share, task_config=deal.configs[task], attempt_id=f"{run.mine}-{run.new_attempt_id()}")
+        replace(share, task_config=assignment.configs[task], attempt_id=f"{run.mine}-{run.new_attempt_id()}")
         for task, share in sorted(shares.items())
         if task not in held
     )
-    return Plan(row, tasks, deal, kept=tuple(kept))
+    return Plan(row, tasks, assignment, kept=tuple(kept))

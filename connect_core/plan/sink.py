@@ -29,13 +29,13 @@ from connect_core.interval.values import (
     OffsetProjection,
     PartitionEnds,
     Plan,
-    TaskDeal,
+    TaskAssignment,
     TaskPlan,
     TaskResult,
 )
 from connect_core.plan.ahead import follow_group
+from connect_core.plan.assignment import assign_ranges, assignment_name
 from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
-from connect_core.plan.deal import deal_name, deal_ranges
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import begin_above, fence_sink, reloaded
 from connect_core.plan.recovery import finish_marked, recovered
@@ -48,21 +48,21 @@ __all__ = ["plan_sink"]
 Positions = Mapping[TopicPartition, int]
 
 
-def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
+def plan_sink(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | None]]:
     """Fence the target, finish what a marker proves, then bound the next sink interval."""
-    run, kept = yield from fence_sink(run, deal_name(ConnectorType.SINK, deal.configs))
+    run, kept = yield from fence_sink(run, assignment_name(ConnectorType.SINK, assignment.configs))
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
     if unfinished is not None:
         run, is_over = yield from recovered(run, unfinished, kept)
         is_over = is_over or (yield from _gave_up(run, unfinished, kept))
-        plan = None if is_over else (yield from _restart(run, unfinished, deal, kept))
+        plan = None if is_over else (yield from _restart(run, unfinished, assignment, kept))
         if plan is not None:
             return run, plan
         run = yield from reloaded(run)
-    if run.state.sequence == 0 and deal.has_committer:
+    if run.state.sequence == 0 and assignment.has_committer:
         run = yield from begin_above(run)
     while True:
-        plan = yield from _next(run, deal, kept)
+        plan = yield from _next(run, assignment, kept)
         # A restored database, or one of another life, gives a key that has a marker already.
         ended = None if plan is None else (yield from finish_marked(run, plan.row))
         if ended is None:
@@ -72,26 +72,26 @@ def plan_sink(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
             run = yield from begin_above(run)
 
 
-def _next(run: Run, deal: TaskDeal, kept: Positions | None) -> Steps[Plan | None]:
+def _next(run: Run, assignment: TaskAssignment, kept: Positions | None) -> Steps[Plan | None]:
     """Write the row of the next interval, if there is anything to read."""
     positions, forgotten = yield from _positions(run, kept)
     available, losses = yield from _available_ranges(run, positions, forgotten, moves_target=kept is not None)
     available, is_cut = yield from bounded_by_time(run, available)
     ranges = cap_ranges(available, run.settings.caps.records)
-    if not deal.configs or all(part.start == part.end for part in ranges):
+    if not assignment.configs or all(part.start == part.end for part in ranges):
         return None
     yield from _pass_over(run, losses, kept)
     row = IntervalRow(
         _following(run),
         IntervalState.PLANNED,
         run.state.config_version,
-        run.deal or "",
+        run.assignment or "",
         ranges=ranges,
-        tasks=len(deal.configs),
+        tasks=len(assignment.configs),
         bound_time=run.read_before,
     )
     yield InsertInterval(row)
-    plan = _plan(run, row, deal, (), (yield from record_times(run, row)))
+    plan = _plan(run, row, assignment, (), (yield from record_times(run, row)))
     return replace(plan, is_last=ranges == available and not is_cut)
 
 
@@ -126,7 +126,7 @@ def _positions(run: Run, kept: Positions | None) -> Steps[tuple[Positions, froze
     return kept, frozenset(part.topic for part in stored if part not in kept)
 
 
-def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None) -> Steps[Plan | None]:
+def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Positions | None) -> Steps[Plan | None]:
     """Run an interval again within its bounds, from where the target's marker stands.
 
     ``None``: records of it are lost and a marker would have to name them, so that it is abandoned.
@@ -137,7 +137,7 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
     unread = {part.topic_partition: part.start for part in ranges if part.start < part.end}
     losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})
     surviving_positions(unread, losses, settings.data_loss)
-    if losses and kept is None and deal.has_committer:
+    if losses and kept is None and assignment.has_committer:
         yield from end_sink_interval(run, row, kept, losses[0].reason)
         return None
     lost = {loss.partition: loss.end for loss in losses}
@@ -151,13 +151,13 @@ def _restart(run: Run, row: IntervalRow, deal: TaskDeal, kept: Positions | None)
     restarted: IntervalRow = yield RestartInterval(
         row.key,
         run.mine,
-        run.deal or "",
-        len(deal.configs),
+        run.assignment or "",
+        len(assignment.configs),
         ranges=ranges,
         kept=tuple(result.task for result in results),
     )
     times = yield from record_times(run, restarted)
-    return replace(_plan(run, restarted, deal, results, times), is_last=False)
+    return replace(_plan(run, restarted, assignment, results, times), is_last=False)
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:
@@ -225,18 +225,24 @@ def _begin_partitions(
         yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)
 
 
-def _plan(run: Run, row: IntervalRow, deal: TaskDeal, kept: Sequence[TaskResult], times: RecordTimes) -> Plan:
-    shares = deal_ranges(row.ranges, max(1, len(deal.configs)))
-    tasks = {task: _share(run, row, task, ranges, deal) for task, ranges in enumerate(shares) if _has_records(ranges)}
+def _plan(
+    run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Sequence[TaskResult], times: RecordTimes
+) -> Plan:
+    shares = assign_ranges(row.ranges, max(1, len(assignment.configs)))
+    tasks = {
+        task: _share(run, row, task, ranges, assignment) for task, ranges in enumerate(shares) if _has_records(ranges)
+    }
     timed = {task: replace(share, times=times) for task, share in tasks.items()}
-    return make_plan(run, row, deal, timed, kept)
+    return make_plan(run, row, assignment, timed, kept)
 
 
 def _has_records(ranges: tuple[PartitionRange, ...]) -> bool:
     return any(part.start < part.end for part in ranges)
 
 
-def _share(run: Run, row: IntervalRow, task: int, ranges: tuple[PartitionRange, ...], deal: TaskDeal) -> TaskPlan:
+def _share(
+    run: Run, row: IntervalRow, task: int, ranges: tuple[PartitionRange, ...], assignment: TaskAssignment
+) -> TaskPlan:
     return TaskPlan(
         key=row.key,
         type=ConnectorType.SINK,
@@ -250,5 +256,5 @@ def _share(run: Run, row: IntervalRow, task: int, ranges: tuple[PartitionRange, 
         caps=run.settings.caps,
         ranges=ranges,
         columns=run.state.columns,
-        staged_commit=deal.has_committer,
+        staged_commit=assignment.has_committer,
     )

@@ -26,11 +26,11 @@ from connect_core.interval.values import (
     Plan,
     SourceBounds,
     SourceOffsets,
-    TaskDeal,
+    TaskAssignment,
     TaskPlan,
     TaskResult,
 )
-from connect_core.plan.deal import deal_name
+from connect_core.plan.assignment import assignment_name
 from connect_core.plan.fence import fence_source
 from connect_core.plan.offsets_topic import check_finished
 from connect_core.plan.restart import kept_results
@@ -39,17 +39,17 @@ from connect_core.plan.run import Run, Steps, make_plan
 __all__ = ["committed_offsets", "is_reached", "plan_source"]
 
 
-def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
+def plan_source(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | None]]:
     """Fence if anything is new or unclear, then bound the next source interval."""
-    name = deal_name(ConnectorType.SOURCE, (*deal.configs, _offsets_topic(run)))
-    if run.epoch is None or run.deal != name:
-        run = yield from fence_source(run, len(deal.configs), name)
+    name = assignment_name(ConnectorType.SOURCE, (*assignment.configs, _offsets_topic(run)))
+    if run.epoch is None or run.assignment != name:
+        run = yield from fence_source(run, len(assignment.configs), name)
     offsets, projection = yield from committed_offsets(run)
     states: OffsetStates = yield LoadOffsetStates(run.connector)
     unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
     if unfinished is None:
         upper: SourceOffsets | None = yield LatestSourceOffsets(run.connector, offsets, states)
-        if not deal.configs or (upper is not None and is_reached(upper, offsets)):
+        if not assignment.configs or (upper is not None and is_reached(upper, offsets)):
             return run, None
     else:
         upper = unfinished.source.upper if unfinished.source else None
@@ -57,9 +57,9 @@ def plan_source(run: Run, deal: TaskDeal) -> Steps[tuple[Run, Plan | None]]:
     kept: tuple[TaskResult, ...] = ()
     if unfinished is not None:
         kept = yield from kept_results(run, unfinished)
-    row = yield from _write_row(run, unfinished, bounds, deal, kept)
-    shares = {task: _share(run, row, task) for task in range(len(deal.configs))}
-    return run, replace(make_plan(run, row, deal, shares, kept), is_last=unfinished is None)
+    row = yield from _write_row(run, unfinished, bounds, assignment, kept)
+    shares = {task: _share(run, row, task) for task in range(len(assignment.configs))}
+    return run, replace(make_plan(run, row, assignment, shares, kept), is_last=unfinished is None)
 
 
 def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tuple[SourceOffsets, OffsetProjection]]:
@@ -84,7 +84,7 @@ def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tup
 
 
 def _offsets_topic(run: Run) -> Mapping[str, str]:
-    """Return the setting that is part of a deal: tasks of another offsets topic are fenced anew."""
+    """Return the setting that is part of an assignment: tasks of another offsets topic are fenced anew."""
     return {key: value for key, value in run.state.config.items() if key == "offsets.storage.topic"}
 
 
@@ -94,13 +94,17 @@ def is_reached(upper: SourceOffsets, offsets: SourceOffsets) -> bool:
 
 
 def _write_row(
-    run: Run, unfinished: IntervalRow | None, bounds: SourceBounds, deal: TaskDeal, kept: Sequence[TaskResult]
+    run: Run,
+    unfinished: IntervalRow | None,
+    bounds: SourceBounds,
+    assignment: TaskAssignment,
+    kept: Sequence[TaskResult],
 ) -> Steps[IntervalRow]:
-    name = run.deal or ""
+    name = run.assignment or ""
     if unfinished is not None:
         held = tuple(result.task for result in kept)
         restarted: IntervalRow = yield RestartInterval(
-            unfinished.key, run.mine, name, len(deal.configs), source=bounds, kept=held
+            unfinished.key, run.mine, name, len(assignment.configs), source=bounds, kept=held
         )
         return restarted
     key = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
@@ -110,7 +114,7 @@ def _write_row(
         run.state.config_version,
         name,
         source=bounds,
-        tasks=len(deal.configs),
+        tasks=len(assignment.configs),
         bound_time=run.bound_time,
     )
     yield InsertInterval(row)

@@ -21,7 +21,7 @@ from connect_core.configs import ConfigProviders, ConnectorConfig, Redaction, pr
 from connect_core.effects.closed_topics import closed_topics
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.herder.readiness import Readiness, is_undealt, readiness
+from connect_core.herder.readiness import Readiness, lacks_assignment, readiness
 from connect_core.interval.values import ConnectorType, IntervalSettings, PartitionEnds
 from connect_core.interval.waits import Check, WaitState
 from connect_core.kafka.admin import KafkaAdmin
@@ -120,11 +120,11 @@ class ConnectorProbe:
             worker = self._workers.setdefault(connector, ConnectorWorker(self.settings, self.database, connector))
         return bool(worker.has_data())
 
-    def deal(self, connector: str) -> bool:
-        """Deal the tasks of a connector that lacks no more → whether a run has to do it. Raises ConnectError."""
+    def assign(self, connector: str) -> bool:
+        """Assign the tasks of a connector that lacks no more → whether a run has to do it. Raises ConnectError."""
         worker = ConnectorWorker(self.settings, self.database, connector)
         try:
-            return not worker.deal()
+            return not worker.assign()
         finally:
             worker.close()
 
@@ -136,8 +136,8 @@ class ConnectorProbe:
             return WaitState(Check.NOW)
 
     def _wait_state(self, facts: ConnectorFacts, ready: Readiness) -> WaitState:
-        if ready is Readiness.DUE and is_undealt(facts):
-            return WaitState(Check.DEAL)
+        if ready is Readiness.DUE and lacks_assignment(facts):
+            return WaitState(Check.ASSIGN)
         if ready in _CHECKS:
             return WaitState(_CHECKS[ready])
         if facts.type is ConnectorType.SINK:

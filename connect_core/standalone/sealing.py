@@ -19,14 +19,14 @@ def seal_stored(database: Database, key: Path) -> int:
     """Seal what any stored configuration has in plain text → how many connectors had such.
 
     Earlier versions of a configuration, connectors that are deleted and what tasks were
-    dealt are rewritten too, and SQLite's file keeps no copy. Raise ConfigError for an
+    assigned are rewritten too, and SQLite's file keeps no copy. Raise ConfigError for an
     unusable key, RetriableError.
     """
     box = SecretBox.from_file(key)
     known: dict[tuple[str, str], str] = {}
 
     def sealed(name: str, config: Mapping[str, str]) -> dict[str, str]:
-        # The same secret gets the same text in every version: tasks are dealt no other configurations.
+        # The same secret gets the same text in every version: tasks are assigned no other configurations.
         found = seal_config(config, name, box, is_required=True)
         return {
             text: known.setdefault((name, config[text]), value) if value != config[text] else value

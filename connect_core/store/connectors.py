@@ -19,7 +19,7 @@ from connect_core.store.models import Connector, Interval, Offset
 from connect_core.store.rows import connector_state, from_start
 
 __all__ = [
-    "Deal",
+    "Assignment",
     "NewConfig",
     "clear_failure",
     "create",
@@ -31,7 +31,7 @@ __all__ = [
     "lock",
     "offsets_topics",
     "own",
-    "record_deal",
+    "record_assignment",
     "record_failure",
     "replace_config",
     "set_target_state",
@@ -206,8 +206,8 @@ def set_target_state(connection: Connection, name: str, target: TargetState) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
-    """The tasks a plan dealt, by whom and with which configuration (0: the present one)."""
+class Assignment:
+    """The tasks a plan assigned, by whom and with which configuration (0: the present one)."""
 
     holder: str
     configs: Sequence[Mapping[str, str]]
@@ -215,24 +215,26 @@ class Deal:
     worker: str = ""
 
 
-def record_deal(connection: Connection, name: str, deal: Deal) -> None:
-    """Store a deal while its holder has the connector; ends failures and begins what was to be restarted.
+def record_assignment(connection: Connection, name: str, assignment: Assignment) -> None:
+    """Store an assignment while its holder has the connector; ends failures and begins what was to be restarted.
 
     Raises StaleEpochError.
     """
     values = {
-        "task_configs": [dict(one) for one in deal.configs],
-        "task_count": len(deal.configs),
-        "planned_version": deal.config_version or Connector.config_version,
+        "task_configs": [dict(one) for one in assignment.configs],
+        "task_count": len(assignment.configs),
+        "planned_version": assignment.config_version or Connector.config_version,
         "planned_at": now(),
         "failure": None,
-        "worker": deal.worker,
+        "worker": assignment.worker,
     }
-    mine = (Connector.name == name) & (Connector.holder == deal.holder) & Connector.deleted_at.is_(None)
+    mine = (Connector.name == name) & (Connector.holder == assignment.holder) & Connector.deleted_at.is_(None)
     # A plan overtaken by a stop must not show tasks again.
     wanted = Connector.target_state != TargetState.STOPPED
     if connection.execute(update(Connector).where(mine & wanted).values(**values)).rowcount == 0:
-        raise StaleEpochError(f"Connector {name} is no longer held by {deal.holder}, or was stopped: this run stops")
+        raise StaleEpochError(
+            f"Connector {name} is no longer held by {assignment.holder}, or was stopped: this run stops"
+        )
     restarts.begin(connection, name)
 
 

@@ -108,7 +108,7 @@ def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> N
         .where(Connector.name == key.connector)
         .values(
             sequence=key.sequence,
-            deal=row.deal,
+            assignment=row.assignment,
             tasks_ever=max(owner.tasks_ever, row.tasks),
             topic_ids={**owner.topic_ids, **ids},
             planned_at=now(),
@@ -143,7 +143,7 @@ def _plan_values(row: IntervalRow) -> dict[str, Any]:
         "epoch": row.key.epoch,
         "config_version": row.config_version,
         "state": row.state,
-        "deal": row.deal,
+        "assignment": row.assignment,
         "tasks": row.tasks,
         "ranges": ranges_json(row.ranges),
         "source": source_json(row.source),
@@ -165,7 +165,7 @@ class Restarted:
 
     key: IntervalKey
     epoch: int
-    deal: str
+    assignment: str
     tasks: int
     ranges: tuple[PartitionRange, ...] | None = None
     source: SourceBounds | None = None
@@ -183,7 +183,7 @@ def restart(connection: Connection, again: Restarted, run: RunIdentity) -> Inter
     if owner.deleted_at is not None:
         raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
     row = _unfinished(connection, key)
-    values: dict[str, Any] = {"epoch": again.epoch, "deal": again.deal, "tasks": again.tasks}
+    values: dict[str, Any] = {"epoch": again.epoch, "assignment": again.assignment, "tasks": again.tasks}
     # What this attempt runs with: the configuration its plan was made of.
     values["config_version"] = owner.planned_version or owner.config_version
     values |= {"state": IntervalState.PLANNED, "attempts": row.attempts + 1, "reason": None}
@@ -194,8 +194,8 @@ def restart(connection: Connection, again: Restarted, run: RunIdentity) -> Inter
         values["source"] = source_json(again.source)
     _change(connection, key, values | _run_values(key, run))
     ever = max(owner.tasks_ever, again.tasks)
-    dealt = update(Connector).where(Connector.name == key.connector)
-    connection.execute(dealt.values(deal=again.deal, tasks_ever=ever))
+    owner = update(Connector).where(Connector.name == key.connector)
+    connection.execute(owner.values(assignment=again.assignment, tasks_ever=ever))
     attempts.begin(connection, key, again.tasks, again.kept)
     return interval_row(_unfinished(connection, key))
 

@@ -88,10 +88,10 @@ class Connector(_Table):
     sequence: Mapped[int] = mapped_column(BigInteger)
     holder: Mapped[str | None]
     lease_until: Mapped[datetime | None]
-    deal: Mapped[str | None]
+    assignment: Mapped[str | None]
     task_configs: Mapped[list[Any] | None]
     task_count: Mapped[int | None]
-    """Of what the last plan dealt; null: no plan yet since created or stopped."""
+    """Of what the last plan assigned; null: no plan yet since created or stopped."""
     tasks_ever: Mapped[int]
     columns: Mapped[dict[str, Any]]
     topic_ids: Mapped[dict[str, Any]]
@@ -147,7 +147,7 @@ class Interval(_Table):
     epoch: Mapped[int] = mapped_column(BigInteger)
     config_version: Mapped[int]
     state: Mapped[IntervalState]
-    deal: Mapped[str]
+    assignment: Mapped[str]
     tasks: Mapped[int]
     attempts: Mapped[int]
     ranges: Mapped[list[Any]]

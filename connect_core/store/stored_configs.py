@@ -16,18 +16,18 @@ RewriteTasks = Callable[[str, Config, list[dict[str, str]]], list[dict[str, str]
 
 
 def rewrite_configs(connection: Connection, rewrite: Rewrite, rewrite_tasks: RewriteTasks) -> int:
-    """Rewrite all configurations, their versions and those dealt to tasks → how many connectors changed.
+    """Rewrite all configurations, their versions and those assigned to tasks → how many connectors changed.
 
-    ``rewrite_tasks`` gets the configuration that tasks were dealt from as it was.
+    ``rewrite_tasks`` gets the configuration that tasks were assigned from as it was.
     """
     changed: set[str] = set()
     columns = select(Connector.name, Connector.config, Connector.task_configs)
     for name, config, tasks in connection.execute(columns).all():
         fresh = rewrite(name, config)
         if fresh != config:
-            dealt = tasks and rewrite_tasks(name, config, tasks)
+            assigned = tasks and rewrite_tasks(name, config, tasks)
             mine = Connector.name == name
-            connection.execute(update(Connector).where(mine).values(config=fresh, task_configs=dealt))
+            connection.execute(update(Connector).where(mine).values(config=fresh, task_configs=assigned))
             changed.add(name)
     versions = select(ConnectorConfig.connector, ConnectorConfig.version, ConnectorConfig.config)
     for name, version, config in connection.execute(versions).all():

@@ -58,7 +58,7 @@ def orders(count: int = 6) -> list[Struct]:
 def sink_records(
     schema: Schema | None, values: Sequence[Any], topic: str = "t", partitions: int = 2
 ) -> list[SinkRecord]:
-    """Return values as records, dealt round the partitions; every other one has a header."""
+    """Return values as records, spread over the partitions; every other one has a header."""
     return [
         SinkRecord(
             topic,

@@ -1,4 +1,4 @@
-"""Dealing out elements."""
+"""Sharing out elements."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from connect_core.errors import IllegalArgumentError
 
 @given(st.lists(st.integers()), st.integers(1, 20))
 def test_groups_hold_all_in_order_and_evenly(elements: list[int], groups: int) -> None:
-    dealt = group_partitions(elements, groups)
-    assert [element for group in dealt for element in group] == elements
-    sizes = [len(group) for group in dealt]
+    assigned = group_partitions(elements, groups)
+    assert [element for group in assigned for element in group] == elements
+    sizes = [len(group) for group in assigned]
     assert len(sizes) == groups
     assert max(sizes) - min(sizes) <= 1
     assert sizes == sorted(sizes, reverse=True)

@@ -64,7 +64,7 @@ def _interval(name: str, sequence: int) -> dict[str, Any]:
         "epoch": 1,
         "config_version": 1,
         "state": IntervalState.COMMITTED,
-        "deal": "deal",
+        "assignment": "assignment",
         "tasks": TASKS,
         "attempts": 1,
         "ranges": [],

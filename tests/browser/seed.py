@@ -123,7 +123,7 @@ def _intervals(row: Mapping[str, Any], intervals: int, now: datetime) -> Iterato
             "epoch": 3,
             "config_version": 1,
             "state": "FAILED" if failed else "COMMITTED",
-            "deal": "deal",
+            "assignment": "assignment",
             "tasks": 2,
             "attempts": 3 if failed else 1,
             "ranges": ranges,

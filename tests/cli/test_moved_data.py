@@ -38,7 +38,7 @@ def begin(driver: Driver, sequence: int, **plan: object) -> IntervalKey:
     epoch = driver.do(RaiseEpoch(driver.connector, "driver"))
     driver.epoch = epoch
     key = IntervalKey(driver.connector, 1, sequence, epoch)
-    driver.do(InsertInterval(IntervalRow(key, IntervalState.PLANNED, 1, "deal", **plan)))  # type: ignore[arg-type]
+    driver.do(InsertInterval(IntervalRow(key, IntervalState.PLANNED, 1, "assignment", **plan)))  # type: ignore[arg-type]
     return key
 
 

@@ -32,8 +32,8 @@ class World:
         self.served = threading.Event()
         self.hang = threading.Event()
         self.hang.set()
-        self.dealt: list[str] = []
-        self.dealing = self.most_dealing = 0
+        self.assigned: list[str] = []
+        self.assigning = self.most_assigning = 0
 
     def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
         """How each stands."""
@@ -46,15 +46,15 @@ class World:
         self.batches.append(list(connectors))
         return self.data & set(connectors)
 
-    def deal(self, connector: str) -> bool:
-        """Deal the tasks of all but those of which only a run can; hangs or fails when told to."""
-        self.dealing += 1
-        self.most_dealing = max(self.most_dealing, self.dealing)
+    def assign(self, connector: str) -> bool:
+        """Assign the tasks of all but those of which only a run can; hangs or fails when told to."""
+        self.assigning += 1
+        self.most_assigning = max(self.most_assigning, self.assigning)
         if connector.startswith("hanging"):
             self.hang.wait(LONG)
         time.sleep(TICK)
-        self.dealing -= 1
-        self.dealt.append(connector)
+        self.assigning -= 1
+        self.assigned.append(connector)
         if connector.startswith("failing"):
             raise RetriableError("not now")
         if connector.startswith("run"):
@@ -407,18 +407,18 @@ def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() ->
     watch(world, body, starts_at_once=4)
 
 
-def test_burst_of_new_connectors_is_dealt_without_a_run_and_a_few_at_a_time() -> None:
+def test_tasks_of_a_burst_of_new_connectors_are_assigned_without_a_run_and_a_few_at_a_time() -> None:
     world = World()
     names = [f"new-{number:03}" for number in range(60)]
-    world.checks = dict.fromkeys(names, WaitState(Check.DEAL))
+    world.checks = dict.fromkeys(names, WaitState(Check.ASSIGN))
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
-        while len(world.dealt) < len(names):
+        while len(world.assigned) < len(names):
             await asyncio.sleep(TICK)
         assert await stays(waits[0])
-        assert sorted(world.dealt) == names, "each once"
-        assert 1 < world.most_dealing <= 8
+        assert sorted(world.assigned) == names, "each once"
+        assert 1 < world.most_assigning <= 8
         world.data = {"new-007"}
         await waits[7]
         for wait in waits:
@@ -427,13 +427,15 @@ def test_burst_of_new_connectors_is_dealt_without_a_run_and_a_few_at_a_time() ->
     watch(world, body)
 
 
-def test_connector_that_only_a_run_can_deal_gets_one_and_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connector_whose_tasks_a_run_must_assign_gets_one_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(watching, "_SLOW_SECONDS", 2 * TICK)
     monkeypatch.setattr(watching, "_HUNG_SECONDS", 4 * TICK)
     world = World()
     world.hang.clear()
     names = [*(f"hanging-{number}" for number in range(20)), "failing", "run", "well"]
-    world.checks = dict.fromkeys(names, WaitState(Check.DEAL))
+    world.checks = dict.fromkeys(names, WaitState(Check.ASSIGN))
 
     async def body(watcher: Watcher) -> None:
         waits = {name: asyncio.create_task(watcher.wait(name)) for name in names}

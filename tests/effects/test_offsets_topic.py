@@ -71,7 +71,7 @@ class Source:
     def plan(self, topic: str) -> tuple[Run, SourceOffsets, SourceBounds]:
         """Return the fenced run, and where its interval would start."""
         handlers = self.handlers(topic)
-        run = perform(fence_source(self.run(topic), 1, "deal"), handlers)
+        run = perform(fence_source(self.run(topic), 1, "assignment"), handlers)
         offsets, projection = perform(committed_offsets(run), handlers)
         perform(end_run(run), handlers)
         return run, offsets, SourceBounds(offsets, None, {}, projection.position)
@@ -93,7 +93,7 @@ class Source:
         with self.database.read() as connection:
             state = connectors.get(connection, NAME)
         key = IntervalKey(NAME, state.incarnation, state.sequence + 1, run.mine)
-        row = IntervalRow(key, IntervalState.PLANNED, state.config_version, "deal", source=bounds, tasks=1)
+        row = IntervalRow(key, IntervalState.PLANNED, state.config_version, "assignment", source=bounds, tasks=1)
         StoreEffects(self.database).handlers()[fx.InsertInterval](fx.InsertInterval(row))
         return key
 

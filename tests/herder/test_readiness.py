@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from connect_core.herder.readiness import is_undealt, readiness
+from connect_core.herder.readiness import lacks_assignment, readiness
 from connect_core.interval.values import IntervalState, TargetState
 from tests.herder.test_status import BROKEN, FAILURE, RETRIABLE, facts, interval
 
@@ -40,6 +40,6 @@ def test_readiness_follows_the_facts(changed: dict[str, Any], expected: str) -> 
     assert readiness(facts(**changed), NOW).value == expected
 
 
-def test_undealt_is_what_lacks_no_more_than_its_tasks() -> None:
-    undealt = {"no plan yet", "resumed after a stop", "new config"}
-    assert {row[0] for row in TABLE if is_undealt(facts(**row[1]))} == undealt
+def test_assignment_is_lacking_where_nothing_else_is() -> None:
+    lacking = {"no plan yet", "resumed after a stop", "new config"}
+    assert {row[0] for row in TABLE if lacks_assignment(facts(**row[1]))} == lacking

@@ -21,8 +21,8 @@ from connect_core.interval.effects import (
     LoadConnector,
     LoadUnfinished,
     RaiseEpoch,
+    RecordAssignment,
     RecordAttempt,
-    RecordDeal,
     RestartInterval,
     TakeLease,
 )
@@ -83,7 +83,7 @@ class Plans:
             self.plan(connector)
 
     def plan(self, connector: str) -> None:
-        """Do what a driver does until it has dealt tasks."""
+        """Do what a driver does until it has assigned tasks."""
         driver = Driver(self.database, connector)
         try:
             driver.plan()
@@ -104,12 +104,12 @@ class Driver:
         return handlers[type(effect)](effect)
 
     def plan(self) -> bool:
-        """Deal the connector's tasks; false where it is not wanted to run."""
+        """Assign the connector's tasks; false where it is not wanted to run."""
         state = self.do(TakeLease(self.connector, "driver", 60))
         if state.target_state is not TargetState.STARTED:
             return False
         tasks = int(state.config["tasks.max"]) if state.type is ConnectorType.SINK else 1
-        self.do(RecordDeal(self.connector, "driver", (dict(state.config),) * tasks, state.config_version))
+        self.do(RecordAssignment(self.connector, "driver", (dict(state.config),) * tasks, state.config_version))
         return True
 
     def begin(self, tasks: int = 1) -> IntervalKey:
@@ -118,11 +118,13 @@ class Driver:
         self.epoch = self.do(RaiseEpoch(self.connector, "driver"))
         unfinished: IntervalRow | None = self.do(LoadUnfinished(self.connector))
         if unfinished is not None:
-            again: IntervalRow = self.do(RestartInterval(unfinished.key, self.epoch, "deal", tasks))
+            again: IntervalRow = self.do(RestartInterval(unfinished.key, self.epoch, "assignment", tasks))
             return again.key
         state = self.do(LoadConnector(self.connector))
         key = IntervalKey(self.connector, state.incarnation, state.sequence + 1, self.epoch)
-        self.do(InsertInterval(IntervalRow(key, IntervalState.PLANNED, state.config_version, "deal", tasks=tasks)))
+        self.do(
+            InsertInterval(IntervalRow(key, IntervalState.PLANNED, state.config_version, "assignment", tasks=tasks))
+        )
         return key
 
     def fail(self, key: IntervalKey, results: Sequence[TaskResult]) -> None:

@@ -43,13 +43,13 @@ def test_a_reset_just_before_the_fence_is_seen() -> None:
     assert (planned.row.key.sequence, planned.row.ranges[0].start) == (2, 0)
 
 
-def test_tasks_dealt_just_before_the_fence_are_fenced_too() -> None:
+def test_tasks_assigned_just_before_the_fence_are_fenced_too() -> None:
     world = World(ConnectorType.SOURCE, upper={'{"filename":"a"}': {"position": 10}})
 
-    def deal() -> None:
+    def assign() -> None:
         world.state = replace(world.state, tasks_ever=5)
 
-    plan(world, deal)
+    plan(world, assign)
     assert world.fenced == [(5, True), (5, False)]
 
 

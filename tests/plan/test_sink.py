@@ -85,14 +85,14 @@ def test_later_intervals_keep_the_epoch_and_abut(world: World) -> None:
     assert world.rows[1].key.sequence == 2
 
 
-def test_interval_has_the_deal_of_its_own_plan_not_of_the_runs_first(world: World) -> None:
+def test_interval_has_the_assignment_of_its_own_plan_not_of_the_runs_first(world: World) -> None:
     planned = plan(world)
     commit(world, planned)
-    assert (world.rows[0].deal, world.rows[0].tasks) == ("sink-2", 2)
+    assert (world.rows[0].assignment, world.rows[0].tasks) == ("sink-2", 2)
     world.configs = ({"task": "0"},)
     world.ends[ZERO] = PartitionEnds("id", 0, 25, 25)
     assert plan(world, planned.run).run.epoch == planned.run.epoch
-    assert (world.rows[1].deal, world.rows[1].tasks) == ("sink-1", 1)
+    assert (world.rows[1].assignment, world.rows[1].tasks) == ("sink-1", 1)
 
 
 def test_marker_found_is_published_never_rerun(world: World) -> None:

@@ -54,7 +54,7 @@ def test_every_id_of_earlier_plans_is_fenced(world: World) -> None:
     assert world.fenced == [(3, True), (3, False)] * 2
 
 
-def test_a_new_deal_is_fenced_anew(world: World) -> None:
+def test_a_new_assignment_is_fenced_anew(world: World) -> None:
     planned = plan(world)
     world.configs = ({"task": "other"},)
     assert plan(world, planned.run).run.epoch == 2

@@ -44,7 +44,7 @@ def commit_sink(world: World, start: int, end: int, name: str = "a") -> int:
     state = driver.do(LoadConnector(name))
     key = IntervalKey(name, state.incarnation, state.sequence + 1, driver.epoch)
     ranges = (PartitionRange("lines", 0, start, end),)
-    row = IntervalRow(key, IntervalState.PLANNED, state.config_version, "deal", tasks=1, ranges=ranges)
+    row = IntervalRow(key, IntervalState.PLANNED, state.config_version, "assignment", tasks=1, ranges=ranges)
     driver.do(InsertInterval(row))
     driver.commit(key, [done(end - start)], positions={LINES: end})
     return key.sequence

@@ -126,7 +126,7 @@ def _run(tally: Tally, seed: int, kind: str) -> None:
 
 
 def run_all(steps: int, first_seed: int, processes: int, kinds: Sequence[str] = KINDS) -> Tally:
-    """Run so many steps, dealt out to processes."""
+    """Run so many steps, assigned to processes."""
     with ProcessPoolExecutor(processes) as pool:
         shares = [
             pool.submit(run_share, share, processes, first_seed, -(-steps // processes), kinds)

@@ -20,7 +20,7 @@ from connect_core.interval.values import (
     IntervalSettings,
     OffsetProjection,
     PartitionEnds,
-    TaskDeal,
+    TaskAssignment,
 )
 from connect_core.kafka import control
 from connect_core.kafka.clients import destroy, init_transactions
@@ -336,8 +336,10 @@ class History:
 
     # -- the connector
 
-    def _task_configs(self, effect: fx.TaskConfigs) -> TaskDeal:
-        return TaskDeal(tuple({"task": str(task)} for task in range(effect.max_tasks)), self.committer() is not None)
+    def _task_configs(self, effect: fx.TaskConfigs) -> TaskAssignment:
+        return TaskAssignment(
+            tuple({"task": str(task)} for task in range(effect.max_tasks)), self.committer() is not None
+        )
 
     def _fence_target(self, effect: fx.FenceTarget) -> Any:
         committer = self.committer(effect.config)

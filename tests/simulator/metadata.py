@@ -48,11 +48,11 @@ class Metadata:
     losses: list[Any] = field(default_factory=list)
     restarts: set[int] = field(default_factory=set)
     planned_version: int | None = None
-    """The configuration by which tasks were last dealt."""
+    """The configuration by which tasks were last assigned."""
     configs: dict[int, Mapping[str, str]] = field(default_factory=dict)
     """Version → configuration."""
     has_tasks: bool = False
-    """Whether tasks were dealt since the connector was created or stopped."""
+    """Whether tasks were assigned since the connector was created or stopped."""
     on_commit: Callable[[IntervalRow], None] = lambda row: None
     on_abandon: Callable[[IntervalRow], None] = lambda row: None
     on_losses: Callable[[], None] = lambda: None
@@ -71,7 +71,7 @@ class Metadata:
             fx.LoadConfig: lambda effect: self.configs.get(effect.version),
             fx.RaiseEpoch: self._raise,
             fx.RaiseIncarnation: self._raise_incarnation,
-            fx.RecordDeal: self._deal,
+            fx.RecordAssignment: self._assignment,
             fx.LoadUnfinished: lambda effect: self.unfinished(),
             fx.LoadResults: self._load_results,
             fx.LoadOffsets: self._load_offsets,
@@ -221,7 +221,7 @@ class Metadata:
         self.state = replace(self.state, incarnation=max(self.state.incarnation, effect.floor) + 1)
         return self.state.incarnation
 
-    def _deal(self, effect: fx.RecordDeal) -> None:
+    def _assignment(self, effect: fx.RecordAssignment) -> None:
         if self.holder != effect.holder or self.deleted or self.state.target_state is TargetState.STOPPED:
             raise StaleEpochError("not the holder, or stopped")
         self.planned_version, self.has_tasks = effect.config_version, True
@@ -253,7 +253,7 @@ class Metadata:
         self.state = replace(
             self.state,
             sequence=row.key.sequence,
-            deal=row.deal,
+            assignment=row.assignment,
             tasks_ever=max(self.state.tasks_ever, row.tasks),
             topic_ids={**self.state.topic_ids, **{part.topic: part.topic_id for part in row.ranges}},
         )
@@ -282,12 +282,14 @@ class Metadata:
         row = self._check_open(effect.key)
         kept = self.results.get(effect.key.sequence, {})
         self.results[effect.key.sequence] = {task: one for task, one in kept.items() if task in effect.kept}
-        self.state = replace(self.state, deal=effect.deal, tasks_ever=max(self.state.tasks_ever, effect.tasks))
+        self.state = replace(
+            self.state, assignment=effect.assignment, tasks_ever=max(self.state.tasks_ever, effect.tasks)
+        )
         return self._change(
             effect.key,
             key=replace(row.key, epoch=effect.epoch),
             state=IntervalState.PLANNED,
-            deal=effect.deal,
+            assignment=effect.assignment,
             tasks=effect.tasks,
             config_version=self.planned_version or self.state.config_version,
             attempts=row.attempts + 1,

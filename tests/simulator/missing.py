@@ -51,11 +51,11 @@ def _shape(function: FunctionType) -> tuple[object, ...]:
 MISSING: Mapping[str, Check] = MappingProxyType(
     {
         # plan: fencing
-        # As "source dealt anew, old tasks not fenced" of wrong.py.
+        # As "source assigned anew, old tasks not fenced" of wrong.py.
         "all ids ever used are fenced": Check(
             "source", fence, "max(run.state.tasks_ever, tasks)", "tasks", plot=(("K6", "zombie"), ("K3", "revived"))
         ),
-        "tasks are dealt by the configuration that is written down": Check(
+        "tasks are assigned by the configuration that is written down": Check(
             "plain", fence, "if state.config_version != run.state.config_version and", "if False and"
         ),
         # plan: what to do
@@ -90,8 +90,8 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "a retry starts at the target's position": Check(
             "database", sink, "min(max(part.start, position), part.end)", "part.start"
         ),
-        "a result stands in its own deal only": Check(
-            "files", restart, "if row.deal != run.deal or row.config_version", "if row.config_version"
+        "a result stands in its own assignment only": Check(
+            "files", restart, "if row.assignment != run.assignment or row.config_version", "if row.config_version"
         ),
         "a failed task runs again": Check(
             "files", restart, "return row.state is not IntervalState.FAILED", "return True"
@@ -151,17 +151,17 @@ MISSING: Mapping[str, Check] = MappingProxyType(
 
 UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
     {
-        "another deal is fenced anew": (
+        "another assignment is fenced anew": (
             source,
-            "if run.epoch is None or run.deal != name:",
-            "needs a late second attempt, a new deal and new data in one run: not met in 1,200 histories",
+            "if run.epoch is None or run.assignment != name:",
+            "needs a late second attempt, a new assignment and new data in one run: not met in 1,200 histories",
         ),
         "the row is read again under the epoch": (
             fence,
             "return run.refreshed(state)",
             "met once in about 1,000 histories: tests/plan/test_fence.py",
         ),
-        "tasks dealt until the intent are fenced": (
+        "tasks assigned until the intent are fenced": (
             abandon,
             "    run = run.refreshed((yield LoadConnector(run.connector)))\n    if run.state.config_version != version",
             "met once in about 1,000 histories",
@@ -193,12 +193,12 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "the caps of a connector hold": (
             interval,
-            "check_tasks_max(run.connector, deal, run.settings)",
-            "the simulated connector deals what it may: tests/plan/test_deal.py",
+            "check_tasks_max(run.connector, assignment, run.settings)",
+            "the simulated connector assigns what it may: tests/plan/test_assignment.py",
         ),
         "nothing to do is no interval": (
             source,
-            "if not deal.configs or (upper is not None and is_reached(upper, offsets)):",
+            "if not assignment.configs or (upper is not None and is_reached(upper, offsets)):",
             "an empty interval costs time and harms nothing: tests/plan/test_source.py",
         ),
         "a position behind the end is noticed": (

@@ -58,7 +58,7 @@ _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, f
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
     *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
-    *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordDeal, fx.RecordLosses, fx.RecordFuture, fx.RepairOffsets),
+    *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordAssignment, fx.RecordLosses, fx.RecordFuture, fx.RepairOffsets),
 )
 """What may be carried out long after whoever asked has given up."""
 
@@ -71,7 +71,19 @@ class Process:
     """One process: alive, paused and later revived as a zombie, or dead."""
 
     __slots__ = (
-        *("aim", "config", "dealt", "epoch", "gen", "has_moved", "is_begun", "is_done", "is_paused", "name", "parent"),
+        *(
+            "aim",
+            "config",
+            "assigned",
+            "epoch",
+            "gen",
+            "has_moved",
+            "is_begun",
+            "is_done",
+            "is_paused",
+            "name",
+            "parent",
+        ),
         *("paused_at", "plan", "point", "result", "wait", "written"),
     )
 
@@ -87,7 +99,7 @@ class Process:
         """The configuration it read last, which its connector and committer follow."""
         self.aim: TargetState | None = None
         """What a plan saw the connector was to be, when it began."""
-        self.dealt = 0
+        self.assigned = 0
 
 
 def performing(history: History, process: Process, steps: Steps[Any], delayed: list[Callable[[], Any]]) -> Running:
@@ -145,8 +157,8 @@ def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
         case fx.LoadConnector():
             process.config = answer.config
             process.aim = process.aim or answer.target_state
-        case fx.RecordDeal():
-            process.dealt = effect.config_version
+        case fx.RecordAssignment():
+            process.assigned = effect.config_version
         case fx.InsertInterval():
             _check_begin(process, effect.row)
     _note_fence(history, process, effect)
@@ -167,8 +179,10 @@ def _note_fence(history: History, process: Process, effect: Any) -> None:
 def _check_begin(process: Process, row: IntervalRow) -> None:
     if process.aim is not TargetState.STARTED:
         raise Violation(f"I9 interval {row.key.sequence} begins, though the connector was {process.aim}")
-    if row.config_version != process.dealt:
-        raise Violation(f"I6 interval {row.key.sequence} says configuration {row.config_version}, not {process.dealt}")
+    if row.config_version != process.assigned:
+        raise Violation(
+            f"I6 interval {row.key.sequence} has configuration {row.config_version}, not {process.assigned}"
+        )
 
 
 def driver(world: Any, name: str) -> Running:
@@ -208,7 +222,7 @@ def _drive(world: Any, name: str) -> Running:
 
 def _interval(world: Any, process: Process, run: Run, plan: Plan) -> Running:
     """Start the job of a planned interval, wait for its tasks, commit → what became of it."""
-    world.deals[run.mine] = plan.row.tasks
+    world.tasks_of_epoch[run.mine] = plan.row.tasks
     if (yield "K2") is not None:
         raise RetriableError("Spark does not answer")
     tasks = [world.spawn(f"{process.name}.{task.task}", task_attempt, task) for task in plan.tasks]
@@ -250,7 +264,7 @@ def source_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
     topic = history.offsets_topic(plan.connector_config.get(OFFSETS_TOPIC, OFFSETS))
     target = OffsetsTarget(topic.name, NAME, stamp, plan.source.start)
     broker: Any = history.broker
-    files = [file for at, file in enumerate(FILES) if at % world.dealt(plan) == plan.task]
+    files = [file for at, file in enumerate(FILES) if at % world.assigned(plan) == plan.task]
     with TransactionalWriter(broker, plan.transactional_id, target) as writer:
         answered((yield "K3"))
         writer.init()

@@ -29,7 +29,7 @@ class Schedule:
     """How often each fault hit each point, where it changed anything."""
     processes: list[Process] = field(default_factory=list)
     delayed: list[Callable[[], Any]] = field(default_factory=list)
-    deals: dict[int, int] = field(default_factory=dict)
+    tasks_of_epoch: dict[int, int] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     steps: int = 0
     intervals: int = 4
@@ -264,6 +264,6 @@ class Schedule:
         end = self.history.available[file]
         return end if plan.source.upper is None else min(end, plan.source.upper[file]["at"])
 
-    def dealt(self, plan: TaskPlan) -> int:
-        """Return how many tasks the plan dealt."""
-        return self.deals[plan.key.epoch]
+    def assigned(self, plan: TaskPlan) -> int:
+        """Return how many tasks the plan assigned."""
+        return self.tasks_of_epoch[plan.key.epoch]

@@ -23,7 +23,7 @@ from connect_core.interval.values import (
     PartitionEnds,
     Plan,
     TargetState,
-    TaskDeal,
+    TaskAssignment,
     TaskOutcome,
     TaskResult,
     TopicPosition,
@@ -88,7 +88,7 @@ class World:
             fx.ReleaseLease: lambda e: None,
             fx.RaiseEpoch: self._raise,
             fx.RaiseIncarnation: self._raise_incarnation,
-            fx.RecordDeal: lambda e: None,
+            fx.RecordAssignment: lambda e: None,
             fx.LoadUnfinished: lambda e: next((row for row in self.rows if not row.state.is_final), None),
             fx.LoadResults: lambda e: (),
             fx.LoadOffsets: lambda e: dict(self.offsets),
@@ -108,7 +108,7 @@ class World:
             fx.RecordFuture: lambda e: self.future.update(e.found),
             fx.ReadGroupOffsets: lambda e: {p: o for p, o in self.group.items() if p in e.partitions},
             fx.CommitGroupOffsets: lambda e: self.group.update(e.positions),
-            fx.TaskConfigs: lambda e: TaskDeal(self.configs, self.has_committer),
+            fx.TaskConfigs: lambda e: TaskAssignment(self.configs, self.has_committer),
             fx.LatestSourceOffsets: lambda e: self.upper,
             fx.CompareTarget: lambda e: e.config == self.state.config,
             fx.FenceTarget: self._fence_target,
@@ -179,7 +179,7 @@ class World:
         assert all(one.state.is_final for one in self.rows), "two unfinished intervals"
         self.rows.append(row)
         ids = {**self.state.topic_ids, **{part.topic: part.topic_id for part in row.ranges}}
-        self.state = replace(self.state, sequence=row.key.sequence, deal=row.deal, topic_ids=ids,
+        self.state = replace(self.state, sequence=row.key.sequence, assignment=row.assignment, topic_ids=ids,
                              tasks_ever=max(self.state.tasks_ever, row.tasks))  # fmt: skip
 
     def _change(self, which: IntervalKey, epoch: int, **changes: Any) -> IntervalRow:

@@ -125,16 +125,16 @@ def _no_fence(run: Any, tasks: int, name: str) -> Any:
     topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
     epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
     yield fx.WriteEpoch(run.connector, epoch)
-    return replace(run, epoch=epoch, deal=name)
+    return replace(run, epoch=epoch, assignment=name)
 
 
-def _fence_this_deal(run: Any, tasks: int, name: str) -> Any:
-    """Fence only the tasks of the present deal, not those of all earlier ones."""
+def _fence_this_assignment(run: Any, tasks: int, name: str) -> Any:
+    """Fence only the tasks of the present assignment, not those of all earlier ones."""
     topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
     epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
     yield fx.WriteEpoch(run.connector, epoch)
     yield fx.FenceProducers(run.connector, tasks)
-    return replace(run, epoch=epoch, deal=name)
+    return replace(run, epoch=epoch, assignment=name)
 
 
 def _fenced_too_early(run: Any, tasks: int, name: str) -> Any:
@@ -142,7 +142,7 @@ def _fenced_too_early(run: Any, tasks: int, name: str) -> Any:
     epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     yield fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
     yield fx.WriteEpoch(run.connector, epoch)
-    return replace(run, epoch=epoch, deal=name)
+    return replace(run, epoch=epoch, assignment=name)
 
 
 def _no_epoch_in_topic(run: Any, tasks: int, name: str) -> Any:
@@ -150,7 +150,7 @@ def _no_epoch_in_topic(run: Any, tasks: int, name: str) -> Any:
     topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
     epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
     yield fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
-    return replace(run, epoch=epoch, deal=name)
+    return replace(run, epoch=epoch, assignment=name)
 
 
 def _start_from_sql(run: Any, bounds: Any = None) -> Any:
@@ -187,7 +187,7 @@ def _unfenced_sink(run: Any, name: str) -> Any:
     if epoch is None:
         epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     kept = yield fx.LoadOffsets(run.connector)
-    return replace(run, epoch=epoch, deal=name), kept
+    return replace(run, epoch=epoch, assignment=name), kept
 
 
 def _restart_at_row(part: Any, position: int) -> Any:
@@ -196,7 +196,7 @@ def _restart_at_row(part: Any, position: int) -> Any:
 
 
 def _all_stand(run: Any, row: Any) -> Any:
-    """Take every earlier result as standing, whatever deal it belongs to."""
+    """Take every earlier result as standing, whatever assignment it belongs to."""
     results = yield fx.LoadResults(row.key)
     return tuple(result for result in results if result.outcome is TaskOutcome.DONE)
 
@@ -417,10 +417,10 @@ WRONG: Mapping[str, Wrong] = {
         (source, "fence_source", _fenced_too_early),
         plot=(("K3", "zombie"), ("K0", "revived"), ("K6", "zombie"), ("K3", "revived")),
     ),
-    # A task sleeps before its commit while an operator lets fewer tasks be dealt; it wakes when those are at work.
-    "source dealt anew, old tasks not fenced": _wrong(
+    # A task sleeps before its commit while an operator lets fewer tasks be assigned; it wakes when those are at work.
+    "source assigned anew, old tasks not fenced": _wrong(
         "source",
-        (source, "fence_source", _fence_this_deal),
+        (source, "fence_source", _fence_this_assignment),
         plot=(("K6", "zombie"), ("K3", "revived")),
     ),
     "rows of another transaction of the attempt taken for one's own": _wrong(

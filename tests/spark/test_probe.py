@@ -11,7 +11,7 @@ from connect_core.configs.providers import make_providers
 from connect_core.dag.factory import connector_dags
 from connect_core.dag.naming import dag_id_of
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.interval.effects import RecordDeal, TakeLease
+from connect_core.interval.effects import RecordAssignment, TakeLease
 from connect_core.interval.values import ConnectorType, PartitionEnds, TargetState
 from connect_core.interval.waits import Check
 from connect_core.kafka.admin import KafkaAdmin
@@ -65,7 +65,7 @@ def store(database: Database, name: str, **more: str) -> None:
         connectors.create(connection, name, NewConfig(ConnectorType.SINK, config), TargetState.STARTED)
     driver = Driver(database, name)
     state = driver.do(TakeLease(name, "driver", 60))
-    driver.do(RecordDeal(name, "driver", (config,), state.config_version))
+    driver.do(RecordAssignment(name, "driver", (config,), state.config_version))
 
 
 def test_reference_in_a_number_is_resolved(world: World, probe: ConnectorProbe) -> None:
@@ -108,42 +108,42 @@ def create(database: Database, name: str, **more: str) -> None:
         connectors.create(connection, name, NewConfig(ConnectorType.SINK, config), TargetState.STARTED)
 
 
-def dealt(database: Database, name: str) -> int | None:
+def assigned(database: Database, name: str) -> int | None:
     with database.read() as connection:
         return load_facts(connection, [name])[0].task_count
 
 
-def test_tasks_of_a_new_connector_are_dealt_without_a_run(world: World, probe: ConnectorProbe) -> None:
+def test_tasks_of_a_new_connector_are_assigned_without_a_run(world: World, probe: ConnectorProbe) -> None:
     create(world.database, "new", tasks_max="3")
-    assert probe.wait_states(["new"])["new"].check is Check.DEAL
-    assert probe.deal("new") is False
-    assert dealt(world.database, "new") == 3
+    assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
+    assert probe.assign("new") is False
+    assert assigned(world.database, "new") == 3
     assert probe.wait_states(["new"])["new"].check is Check.SINK
     # Whoever comes next may take it: nothing is held, and no epoch was raised.
     state = Driver(world.database, "new").do(TakeLease("new", "run-1 driver", 60))
     assert (state.epoch, state.sequence) == (0, 0)
-    # Now a run has it, which deals by itself.
+    # Now a run has it, which assigns by itself.
     with world.database.write() as connection:
         connectors.replace_config(connection, "new", NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"}))
-    assert probe.wait_states(["new"])["new"].check is Check.DEAL
-    assert probe.deal("new") is False
-    assert dealt(world.database, "new") == 3
+    assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
+    assert probe.assign("new") is False
+    assert assigned(world.database, "new") == 3
 
 
-def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_deals(world: World, probe: ConnectorProbe) -> None:
+def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_assigns(world: World, probe: ConnectorProbe) -> None:
     create(world.database, "latest", consumer_override_auto_offset_reset="latest")
-    assert probe.deal("latest") is True
-    assert dealt(world.database, "latest") is None
+    assert probe.assign("latest") is True
+    assert assigned(world.database, "latest") is None
     store(world.database, "unfinished")
     Driver(world.database, "unfinished").begin()
     assert probe.wait_states(["unfinished"])["unfinished"].check is Check.NOW
 
 
-def test_deal_that_fails_is_left_to_a_run_and_holds_nothing(world: World, probe: ConnectorProbe) -> None:
+def test_assignment_that_fails_is_left_to_a_run_and_holds_nothing(world: World, probe: ConnectorProbe) -> None:
     create(world.database, "broken", connector_class="Gone")
     with pytest.raises(ConnectError, match="Gone"):
-        probe.deal("broken")
-    assert dealt(world.database, "broken") is None
+        probe.assign("broken")
+    assert assigned(world.database, "broken") is None
     assert Driver(world.database, "broken").do(TakeLease("broken", "run-1 driver", 60)) is not None
 
 

@@ -20,7 +20,7 @@ from connect_core.interval.values import (
     IntervalRow,
     IntervalState,
     Plan,
-    TaskDeal,
+    TaskAssignment,
     TaskOutcome,
     TaskPlan,
     TaskResult,
@@ -29,7 +29,7 @@ from connect_core.spark.runner import SparkRunner
 
 KEY = IntervalKey("lines", 0, 5, 2)
 TASK = TaskPlan(KEY, ConnectorType.SINK, 0, "dep", "2-abc", 1, {}, {}, {}, IntervalCaps())
-PLAN = Plan(IntervalRow(KEY, IntervalState.PLANNED, 1, ""), (TASK,), TaskDeal(({},)))
+PLAN = Plan(IntervalRow(KEY, IntervalState.PLANNED, 1, ""), (TASK,), TaskAssignment(({},)))
 RESULT = TaskResult(0, TaskOutcome.DONE)
 
 

@@ -69,11 +69,11 @@ def test_stored_passwords_are_sealed_wherever_they_are(world: World, key: Path, 
     assert not holds_canary(world.database)
     with world.database.read() as connection:
         stored = connectors.get(connection, "a").config
-        dealt = connectors.list_task_configs(connection, "a")
+        assigned = connectors.list_task_configs(connection, "a")
         versions = rows(world.database, "SELECT config FROM connector_configs WHERE connector = 'a'")
     opened = ConfigProviders(key_file=key).resolve(stored, "a")
     assert opened == {**PLAIN, "tasks.max": "3", "name": "a", "other.password": "${file:/x:password}"}
-    assert ConfigProviders(key_file=key).resolve(dealt[0], "a") == task
+    assert ConfigProviders(key_file=key).resolve(assigned[0], "a") == task
     assert len(versions) == 2
     assert all(stored["my.password"] in one for one in versions), "one text for one secret"
     assert seal_stored(world.database, key) == 0

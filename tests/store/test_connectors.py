@@ -13,7 +13,7 @@ from connect_core.interval.effects import (
     LoadOffsets,
     LoadUnfinished,
     RaiseEpoch,
-    RecordDeal,
+    RecordAssignment,
     TakeLease,
 )
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome, TaskResult
@@ -28,7 +28,7 @@ def test_create_then_get(world: World) -> None:
     assert (state.name, state.type, dict(state.config)) == ("a", ConnectorType.SOURCE, {"b": "2", "a": "1"})
     assert list(state.config) == ["b", "a"]
     assert (state.config_version, state.epoch, state.incarnation, state.sequence, state.tasks_ever) == (1, 0, 1, 0, 0)
-    assert (state.deal, state.offsets_position, state.failure) == (None, None, None)
+    assert (state.assignment, state.offsets_position, state.failure) == (None, None, None)
     assert state.target_state is TargetState.STARTED
 
 
@@ -133,19 +133,19 @@ def test_earlier_life_cannot_commit_into_the_next(world: World) -> None:
     assert (left.key.incarnation, left.state) == (1, IntervalState.PLANNED)
 
 
-def test_deal_needs_the_lease(world: World) -> None:
+def test_assignment_needs_the_lease(world: World) -> None:
     world.create("c")
     world.do(TakeLease("c", "one", 60))
     with pytest.raises(StaleEpochError):
-        world.do(RecordDeal("c", "two", ({},)))
+        world.do(RecordAssignment("c", "two", ({},)))
 
 
-def test_deal_overtaken_by_stop_shows_no_task(world: World) -> None:
+def test_assignment_overtaken_by_stop_shows_no_task(world: World) -> None:
     world.create("c")
     world.do(TakeLease("c", "one", 60))
     world.target(TargetState.STOPPED)
     with pytest.raises(StaleEpochError, match="stopped"):
-        world.do(RecordDeal("c", "one", ({},)))
+        world.do(RecordAssignment("c", "one", ({},)))
 
 
 def test_target_state_returns_the_one_before(world: World) -> None:
@@ -173,10 +173,10 @@ def test_retriable_failure_does_not_stand(world: World) -> None:
     assert world.do(LoadConnector("c")).failure is None
 
 
-def test_deal_ends_a_failure(world: World) -> None:
+def test_assignment_ends_a_failure(world: World) -> None:
     world.create("c")
     world.do(TakeLease("c", "one", 60))
     world.effects.record_failure("c", "one", "Traceback: no", is_retriable=False)
-    world.do(RecordDeal("c", "one", ({},)))
+    world.do(RecordAssignment("c", "one", ({},)))
     assert world.do(LoadConnector("c")).failure is None
     assert world.do(RaiseEpoch("c", "one")) == 1

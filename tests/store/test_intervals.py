@@ -18,8 +18,8 @@ from connect_core.interval.effects import (
     LoadOffsets,
     LoadUnfinished,
     RaiseEpoch,
+    RecordAssignment,
     RecordAttempt,
-    RecordDeal,
     RepairOffsets,
     RestartInterval,
     TakeLease,
@@ -69,7 +69,7 @@ def test_inserted_interval_is_unfinished(world: World, key: IntervalKey) -> None
     world.do(InsertInterval(row))
     assert world.do(LoadUnfinished("c")) == replace(row, attempts=1)
     state = world.do(LoadConnector("c"))
-    assert (state.sequence, state.deal, state.tasks_ever, state.topic_ids) == (1, "sink-2", 2, {"t": "x"})
+    assert (state.sequence, state.assignment, state.tasks_ever, state.topic_ids) == (1, "sink-2", 2, {"t": "x"})
 
 
 def test_source_bounds_survive(world: World) -> None:
@@ -147,13 +147,13 @@ def test_stale_epoch_changes_nothing(world: World, key: IntervalKey, act: object
     assert world.do(LoadOffsets("c")) == {}
 
 
-def test_restart_moves_epoch_bounds_and_deal(world: World, key: IntervalKey) -> None:
+def test_restart_moves_epoch_bounds_and_assignment(world: World, key: IntervalKey) -> None:
     world.insert(key)
     epoch = world.do(RaiseEpoch("c", "h"))
     ranges = (PartitionRange("t", 0, 4, 10, "id-1"),)
     row = world.do(RestartInterval(key, epoch, "sink-2", 2, ranges=ranges))
     assert row.key == replace(key, epoch=epoch)
-    assert (row.ranges, row.deal, row.tasks, row.attempts) == (ranges, "sink-2", 2, 2)
+    assert (row.ranges, row.assignment, row.tasks, row.attempts) == (ranges, "sink-2", 2, 2)
     assert row == world.do(LoadUnfinished("c"))
     again = world.do(RestartInterval(key, epoch, "sink-2", 2))
     assert (again.ranges, again.attempts) == (ranges, 3)
@@ -235,7 +235,7 @@ def test_fatal_task_failure_stands_until_asked(world: World, key: IntervalKey) -
         restarts.ask(connection, "c", [0])
         restarts.ask(connection, "c", [0])
     assert world.do(LoadConnector("c")).failure is None
-    world.do(RecordDeal("c", "h", ({},)))
+    world.do(RecordAssignment("c", "h", ({},)))
     assert world.do(LoadConnector("c")).failure is None
     assert world.do(LoadUnfinished("c")).state is IntervalState.PLANNED
     with world.database.read() as connection:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from sqlalchemy import event, insert
 
 from connect_core.api.sink import IntervalKey
-from connect_core.interval.effects import CommitInterval, RaiseEpoch, RecordAttempt, RecordDeal, RestartInterval
+from connect_core.interval.effects import CommitInterval, RaiseEpoch, RecordAssignment, RecordAttempt, RestartInterval
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome, TaskResult
 from connect_core.store import Connection, Database, dag_states, restarts, statuses
 from connect_core.store.clock import now
@@ -41,12 +41,12 @@ def test_unknown_names_are_left_out(world: World) -> None:
         assert [one.name for one in statuses.load_facts(connection)] == ["a"]
 
 
-def test_dealt_tasks_show_before_any_interval(world: World) -> None:
+def test_assigned_tasks_show_before_any_interval(world: World) -> None:
     world.create()
     world.drive(tasks=2)
     facts = facts_of(world)
     assert (facts.task_count, facts.worker, facts.interval, facts.planned_version) == (2, "driver:1", None, 1)
-    world.do(RecordDeal("c", "h", ({},), 7))
+    world.do(RecordAssignment("c", "h", ({},), 7))
     assert facts_of(world).planned_version == 7
 
 
@@ -140,7 +140,7 @@ def _fill(connection: Connection, connectors: int, intervals: int) -> None:
         "incarnation": 1,
         "epoch": 1,
         "config_version": 1,
-        "deal": "sink-2",
+        "assignment": "sink-2",
         "tasks": 2,
         "attempts": 1,
         "ranges": [],

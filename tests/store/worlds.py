@@ -9,7 +9,7 @@ from typing import Any
 from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import ConnectError
-from connect_core.interval.effects import Effect, InsertInterval, RaiseEpoch, RecordDeal, TakeLease
+from connect_core.interval.effects import Effect, InsertInterval, RaiseEpoch, RecordAssignment, TakeLease
 from connect_core.interval.values import (
     ConnectorType,
     IntervalRow,
@@ -51,9 +51,9 @@ class World:
             connectors.set_target_state(connection, name, state)
 
     def drive(self, name: str = "c", holder: str = "h", tasks: int = 1) -> int:
-        """Take the lease, deal tasks, raise the epoch."""
+        """Take the lease, assign tasks, raise the epoch."""
         assert self.do(TakeLease(name, holder, 60)) is not None
-        self.do(RecordDeal(name, holder, tuple({"task": str(task)} for task in range(tasks))))
+        self.do(RecordAssignment(name, holder, tuple({"task": str(task)} for task in range(tasks))))
         epoch: int = self.do(RaiseEpoch(name, holder))
         return epoch
 

@@ -16,6 +16,7 @@ from connect_core.api.partitions import group_partitions
 from connect_core.api.source import ExactlyOnceSupport, SourceConnector
 from connect_core.connectors.jdbc.connection import JdbcDatabase, open_database
 from connect_core.connectors.jdbc.query_right import check_query_right
+from connect_core.connectors.jdbc.source_assignment import stream_names
 from connect_core.connectors.jdbc.source_bounds import now_millis
 from connect_core.connectors.jdbc.source_checks import check_live
 from connect_core.connectors.jdbc.source_config import (
@@ -29,7 +30,6 @@ from connect_core.connectors.jdbc.source_config import (
     parsed_settings,
     source_settings,
 )
-from connect_core.connectors.jdbc.source_deal import stream_names
 from connect_core.connectors.jdbc.source_guarantee import guarantee_of
 from connect_core.connectors.jdbc.source_latest import LatestBounds
 from connect_core.connectors.jdbc.source_positions import INCREMENTING, TIMESTAMP, TIMESTAMP_NANOS
@@ -69,7 +69,7 @@ class JdbcSourceConnector(SourceConnector):
         return JdbcSourceTask
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
-        """Return the tables there are now, dealt to at most ``max_tasks`` tasks. Raises RetriableError."""
+        """Return the tables there are now, assigned to at most ``max_tasks`` tasks. Raises RetriableError."""
         with reading(self._database) as connection:
             names = stream_names(connection, self._database.dialect, self._settings, max_tasks)
         _warn_of_shared_topics(names)

@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from connect_core.api.offsets import canonical
 from connect_core.connectors.jdbc.connection import JdbcDatabase
+from connect_core.connectors.jdbc.source_assignment import stream_names
 from connect_core.connectors.jdbc.source_bounds import BoundPlanner, now_millis
 from connect_core.connectors.jdbc.source_config import Mode, SourceSettings
-from connect_core.connectors.jdbc.source_deal import stream_names
 from connect_core.connectors.jdbc.source_description import describe_streams
 from connect_core.connectors.jdbc.source_gaps import Gaps
 from connect_core.connectors.jdbc.source_horizon import FloorState

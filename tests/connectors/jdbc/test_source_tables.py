@@ -6,7 +6,7 @@ import pytest
 
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.source import JdbcSourceConnector
-from connect_core.connectors.jdbc.source_deal import key_ranges
+from connect_core.connectors.jdbc.source_assignment import key_ranges
 from connect_core.connectors.jdbc.source_stream import StreamName, names_from_json, names_to_json
 from connect_core.connectors.jdbc.table_catalog import list_tables
 from connect_core.errors import ConfigError, ConnectError
@@ -96,8 +96,8 @@ def test_three_hundred_tables_and_new_ones(postgresql):
     postgresql.execute(*creating, *filling)
     source = follower(postgresql, Lane.RECORDS, tasks=4, **BY_ID)
     connector = source.engine.start()
-    dealt = [names_from_json(config["task.streams"]) for config in connector.task_configs(4)]
-    assert sorted(map(len, dealt)) == [75] * 4
+    assigned = [names_from_json(config["task.streams"]) for config in connector.task_configs(4)]
+    assert sorted(map(len, assigned)) == [75] * 4
     assert len(source.interval()) == 600
     assert source.is_idle()
     postgresql.execute("CREATE TABLE t300 (id INTEGER PRIMARY KEY)", "INSERT INTO t300 VALUES (7)", "DROP TABLE t005")

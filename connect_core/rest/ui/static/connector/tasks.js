@@ -52,6 +52,6 @@ function settings(task, name) {
 }
 
 function none(overview) {
-  const why = overview.state === "STOPPED" ? "A stopped connector has none." : "The first plan deals them.";
+  const why = overview.state === "STOPPED" ? "A stopped connector has none." : "The first plan assigns them.";
   return h("p", { class: "faint" }, `No task yet. ${why}`);
 }

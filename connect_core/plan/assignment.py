@@ -1,4 +1,4 @@
-"""Dealing work over tasks: topic partitions to sink tasks, and the name of a deal."""
+"""How work is shared out over tasks: topic partitions to sink tasks, and the name of an assignment."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import ConnectError
-from connect_core.interval.values import ConnectorType, IntervalSettings, TaskDeal
+from connect_core.interval.values import ConnectorType, IntervalSettings, TaskAssignment
 
-__all__ = ["check_tasks_max", "deal_name", "deal_ranges"]
+__all__ = ["assign_ranges", "assignment_name", "check_tasks_max"]
 
 
-def check_tasks_max(connector: str, deal: TaskDeal, settings: IntervalSettings) -> None:
+def check_tasks_max(connector: str, assignment: TaskAssignment, settings: IntervalSettings) -> None:
     """Refuse more task configs than ``tasks.max`` where it is enforced (KIP-1004).
 
     Raises ConnectError.
     """
-    if settings.tasks_max_enforce and len(deal.configs) > settings.tasks_max:
+    if settings.tasks_max_enforce and len(assignment.configs) > settings.tasks_max:
         raise ConnectError(
-            f"The connector {connector} has generated {len(deal.configs)} tasks, which is greater than "
+            f"The connector {connector} has generated {len(assignment.configs)} tasks, which is greater than "
             f"{settings.tasks_max}, the maximum number of tasks it is configured to create. Raise tasks.max, "
             "or set tasks.max.enforce=false."
         )
 
 
-def deal_name(kind: ConnectorType, configs: Sequence[Mapping[str, str]]) -> str:
+def assignment_name(kind: ConnectorType, configs: Sequence[Mapping[str, str]]) -> str:
     """Return a text that differs when tasks would share out the work differently."""
     if kind is ConnectorType.SINK:
         return f"sink-{len(configs)}"
@@ -34,7 +34,7 @@ def deal_name(kind: ConnectorType, configs: Sequence[Mapping[str, str]]) -> str:
     return "source-" + hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def deal_ranges(ranges: Iterable[PartitionRange], tasks: int) -> list[tuple[PartitionRange, ...]]:
-    """Return each task's ranges: topic partitions dealt round, in sorted order."""
+def assign_ranges(ranges: Iterable[PartitionRange], tasks: int) -> list[tuple[PartitionRange, ...]]:
+    """Return each task's ranges: topic partitions assigned in turn, in sorted order."""
     ordered = sorted(ranges, key=lambda part: part.topic_partition)
     return [tuple(ordered[task::tasks]) for task in range(tasks)]
