@@ -72,6 +72,7 @@ from connect_core.api.guarantee import Atomicity, Delivery, Guarantee, Ordering
 from connect_core.api.headers import Header, Headers
 from connect_core.api.partitions import group_partitions
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType, TopicPartition
+from connect_core.api.recount import Difference, RecountedInterval, RecountingCommitter, RowsPerRecord
 from connect_core.api.sink import (
     CommitMarker,
     CommittedFile,
@@ -143,6 +144,7 @@ __all__ = [
     "Date",
     "Decimal",
     "Delivery",
+    "Difference",
     "ErrantRecordReporter",
     "ExactlyOnceSupport",
     "Field",
@@ -174,7 +176,10 @@ __all__ = [
     "Range",
     "Recommender",
     "RecordMetadata",
+    "RecountedInterval",
+    "RecountingCommitter",
     "RetriableError",
+    "RowsPerRecord",
     "Schema",
     "SchemaAndValue",
     "SchemaBuilder",

@@ -47,6 +47,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connect_core.cli.connectors:delete",
             "Delete connectors; their offsets are kept unless you say otherwise.",
         ),
+        "verify": (
+            "connect_core.cli.verify:verify",
+            "Recount what a sink has written against its markers, the database and Kafka.",
+        ),
         "new-connector": (
             "connect_core.cli.new_connector:new_connector",
             "Write an installable package with a source, a sink, or both, and their tests.",

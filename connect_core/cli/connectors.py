@@ -27,7 +27,17 @@ from connect_core.herder.overview import list_silences
 from connect_core.herder.status import get_status, list_statuses
 from connect_core.store import check
 
-__all__ = ["create", "delete", "list_connectors", "pause", "restart", "resume", "status", "stop"]
+__all__ = [
+    "create",
+    "delete",
+    "list_connectors",
+    "opened_herder",
+    "pause",
+    "restart",
+    "resume",
+    "status",
+    "stop",
+]
 
 console = Console(highlight=False)
 
@@ -41,7 +51,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print Connect's JSON inste
 
 
 @contextmanager
-def _herder(worker: Path | None, what: str = "") -> Iterator[Herder]:
+def opened_herder(worker: Path | None, what: str = "") -> Iterator[Herder]:
     """Open the deployment for one command; ``what`` is shown while it takes its time."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     for noisy in ("connect_core.settings", "httpx", "httpcore"):
@@ -66,7 +76,7 @@ def create(
     """Create connectors from files, as POST /connectors does; each becomes an Airflow DAG."""
     wanted = [(file, read_connector_file(file)) for file in files]
     for file, one in wanted:
-        with _herder(worker, f"creating connector {one.name}") as herder:
+        with opened_herder(worker, f"creating connector {one.name}") as herder:
             try:
                 done = _create(herder, one, replace)
             except BadRequestError as error:
@@ -84,7 +94,7 @@ def _create(herder: Herder, wanted: ConnectorFile, replace: bool) -> str:
 
 def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
     """List the connectors with their state, failed and stalled ones first, as GET /connectors?expand=status does."""
-    with _herder(worker, "reading") as herder:
+    with opened_herder(worker, "reading") as herder:
         _observe(herder)
         found, silences = list_statuses(herder), list_silences(herder)
     if as_json:
@@ -111,7 +121,7 @@ def status(
     if name is None:
         list_connectors(as_json, worker)
         return
-    with _herder(worker, "reading") as herder:
+    with opened_herder(worker, "reading") as herder:
         _observe(herder)
         found, silences = get_status(herder, name), list_silences(herder)
     if as_json:
@@ -146,7 +156,7 @@ def restart(
     worker: Worker = None,
 ) -> None:
     """Restart a connector, its tasks, or one task."""
-    with _herder(worker, f"restarting {name}") as herder:
+    with opened_herder(worker, f"restarting {name}") as herder:
         if task is not None:
             lifecycle.restart_task(herder, name, task)
             planned = None
@@ -178,7 +188,7 @@ def delete(
 
 
 def _each(names: Sequence[str], worker: Path | None, done: str, act: Callable[[Herder, str], None]) -> None:
-    with _herder(worker) as herder:
+    with opened_herder(worker) as herder:
         for name in names:
             act(herder, name)
             console.print(f"{done} {escape(name)}")

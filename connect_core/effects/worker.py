@@ -101,6 +101,11 @@ class ConnectorWorker:
         """Return what plan and commit need of the connector's configuration."""
         return self.config_of(state).interval_settings()
 
+    def reader(self, state: ConnectorState) -> ConnectorEffects:
+        """Return the connector's object to look with: nothing is claimed for it. Raises ConfigError."""
+        self._redaction = Redaction(state.config, self._providers, state.name)
+        return self._effects_of(state.name, state.config, self.config_of(state))
+
     @property
     def run_seconds(self) -> float:
         """After how long a run begins no further interval (``run.max.ms``)."""

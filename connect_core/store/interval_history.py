@@ -21,6 +21,7 @@ __all__ = [
     "list_intervals",
     "list_marks",
     "of_run",
+    "oldest",
     "time_before",
 ]
 
@@ -67,6 +68,13 @@ def find(connection: Connection, connector: str, sequence: int) -> PastInterval 
     query = select(Interval.__table__).where(Interval.connector == connector, Interval.sequence == sequence)
     row = connection.execute(query).one_or_none()
     return None if row is None else _past(row)
+
+
+def oldest(connection: Connection, connector: str) -> tuple[int, int] | None:
+    """Return incarnation and sequence of the oldest interval that is kept, ``None`` without any."""
+    query = select(Interval.incarnation, Interval.sequence).where(Interval.connector == connector)
+    row = connection.execute(query.order_by(Interval.sequence).limit(1)).one_or_none()
+    return None if row is None else (row.incarnation, row.sequence)
 
 
 def time_before(connection: Connection, connector: str, incarnation: int, before: datetime) -> datetime | None:

@@ -129,6 +129,29 @@ class StorageContract:
             storage.unmark("t/_SUCCESS")
             assert self.listed(tmp_path) == ["t/p/f"]
 
+    def test_published_files_can_be_recounted(self, tmp_path: Path) -> None:
+        """They are listed at any depth, and read from any place; what is staged or gone is not among them."""
+        files = self.storage(tmp_path).published()
+        if files is None:
+            pytest.skip("published() is None: what this storage holds is not recounted")
+        names = ["t/f", "t/p/f", "t/p/q/f", "tt/f"]
+        data = bytes(range(256)) * 9000
+        for number, name in enumerate(names):
+            self.staging(tmp_path).publish(self.hold(tmp_path, data[: 1 + number * 700_000], f"1-a/{number}"), name)
+        self.hold(tmp_path, b"staged", "1-a/staged")
+        assert sorted(files.names("t")) == names[:3]
+        assert list(files.names("nowhere")) == []
+        assert [files.size(name) for name in (*names, "t/g")] == [1, 700_001, 1_400_001, 2_100_001, None]
+        with files.open("tt/f") as file:
+            assert file.seek(-3, 2) == 2_099_998
+            assert file.read() == data[2_099_998:2_100_001]
+            assert file.seek(1_000_000) == 1_000_000
+            assert (file.read(5), file.tell()) == (data[1_000_000:1_000_005], 1_000_005)
+            file.seek(0)
+            assert file.read() == data[:2_100_001]
+        with pytest.raises(FileNotFoundError):
+            files.open("t/g").read()
+
     def test_first_proof_stands(self, tmp_path: Path) -> None:
         """Of those who create a file of control one wins, and all get what stands."""
         places = [self.storage(tmp_path).root / "_connect" / "mine" / name for name in ("a.json", "b.json")]

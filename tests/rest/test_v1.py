@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from pydantic import TypeAdapter
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey, PartitionRange
-from connect_core.herder import connectors, history, intervals, lag, lifecycle, offsets, overview, rewind
+from connect_core.herder import connectors, history, intervals, lag, lifecycle, offsets, overview, rewind, verification
 from connect_core.interval.effects import InsertInterval, LoadConnector, RaiseEpoch
 from connect_core.interval.values import (
     Counts,
@@ -26,6 +27,7 @@ from connect_core.interval.values import (
 from connect_core.rest import Links, LoopbackAuthorizer
 from connect_core.rest.v1 import entities
 from connect_core.store import silences
+from tests.herder.exports import Export, world_of
 from tests.herder.worlds import SINK, SOURCE, World
 from tests.rest.conftest import Client, app_of
 
@@ -224,3 +226,19 @@ def test_list_says_since_when_airflow_has_not_answered(sink: World, call: Client
     with sink.database.write() as connection:
         silences.forget(connection, "watcher")
     assert call("GET", "/v1/connectors").json["scheduler_silences"] == []
+
+
+def test_sink_is_recounted(world: World, tmp_path: Path, serve: Callable[[FastAPI], Client]) -> None:
+    export = Export(world_of(world, tmp_path), tmp_path).create()
+    export.run([{"n": 1}, {"n": 2}])
+    export.run([{"n": 3}])
+    call = serve(app_of(export.world, LoopbackAuthorizer()))
+    found = fits(verification.Verification, call("POST", "/v1/connectors/a/verify").json)
+    assert (found["rows"], found["found"], found["difference_count"]) == (3, 3, 0)
+    export.files()[0].unlink()
+    found = fits(verification.Verification, call("POST", "/v1/connectors/a/verify").json)
+    assert [(one["kind"], one["interval"]) for one in found["differences"]] == [("missing", 1)]
+    later = fits(verification.Verification, call("POST", "/v1/connectors/a/verify?from=2&to=9&seconds=5").json)
+    assert (later["first"], later["last"], later["differences"]) == (2, 2, [])
+    assert call("POST", "/v1/connectors/a/verify?from=2&to=1").status == 400
+    assert call("POST", "/v1/connectors/b/verify").status == 404

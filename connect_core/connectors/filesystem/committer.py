@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from connect_core.api.records import TopicPartition
+from connect_core.api.recount import Difference, RecountedInterval, RowsPerRecord
 from connect_core.api.sink import CommitMarker, CommittedFile, IntervalKey, Staged
 from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release
 from connect_core.connectors.filesystem.columns import (
@@ -19,13 +20,16 @@ from connect_core.connectors.filesystem.columns import (
     to_text,
 )
 from connect_core.connectors.filesystem.config import PATH
+from connect_core.connectors.filesystem.file_recount import FileRecount
 from connect_core.connectors.filesystem.finished import folders_of, touched
 from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.layout import Layout
+from connect_core.connectors.filesystem.recount import Recount
 from connect_core.connectors.filesystem.staged_parts import Part
 from connect_core.connectors.filesystem.staging import StagedData
 from connect_core.connectors.filesystem.storages.storage import Staging
-from connect_core.errors import DataError
+from connect_core.connectors.filesystem.tombstones import NullValues
+from connect_core.errors import ConnectError, DataError
 
 __all__ = ["FileSystemCommitter"]
 
@@ -43,7 +47,9 @@ class FileSystemCommitter:
     format: Format
     deployment: str = ""
     _control: ControlFolder = field(init=False)
+    nulls: NullValues = NullValues.WRITE
     _epoch: int | None = None
+    _recounted: Recount | None = None
 
     def __post_init__(self) -> None:
         self._control = self.layout.control(self.connector, self.deployment)
@@ -121,6 +127,21 @@ class FileSystemCommitter:
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def recount(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
+        """Yield what manifests say against the files. Raises ConnectError for a storage that cannot be read so."""
+        published = self.layout.storage.published()
+        if published is None:
+            raise ConnectError(f"the storage {type(self.layout.storage).__name__} cannot list and read what it holds")
+        files = FileRecount(self.layout.storage, published, self.format)
+        rows = RowsPerRecord.ONE if self.nulls is NullValues.WRITE else RowsPerRecord.AT_MOST_ONE
+        self._recounted = Recount(self.layout, self._control, files, rows)
+        yield from self._recounted.intervals(first, last)
+
+    def strangers(self) -> Iterator[Difference]:
+        """Yield the files in the topics' folders that no manifest names."""
+        if self._recounted is not None:
+            yield from self._recounted.strangers()
 
     @property
     def _owner(self) -> Owner:

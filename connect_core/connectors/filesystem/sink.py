@@ -72,7 +72,8 @@ class FileSystemSinkConnector(SinkConnector):
         """Return what makes manifests and puts files in place."""
         settings = Settings.of(config)
         layout = settings.layout(open_storage(config, self.context.limits, is_at_work=True))
-        return FileSystemCommitter(self.context.connector_name, layout, settings.format, self.context.deployment)
+        name, deployment = self.context.connector_name, self.context.deployment
+        return FileSystemCommitter(name, layout, settings.format, deployment, nulls=settings.nulls)
 
     def target(self, config: Mapping[str, str]) -> str:
         """Return the place that is written to, links followed."""

@@ -82,6 +82,10 @@ class AvroFormat(ColumnFormat):
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
+    def count(self, source: BinaryIO) -> int:
+        """Return how many records the blocks have."""
+        return sum(block.num_records for block in library("fastavro", "avro").block_reader(source))
+
 
 class _Writer:
     def __init__(self, output: Output, columns: ColumnKinds, codec: str) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import BinaryIO
+
 import pyarrow as pa
 
 from connect_core.api.config import ConfigDef, ConfigType, Importance, ValidString
 from connect_core.connectors.filesystem.storages.storage import Output
 
-__all__ = ["COMPRESSION", "COMPRESSION_KEYS", "ENDINGS", "compressed"]
+__all__ = ["COMPRESSION", "COMPRESSION_KEYS", "ENDINGS", "compressed", "pieces_of"]
+
+_PIECE = 1024 * 1024
 
 COMPRESSION = "compression.type"
 ENDINGS = {"none": "", "gzip": ".gz", "zstd": ".zst"}
@@ -25,3 +30,10 @@ def compressed(output: Output, codec: str) -> pa.NativeFile:
     """Return a file whose bytes go to ``output`` compressed; closing it writes what ends the stream."""
     sink = pa.PythonFile(output, "w")
     return sink if codec == "none" else pa.CompressedOutputStream(sink, codec)
+
+
+def pieces_of(source: BinaryIO, codec: str) -> Iterator[bytes]:
+    """Return what a file holds, piece by piece, as it was before it was compressed."""
+    file = source if codec == "none" else pa.CompressedInputStream(source, codec)
+    while piece := file.read(_PIECE):
+        yield piece

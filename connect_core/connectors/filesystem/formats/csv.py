@@ -15,6 +15,7 @@ from connect_core.connectors.filesystem.formats.compression import (
     COMPRESSION_KEYS,
     ENDINGS,
     compressed,
+    pieces_of,
 )
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.json_values import json_bytes
@@ -108,6 +109,16 @@ class CsvFormat(ColumnFormat):
         """Read the lines of each part and write them with the columns of all."""
         written = _written(columns)
         super().unite(((source, _written(known)) for source, known in parts), output, written)
+
+    def count(self, source: BinaryIO) -> int:
+        """Return how many lines end outside quotes, without that of the names."""
+        lines, is_quoted, is_empty = 0, False, True
+        for piece in pieces_of(source, self._codec):
+            is_empty = False
+            for number, part in enumerate(piece.split(b'"')):
+                is_quoted ^= number > 0
+                lines += 0 if is_quoted else part.count(b"\n")
+        return lines if is_empty else lines - int(self._header)
 
 
 class _Writer:

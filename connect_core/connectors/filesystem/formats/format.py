@@ -62,6 +62,13 @@ class Format(Pluggable, ABC):
     def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
         """Write one file with the rows of several, in order; ``columns`` hold those of all. Raises DataError."""
 
+    def count(self, source: BinaryIO) -> int | None:
+        """Return how many rows a file of this format has, ``None`` where a file does not tell.
+
+        May raise what its library raises for a file that is none. It need hold no more than a piece of the file.
+        """
+        return None
+
 
 class ColumnFormat(Format):
     """A format of columns with types: all records of a file have the same."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -18,7 +18,12 @@ from connect_core.api.config import (
 )
 from connect_core.connectors.filesystem.batch_rows import Extras, extra_columns, plain_columns
 from connect_core.connectors.filesystem.columns import kind_of_type
-from connect_core.connectors.filesystem.formats.compression import COMPRESSION, COMPRESSION_KEYS, ENDINGS
+from connect_core.connectors.filesystem.formats.compression import (
+    COMPRESSION,
+    COMPRESSION_KEYS,
+    ENDINGS,
+    pieces_of,
+)
 from connect_core.connectors.filesystem.formats.json_scalars import DECIMALS, TIMES, scalars_of
 from connect_core.connectors.filesystem.formats.json_values import json_bytes
 from connect_core.connectors.filesystem.formats.lines import LineFormat
@@ -76,6 +81,10 @@ class JsonLinesFormat(LineFormat):
             names = [name for name, _, _ in more]
             values = [_joined(value, names, cells) for value, *cells in zip(values, *columns, strict=True)]
         return pa.array([json_bytes(value) for value in values], pa.binary())
+
+    def count(self, source: BinaryIO) -> int:
+        """Return how many lines there are: JSON has no line feed within one."""
+        return sum(piece.count(b"\n") for piece in pieces_of(source, self.codec))
 
     def _values(self, data: Data) -> Sequence[Any]:
         """Return the values: with a schema as Arrow has them, so that both lanes write the same."""

@@ -65,6 +65,12 @@ class OrcFormat(ColumnFormat):
         except pa.ArrowInvalid as error:
             raise DataError(f"columns found late cannot be added to what ORC holds: {error}") from error
 
+    def count(self, source: BinaryIO) -> int:
+        """Return what the footer says."""
+        from pyarrow import orc
+
+        return int(orc.ORCFile(source).nrows)
+
 
 class _Writer:
     def __init__(self, output: Output, codec: str) -> None:

@@ -20,11 +20,12 @@ from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.azure_client import BLOCK, AzureContainer, AzureLogin
 from connect_core.connectors.filesystem.storages.bucket_url import BucketUrl, placed
 from connect_core.connectors.filesystem.storages.object_control import ObjectControlStore
+from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
-__all__ = ["AzureStaging", "AzureStorage"]
+__all__ = ["AzureFiles", "AzureStaging", "AzureStorage"]
 
 _KEY = "path"
 _FORM = "abfss://container@account.dfs.core.windows.net/folder"
@@ -104,6 +105,10 @@ class AzureStorage(Storage):
         """Return the blob's URL, as Hadoop writes it."""
         return f"{self._url}/{placed(self._root, name)}"
 
+    def published(self) -> AzureFiles:
+        """Return the published blobs."""
+        return AzureFiles(self._container, self._root)
+
     def staging(self, folder: Path) -> AzureStaging:
         """Return what is staged below a folder."""
         return AzureStaging(self._container, self._root, folder)
@@ -125,6 +130,31 @@ class AzureStorage(Storage):
             trial = placed(self._root, f"_connect/+tmp/{secrets.token_hex(8)}.trial")
             self._container.put(trial, b"")
             self._container.remove(trial)
+
+
+@dataclass(frozen=True, slots=True)
+class AzureFiles:
+    """The blobs below the folder."""
+
+    container: AzureContainer
+    root: Path
+
+    def size(self, name: str) -> int | None:
+        """Return how many bytes a blob has, ``None`` if it is not there."""
+        found = self.container.status(placed(self.root, name))
+        return None if found is None else int(found.size)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a blob. Raises FileNotFoundError."""
+        place, size = placed(self.root, name), self.size(name)
+        if size is None:
+            raise FileNotFoundError(name)
+        return ranged(size, lambda start, length: self.container.piece(place, start, length))
+
+    def names(self, folder: str) -> Iterator[str]:
+        """Return the blobs below a folder."""
+        skipped = len(placed(self.root, "a")) - 1
+        yield from (name[skipped:] for name in self.container.all_names(f"{placed(self.root, folder)}/"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,13 @@ class AzureContainer:
         with self._calling(), _absent():
             yield from self._container.download_blob(name).chunks()
 
+    def piece(self, name: str, start: int, length: int) -> bytes:
+        """Return some bytes of a blob. Raises FileNotFoundError."""
+        with self._calling(), _absent():
+            data: bytes = self._container.download_blob(name, start, length).readall()
+            return data
+        raise FileNotFoundError(name)
+
     def create(self, name: str, data: bytes) -> None:
         """Write a blob unless there is one."""
         with suppress(FileExistsError):
@@ -137,6 +144,13 @@ class AzureContainer:
         with self._calling():
             found = [one.name for one in self._container.walk_blobs(name_starts_with=prefix)]
         return [name.removeprefix(prefix).rstrip("/") for name in found if name != prefix]
+
+    def all_names(self, prefix: str) -> Iterator[str]:
+        """Return the blobs whose names begin so; folders of a hierarchical namespace are none."""
+        with self._calling():
+            for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"]):
+                if (one.metadata or {}).get("hdi_isfolder") != "true":
+                    yield str(one.name)
 
     def remove(self, name: str) -> None:
         """Remove a blob, if it is there."""

@@ -19,11 +19,12 @@ from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.bucket_url import BucketUrl, placed
 from connect_core.connectors.filesystem.storages.gcs_client import CHUNK, GcsBucket, GcsLogin
 from connect_core.connectors.filesystem.storages.object_control import ObjectControlStore
+from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
-__all__ = ["GcsStaging", "GcsStorage"]
+__all__ = ["GcsFiles", "GcsStaging", "GcsStorage"]
 
 _KEY = "path"
 _FORM = "gs://bucket/folder"
@@ -102,6 +103,10 @@ class GcsStorage(Storage):
         """Return the object's URL."""
         return f"gs://{self._bucket.name}/{placed(self._root, name)}"
 
+    def published(self) -> GcsFiles:
+        """Return the published objects."""
+        return GcsFiles(self._bucket, self._root)
+
     def staging(self, folder: Path) -> GcsStaging:
         """Return what is staged below a prefix."""
         return GcsStaging(self._bucket, self._root, folder)
@@ -123,6 +128,32 @@ class GcsStorage(Storage):
             trial = placed(self._root, f"_connect/+tmp/{secrets.token_hex(8)}.trial")
             self._bucket.put(trial, b"")
             self._bucket.remove(trial)
+
+
+@dataclass(frozen=True, slots=True)
+class GcsFiles:
+    """The objects below the root."""
+
+    bucket: GcsBucket
+    root: Path
+
+    def size(self, name: str) -> int | None:
+        """Return how many bytes an object has, ``None`` if it is not there."""
+        blob = self.bucket.status(placed(self.root, name))
+        return None if blob is None else int(blob.size)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open an object. Raises FileNotFoundError."""
+        place = placed(self.root, name)
+        size = self.size(name)
+        if size is None:
+            raise FileNotFoundError(name)
+        return ranged(size, lambda start, length: self.bucket.piece(place, start, length))
+
+    def names(self, folder: str) -> Iterator[str]:
+        """Return the objects below a folder."""
+        skipped = len(placed(self.root, "a")) - 1
+        yield from (name[skipped:] for name in self.bucket.all_names(f"{placed(self.root, folder)}/"))
 
 
 @dataclass(frozen=True, slots=True)

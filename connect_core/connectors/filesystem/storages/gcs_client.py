@@ -72,6 +72,15 @@ class GcsBucket:
             data: bytes | None = self._found(lambda: self._bucket.blob(name).download_as_bytes(**self._limits()))
             return data
 
+    def piece(self, name: str, start: int, length: int) -> bytes:
+        """Return some bytes of an object. Raises FileNotFoundError."""
+        with self._calling():
+            wanted = {"start": start, "end": start + length - 1, **self._limits()}
+            data: bytes | None = self._found(lambda: self._bucket.blob(name).download_as_bytes(**wanted))
+            if data is None:
+                raise FileNotFoundError(name)
+            return data
+
     def create(self, name: str, data: bytes) -> None:
         """Write an object unless there is one, whose generation is 0 until then."""
         from google.api_core.exceptions import PreconditionFailed
@@ -125,6 +134,12 @@ class GcsBucket:
                 folder.removeprefix(prefix).rstrip("/") for folder in found.prefixes
             ]
 
+    def all_names(self, prefix: str) -> Iterator[str]:
+        """Return the objects whose names begin so."""
+        with self._calling():
+            for blob in self._bucket.list_blobs(prefix=prefix, **self._limits()):
+                yield str(blob.name)
+
     def remove(self, name: str) -> None:
         """Remove an object, if it is there."""
         with self._calling():
@@ -157,7 +172,7 @@ class GcsBucket:
 
         try:
             yield
-        except (ConnectError, PreconditionFailed, FileExistsError):
+        except (ConnectError, PreconditionFailed, FileExistsError, FileNotFoundError):
             raise
         except (GoogleAPIError, GoogleCloudError, GoogleAuthError, RequestException, OSError) as error:
             raise self._translated(error) from error

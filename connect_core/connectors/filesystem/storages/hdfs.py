@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from connect_core.connectors.filesystem.storages.s3.output import Content, Outpu
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
-__all__ = ["HdfsStaging", "HdfsStorage"]
+__all__ = ["HdfsFiles", "HdfsStaging", "HdfsStorage"]
 
 _KEY = "path"
 _TIMEOUT = "hdfs.timeout.ms"
@@ -91,6 +91,10 @@ class HdfsStorage(Storage):
         """Return the file's URL."""
         return f"{self._client.url}{self.place(name)}"
 
+    def published(self) -> HdfsFiles:
+        """Return the published files."""
+        return HdfsFiles(self, self._client)
+
     def staging(self, folder: Path) -> HdfsStaging:
         """Return what is staged below a folder."""
         return HdfsStaging(self, self._client, folder)
@@ -126,6 +130,31 @@ class HdfsStorage(Storage):
                 self._client.make_folders(trial)
                 self._client.remove(trial)
             return
+
+
+@dataclass(frozen=True, slots=True)
+class HdfsFiles:
+    """The files below the folder."""
+
+    storage: HdfsStorage
+    client: HdfsClient
+
+    def size(self, name: str) -> int | None:
+        """Return how many bytes a file has, ``None`` if it is not there."""
+        status = self.client.status(self.storage.place(name))
+        return None if status is None or status.isdir else int(status.length)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file. Raises FileNotFoundError."""
+        return cast(BinaryIO, io.BufferedReader(self.client.open(self.storage.place(name)), _PIECE))
+
+    def names(self, folder: str) -> Iterator[str]:
+        """Return the files below a folder."""
+        for name, is_folder in self.client.entries(self.storage.place(folder)):
+            if is_folder:
+                yield from self.names(f"{folder}/{name}")
+            else:
+                yield f"{folder}/{name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,11 +47,15 @@ class HdfsClient:
 
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder; none if it is not there."""
+        return [name for name, _ in self.entries(folder)]
+
+    def entries(self, folder: str) -> list[tuple[str, bool]]:
+        """Return the names in a folder, each with whether it is a folder; none if it is not there."""
         try:
             found = self._call(lambda native: list(native.list_status(folder)))
         except FileNotFoundError:
             return []
-        return sorted(one.path.rpartition("/")[2] for one in found)
+        return sorted((one.path.rpartition("/")[2], bool(one.isdir)) for one in found)
 
     def make_folders(self, place: str) -> None:
         """Make a folder and those above it, unless they are there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -14,9 +14,9 @@ from connect_core.connectors.allowed_file import AllowedFile, allowed_folder
 from connect_core.connectors.control_store import LOCAL, ControlStore, write_durably
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
 from connect_core.connectors.staged_file import StagedFile, Written, verify
-from connect_core.errors import ConfigError, DataError, RetriableError
+from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
-__all__ = ["LocalStaging", "LocalStorage"]
+__all__ = ["LocalFiles", "LocalStaging", "LocalStorage"]
 
 _KEY = "path"
 
@@ -53,6 +53,10 @@ class LocalStorage(Storage):
         """The folder, links followed."""
         return self._root
 
+    def published(self) -> LocalFiles:
+        """Return the published files."""
+        return LocalFiles(self)
+
     def staging(self, folder: Path) -> LocalStaging:
         """Return what is staged below a folder."""
         return LocalStaging(self, folder)
@@ -80,6 +84,36 @@ class LocalStorage(Storage):
         if ".." in place.parts or not place.resolve().is_relative_to(self._root.resolve()):
             raise DataError(f"{name} lies outside {self._root}: nothing is written there")
         return place
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFiles:
+    """The files below the root; no link is followed."""
+
+    storage: LocalStorage
+
+    def size(self, name: str) -> int | None:
+        """Return how many bytes a file has, ``None`` if it is not there."""
+        try:
+            with self.open(name) as file:
+                return os.fstat(file.fileno()).st_size
+        except FileNotFoundError:
+            return None
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file. Raises FileNotFoundError."""
+        try:
+            return os.fdopen(link_free.open_file(self.storage.place(name), os.O_RDONLY), "rb")
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileNotFoundError(name) from None
+        except OSError as error:
+            raise ConnectError(f"{self.storage.place(name)} cannot be read: {error.strerror}") from error
+
+    def names(self, folder: str) -> Iterator[str]:
+        """Return the files below a folder."""
+        for place, _, names in os.walk(self.storage.place(folder)):
+            home = Path(place).relative_to(self.storage.root).as_posix()
+            yield from (f"{home}/{name}" for name in names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 from connect_core.api.config import ConfigDef
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.control_store import ControlStore
+from connect_core.connectors.filesystem.storages.published import PublishedFiles
 
 __all__ = ["Held", "Output", "Staging", "Storage"]
 
@@ -121,6 +122,10 @@ class Storage(ABC):
     def address(self, name: str) -> str:
         """Return where readers find a file: a path, or its URL."""
         return str(self.root / name)
+
+    def published(self) -> PublishedFiles | None:
+        """Return the published files for reading, ``None`` where this storage cannot: nothing is recounted then."""
+        return None
 
     @abstractmethod
     def staging(self, folder: Path) -> Staging:

@@ -67,6 +67,19 @@ class Bucket:
 
         return self._send(key, "cannot be read", read, _ABSENT)
 
+    def piece(self, key: str, start: int, length: int) -> bytes:
+        """Return some bytes of an object. Raises FileNotFoundError."""
+        wanted = {"Bucket": self.name, "Key": key, "Range": f"bytes={start}-{start + length - 1}"}
+
+        def read() -> bytes:
+            content: bytes = self._client.get_object(**wanted)["Body"].read()
+            return content
+
+        found = self._send(key, "cannot be read", read, _ABSENT)
+        if found is None:
+            raise FileNotFoundError(self.place(key))
+        return found
+
     def load(self, key: str, target: IO[bytes]) -> bool:
         """Write what an object holds into a file → whether there is one."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_host import ensure_allowed_host
+from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
 from connect_core.connectors.filesystem.storages.s3.client import client_of
 from connect_core.connectors.filesystem.storages.s3.control import S3ControlStore
@@ -23,11 +25,36 @@ from connect_core.connectors.filesystem.storages.s3.staging import S3Staging
 from connect_core.connectors.filesystem.storages.storage import Storage
 from connect_core.errors import ConfigError, ConnectError, DataError
 
-__all__ = ["S3Storage"]
+__all__ = ["S3Files", "S3Storage"]
 
 _KEY = "path"
 _ANSWER_SECONDS = 1.5
 """How long ``validate`` waits for one answer: it asks three times and must itself answer within 5 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class S3Files:
+    """The objects below the prefix."""
+
+    storage: S3Storage
+
+    def size(self, name: str) -> int | None:
+        """Return how many bytes an object has, ``None`` if it is not there."""
+        found = self.storage.bucket.head(self.storage.key(name))
+        return None if found is None else found.size
+
+    def open(self, name: str) -> BinaryIO:
+        """Open an object. Raises FileNotFoundError."""
+        key, size = self.storage.key(name), self.size(name)
+        if size is None:
+            raise FileNotFoundError(name)
+        return ranged(size, lambda start, length: self.storage.bucket.piece(key, start, length))
+
+    def names(self, folder: str) -> Iterator[str]:
+        """Return the objects below a folder."""
+        root = self.storage.root.as_posix()
+        skipped = 0 if root == "." else len(root) + 1
+        yield from (key[skipped:] for key in self.storage.bucket.keys(f"{self.storage.key(folder)}/"))
 
 
 class S3Storage(Storage):
@@ -79,6 +106,10 @@ class S3Storage(Storage):
         key = (self._root / name).as_posix()
         self.bucket.check_key(key)
         return key
+
+    def published(self) -> S3Files:
+        """Return the published objects."""
+        return S3Files(self)
 
     def staging(self, folder: Path) -> S3Staging:
         """Return what is staged below a folder."""

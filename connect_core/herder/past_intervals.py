@@ -1,0 +1,111 @@
+"""The metadata database's side of a verification: intervals, positions and moves, as they were when it began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from connect_core.api.offsets import canonical
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import IntervalKey
+from connect_core.herder.context import Herder
+from connect_core.herder.tiling import Moves
+from connect_core.interval.sink_positions import sink_wishes
+from connect_core.interval.values import ConnectorState, ConnectorType
+from connect_core.store import Database, audit, connectors, interval_history, offsets
+from connect_core.store.interval_history import PastInterval
+from connect_core.store.offsets import OffsetMove
+
+__all__ = ["PastIntervals", "Snapshot", "snapshot_of"]
+
+_PAGE = 200
+_MOVES = 10_000
+_MOVED = frozenset({"alter", "reset"})
+_LOST = "skip lost records"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the database said as a verification began; ``last`` is the newest interval that is over."""
+
+    state: ConnectorState
+    positions: Mapping[TopicPartition, int]
+    last: IntervalKey
+    moves: Moves
+
+
+def snapshot_of(herder: Herder, name: str) -> Snapshot:
+    """Read all in one transaction. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        state = connectors.get(connection, name)
+        if state.type is ConnectorType.SOURCE:
+            last = IntervalKey(name, state.incarnation, state.sequence, state.epoch)
+            return Snapshot(state, {}, last, Moves())
+        stored = offsets.load(connection, name, state.type)
+        newest = interval_history.list_intervals(connection, name, 1)
+        moved = offsets.history(connection, name, _MOVES)
+        acts = audit.history(connection, name, _MOVES)
+    sequence = state.sequence
+    if newest and not newest[0].row.state.is_final:
+        sequence = newest[0].row.key.sequence - 1
+    places = {place for move in moved if move.cause in _MOVED for place in _moved(move)}
+    places |= {place for act in acts if act.act.action == _LOST for place in _lost(act.act.after or {})}
+    last = IntervalKey(name, state.incarnation, sequence, state.epoch)
+    return Snapshot(state, offsets.sink_positions(stored), last, Moves(frozenset(places)))
+
+
+@dataclass(slots=True)
+class PastIntervals:
+    """The rows of intervals from ``last`` back to the sequence ``first``, read page by page."""
+
+    database: Database
+    first: int
+    last: IntervalKey
+    _page: list[PastInterval] = field(default_factory=list)
+    _before: int = 0
+    _oldest: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        self._before = self.last.sequence + 1
+
+    def newer(self, key: IntervalKey | None) -> Iterator[PastInterval]:
+        """Take and yield the rows newer than an interval; without one all that are left."""
+        while (head := self._head()) is not None:
+            if key is not None and _place(head.row.key) <= _place(key):
+                return
+            yield self._page.pop(0)
+
+    def take(self, key: IntervalKey) -> PastInterval | None:
+        """Return the row of an interval, ``None`` where the history has none."""
+        head = self._head()
+        return self._page.pop(0) if head is not None and _place(head.row.key) == _place(key) else None
+
+    def reaches(self, key: IntervalKey) -> bool:
+        """Return whether the history goes back to an interval."""
+        if self._oldest is None:
+            with self.database.read() as connection:
+                self._oldest = interval_history.oldest(connection, key.connector) or _place(self.last)
+        return _place(key) >= self._oldest
+
+    def _head(self) -> PastInterval | None:
+        if not self._page and self._before > self.first:
+            with self.database.read() as connection:
+                found = interval_history.list_intervals(connection, self.last.connector, _PAGE, self._before)
+            self._page = [one for one in found if one.row.key.sequence >= self.first]
+            self._before = self._page[-1].row.key.sequence if len(self._page) == _PAGE else self.first
+        return self._page[0] if self._page else None
+
+
+def _place(key: IntervalKey) -> tuple[int, int]:
+    return key.incarnation, key.sequence
+
+
+def _moved(move: OffsetMove) -> Iterator[tuple[TopicPartition, int | None]]:
+    yield from sink_wishes({canonical(move.partition): move.after}).items()
+
+
+def _lost(loss: Mapping[str, Any]) -> Iterator[tuple[TopicPartition, int | None]]:
+    topic, _, partition = str(loss.get("partition", "")).rpartition("-")
+    if partition.isdigit():
+        yield TopicPartition(topic, int(partition)), loss.get("to")

@@ -1,0 +1,67 @@
+"""Ranges that were committed against the offsets Kafka still has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from connect_core.api.records import TopicPartition
+from connect_core.errors import ConnectError
+from connect_core.herder.context import Herder
+from connect_core.herder.tiling import Chain
+from connect_core.herder.topic_ends import Ends
+
+__all__ = ["PartitionCount", "count_partitions"]
+
+_OFFSETS = (
+    "offsets are no count of records: transactions, aborted records and compaction leave offsets without one, and "
+    "Kafka does not tell how many"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCount:
+    """One topic partition. ``offsets``: the lengths of the committed ranges from ``start`` to ``end``, added up.
+
+    ``earliest`` and ``stable`` are Kafka's now, ``retained`` how many offsets of [start, end) it still has; null where
+    Kafka does not tell, or has another topic of this name.
+    """
+
+    topic: str
+    partition: int
+    topic_id: str
+    start: int
+    end: int
+    offsets: int
+    earliest: int | None = None
+    stable: int | None = None
+    retained: int | None = None
+
+
+def count_partitions(
+    herder: Herder, chains: Mapping[tuple[TopicPartition, str], Chain]
+) -> tuple[list[PartitionCount], set[str]]:
+    """Return a line for each partition, and notes."""
+    if not chains:
+        return [], set()
+    ends, notes = _ends(herder, {part.topic for part, _ in chains})
+    found = [_counted(part, topic_id, chain, ends) for (part, topic_id), chain in sorted(chains.items())]
+    return found, {*notes, _OFFSETS}
+
+
+def _ends(herder: Herder, topics: set[str]) -> tuple[Ends, set[str]]:
+    if herder.ends is None:
+        return {}, {"Kafka is not asked here"}
+    try:
+        return herder.ends.reader.partition_ends(sorted(topics)), set()
+    except ConnectError as error:
+        return {}, {f"Kafka does not tell where topics begin and end: {error}"}
+
+
+def _counted(part: TopicPartition, topic_id: str, chain: Chain, ends: Ends) -> PartitionCount:
+    line = PartitionCount(part.topic, part.partition, topic_id, chain.start, chain.end, chain.offsets)
+    end = ends.get(part)
+    if end is None or (topic_id and end.topic_id and end.topic_id != topic_id):
+        return line
+    retained = max(0, min(chain.end, end.stable) - max(chain.start, end.earliest))
+    return replace(line, earliest=end.earliest, stable=end.stable, retained=retained)
