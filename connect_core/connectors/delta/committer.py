@@ -13,6 +13,7 @@ from deltalake.transaction import AddAction
 from pyarrow.fs import FileSelector, FileType
 
 from connect_core.connectors.delta.config import PATH
+from connect_core.connectors.delta.recount import DeltaRecounts
 from connect_core.connectors.delta.tables import ONE_TRY, Tables, delta_errors
 from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.decisions import Decisions, plain_name, until_first
@@ -62,6 +63,10 @@ class DeltaCommitter(LakeCommitter):
                     )
 
         until_first(f"table {name[-1]}", attempt)
+
+    def recounts(self) -> DeltaRecounts:
+        """Return what looks for decided intervals in the tables."""
+        return DeltaRecounts(self._tables, self.deployment, self.connector, _SEQUENCES)
 
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
         """Remove files of a decided interval that the decision does not name."""

@@ -13,6 +13,7 @@ from connect_core.connectors.iceberg.appends import Append, append_once, begin_b
 from connect_core.connectors.iceberg.config import CONTROL_NAMESPACE
 from connect_core.connectors.iceberg.file_lists import files_of_text
 from connect_core.connectors.iceberg.leftovers import remove_leftovers
+from connect_core.connectors.iceberg.recount import IcebergRecounts
 from connect_core.connectors.iceberg.tables import Tables
 from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.decisions import Decisions, until_first
@@ -39,7 +40,7 @@ class IcebergCommitter(LakeCommitter):
     def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
         """Append files as one snapshot, unless the table has the interval or a later one."""
         files = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
-        key = f"{_MARKER}{self.deployment}.{self.connector}"
+        key = self._key_of_tables
         marker = {part: decision[part] for part in ("control", "incarnation", "sequence", "epoch")}
         wanted = Append(self.summary(decision), {key: json.dumps(marker)}, files, content["branch"])
 
@@ -55,11 +56,19 @@ class IcebergCommitter(LakeCommitter):
 
         until_first(f"table {'.'.join(name)}", attempt)
 
+    def recounts(self) -> IcebergRecounts:
+        """Return what looks for decided intervals in the tables."""
+        return IcebergRecounts(self._tables, self.deployment, self.connector, self._key_of_tables)
+
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
         """Remove files of a decided interval that the decision does not name."""
         table = self._tables.find(name)
         if table is not None:
             remove_leftovers(table, self.connector, decision)
+
+    @property
+    def _key_of_tables(self) -> str:
+        return f"{_MARKER}{self.deployment}.{self.connector}"
 
     def _standing(self, name: TableName, branch: str) -> Table:
         """Return a table that has the branch."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from connect_core.api.records import TopicPartition
+from connect_core.api.recount import Difference, RecountedInterval
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 from connect_core.connectors.lake.decisions import Decisions, State, check_epoch
+from connect_core.connectors.lake.recount import TableRecounts, recounted
 from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConfigError, RetriableError
 
@@ -35,6 +37,10 @@ class LakeCommitter:
     @abstractmethod
     def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
         """Append what was staged for a table, unless it has it: look and append are one conditional commit."""
+
+    @abstractmethod
+    def recounts(self) -> TableRecounts:
+        """Return what looks for decided intervals in the tables."""
 
     @abstractmethod
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
@@ -107,6 +113,20 @@ class LakeCommitter:
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def recount(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
+        """Yield what was decided against the tables."""
+        tables = self.recounts()
+        for decision in self.decisions.all():
+            if (decision["incarnation"], decision["sequence"]) > (last.incarnation, last.sequence):
+                continue
+            if decision["sequence"] < first:
+                return
+            yield recounted(self._marker(decision), tables)
+
+    def strangers(self) -> Iterator[Difference]:
+        """Yield nothing: others may write the tables, too."""
+        yield from ()
 
     def summary(self, decision: Mapping[str, Any]) -> dict[str, str]:
         """Return what a table's history says of an interval."""
