@@ -76,6 +76,7 @@ class TestFileSystemSinkOfMaps(TestFileSystemSink):
         return sink_records(None, [{"id": 1}, {"id": 2, "name": "x"}, {"id": 3.5}, {"name": None}, None, {"id": 7}])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyiceberg") is None, reason="pip install 'connect-core[iceberg]'")
 class TestIcebergSink(SinkContract):
     connector = IcebergSinkConnector

@@ -100,6 +100,7 @@ def open_files(folder: Path) -> int:
     return found
 
 
+@pytest.mark.slow
 def test_very_many_values_are_written_with_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Buffers are small here, so that every file has several parts."""
     monkeypatch.setattr("connect_core.connectors.filesystem.staged_files._BUFFERED", 40_000)

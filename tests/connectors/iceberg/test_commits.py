@@ -16,6 +16,8 @@ from connect_core.api import TopicPartition
 from connect_core.errors import ConfigError, ConnectError, RetriableError, StaleEpochError
 from tests.connectors.iceberg.lake import Lake, numbered
 
+pytestmark = pytest.mark.slow
+
 BY_TOPIC = {"iceberg.tables": "", "table.name.format": "db.${topic}"}
 
 

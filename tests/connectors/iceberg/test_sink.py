@@ -32,6 +32,8 @@ from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.iceberg.lake import numbered
 
+pytestmark = pytest.mark.slow
+
 MILLIS = 1_700_000_000_123
 
 
