@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from connect_core.connectors.filesystem.side_by_side import for_each
 from connect_core.connectors.filesystem.storages import Held, Staging, Storage
 from connect_core.errors import ConnectError
 
@@ -47,6 +48,19 @@ class StorageContract:
         self.hold(tmp_path)
         self.staging(tmp_path).create("1-a/1", "t/p/g").write(b"unfinished")
         assert self.listed(tmp_path) == []
+
+    def test_files_are_published_side_by_side(self, tmp_path: Path) -> None:
+        """By as many threads as the storage lets publish at once, and a file by two of them."""
+        held = {f"t/p/{number}": self.hold(tmp_path, bytes([number]) * 9, f"1-a/{number}") for number in range(24)}
+        storage = self.storage(tmp_path)
+        staging = storage.staging(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
+        at_once = storage.requests_at_once
+        for_each([*held] * min(2, at_once), at_once, lambda name: staging.publish(held[name], name))
+        storage.settle(held.keys())
+        for_each(["t/p", "t/q", "t"] * at_once, at_once, lambda folder: storage.mark(f"{folder}/_SUCCESS"))
+        for_each(["t/p", "t/q"] * at_once, at_once, lambda folder: storage.unmark(f"{folder}/_SUCCESS"))
+        assert self.listed(tmp_path) == sorted([*held, "t/_SUCCESS"])
+        assert all(self.content(tmp_path, name) == bytes([int(name[4:])]) * 9 for name in held)
 
     @pytest.mark.parametrize("final", ["", "t/p/f"])
     @pytest.mark.parametrize("size", [0, 1, 100, 9_000_000])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
@@ -25,6 +25,7 @@ from connect_core.connectors.filesystem.finished import folders_of, touched
 from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.layout import Layout
 from connect_core.connectors.filesystem.recount import Recount
+from connect_core.connectors.filesystem.side_by_side import for_each
 from connect_core.connectors.filesystem.staged_parts import Part
 from connect_core.connectors.filesystem.staging import StagedData
 from connect_core.connectors.filesystem.storages.storage import Staging
@@ -35,6 +36,7 @@ __all__ = ["FileSystemCommitter"]
 
 _SUCCESS = "_SUCCESS"
 Marker = TypeVar("Marker", CommitMarker, CommitMarker | None)
+Item = TypeVar("Item")
 Pieces: TypeAlias = list[tuple[Staged, StagedData]]
 
 
@@ -102,14 +104,12 @@ class FileSystemCommitter:
         files: Sequence[Mapping[str, Any]] = manifest["files"]
         storage, homes = self.layout.storage, sorted({self._home(file) for file in files})
         finished: Sequence[str] = manifest.get("folders", {}).get("finished", ())
-        for folder in (*homes, *sorted(touched(files))):
-            storage.unmark(f"{folder}/{_SUCCESS}")
         staging = self.layout.staging(self._control, interval)
-        for file in files:
-            self._move(staging, file)
+        self._each((*homes, *sorted(touched(files))), self._open)
+        self._each(files, lambda file: self._move(staging, file))
         storage.settle({file["name"] for file in files})
-        for folder in (*finished, *homes):
-            self._close(folder)
+        self._each(finished, self._close)
+        self._each(homes, self._close)
         self._control.set_published(interval)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
@@ -194,6 +194,12 @@ class FileSystemCommitter:
         files: Sequence[Mapping[str, Any]] = (marker.detail or {})["files"]
         address = self.layout.storage.address
         return replace(marker, files=tuple(CommittedFile(address(f["name"]), f["rows"], f["size"]) for f in files))
+
+    def _each(self, items: Sequence[Item], act: Callable[[Item], None]) -> None:
+        for_each(items, self.layout.storage.requests_at_once, act)
+
+    def _open(self, folder: str) -> None:
+        self.layout.storage.unmark(f"{folder}/{_SUCCESS}")
 
     def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
         staging.publish(file, file["name"])

@@ -40,6 +40,7 @@ class AzureStorage(Storage):
     publication sends the bytes again.
     """
 
+    requests_at_once = 8
     definition = (
         ConfigDef()
         .define(

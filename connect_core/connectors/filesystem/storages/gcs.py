@@ -39,6 +39,7 @@ class GcsStorage(Storage):
     its last bytes and hold its secret address, and Google drops it after a week.
     """
 
+    requests_at_once = 8
     definition = (
         ConfigDef()
         .define(

@@ -100,6 +100,8 @@ class Storage(ABC):
     """The settings it adds to those of the sink; ``open`` and ``locate`` read them from the configuration."""
     control: ControlStore
     """Where manifests, epochs and owners are kept: a store with a conditional create."""
+    requests_at_once = 1
+    """How many threads may publish, mark and unmark at the same time."""
 
     @classmethod
     @abstractmethod

@@ -61,6 +61,7 @@ class S3Storage(Storage):
     """Holds uploads back under their final names; what a reader lists is a whole object or none."""
 
     definition = CONFIG
+    requests_at_once = 8
 
     def __init__(self, bucket: Bucket, root: Path) -> None:
         self.bucket = bucket
