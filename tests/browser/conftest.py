@@ -49,7 +49,7 @@ def world(sqlite_template: Path, tmp_path: Path) -> Iterator[World]:
     """A herder over a fresh database; nothing runs."""
     shutil.copy(sqlite_template, tmp_path / "connect.db")
     database = Database(f"sqlite:///{tmp_path / 'connect.db'}")
-    yield World(database, worker(**{"file.roots": str(tmp_path)}))
+    yield World(database, worker(**{"file.roots": str(tmp_path)}).with_standalone_id("here"))
     database.close()
 
 

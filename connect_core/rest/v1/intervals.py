@@ -9,7 +9,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from connect_core.herder import history, intervals
+from connect_core.herder import history, interval_files, intervals
+from connect_core.herder.interval_files import FilesRequest, IntervalFiles
 from connect_core.rest.access import Reader
 from connect_core.rest.answers import answer
 from connect_core.rest.links import Links
@@ -17,7 +18,7 @@ from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.routes.parameters import Name
 from connect_core.rest.v1.parameters import FromRequest, Limit, Page, Sequence
 
-__all__ = ["get_interval", "list_intervals", "list_skipped", "router"]
+__all__ = ["get_interval", "list_files", "list_intervals", "list_skipped", "router"]
 
 Shown = TypeVar("Shown", bound=intervals.Interval)
 """An interval, with its tasks or without."""
@@ -37,6 +38,12 @@ def list_intervals(request: Request, connector: Name, herder: Reader, links: Fro
 def get_interval(request: Request, connector: Name, sequence: Sequence, herder: Reader, links: FromRequest) -> Response:
     """Return an interval and what became of each task."""
     return answer(_linked(request, links, connector, intervals.get_interval(herder, connector, sequence)))
+
+
+@router.get("/intervals/{sequence}/files", summary="The files an interval wrote", response_model=IntervalFiles)
+def list_files(connector: Name, sequence: Sequence, herder: Reader, limit: Limit = 100) -> Response:
+    """Return the files that the interval's marker in the target names."""
+    return answer(interval_files.list_files(herder, connector, FilesRequest(sequence, limit)))
 
 
 def _linked(request: Request, links: Links, connector: str, interval: Shown) -> Shown:

@@ -72,6 +72,7 @@ export const api = {
   intervals: (name, before, limit, signal) =>
     call("GET", paged(beyond(name, "/intervals"), { limit, before }), { signal }),
   interval: (name, sequence) => call("GET", beyond(name, `/intervals/${sequence}`)),
+  intervalFiles: (name, sequence, limit) => call("GET", paged(beyond(name, `/intervals/${sequence}/files`), { limit })),
   tasks: (name) => call("GET", connect(name, "/tasks")),
   lag: (name, signal) => call("GET", beyond(name, "/lag"), { signal }),
   skipped: (name, signal) => call("GET", beyond(name, "/skipped"), { signal }),

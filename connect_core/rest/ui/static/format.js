@@ -8,6 +8,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
+const BYTES = ["B", "kB", "MB", "GB", "TB"];
 const UNITS = [
   ["d", 86400],
   ["h", 3600],
@@ -27,6 +28,13 @@ export function short(value) {
 /** `1 record`, `2 records`. */
 export function plural(value, word, words = `${word}s`) {
   return `${count(value)} ${value === 1 ? word : words}`;
+}
+
+/** Bytes as `812 B`, `4.1 kB`, `2.3 GB`. */
+export function size(value) {
+  if (!known(value)) return "–";
+  const power = value < 1000 ? 0 : Math.min(BYTES.length - 1, Math.floor(Math.log10(value) / 3));
+  return `${power ? (value / 1000 ** power).toFixed(1) : value} ${BYTES[power]}`;
 }
 
 /** Seconds as `0.8 s`, `12 s`, `3 min 20 s`, `2 d 4 h`. */

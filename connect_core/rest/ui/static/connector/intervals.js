@@ -3,12 +3,13 @@
 import { airflowLink } from "../airflow.js";
 import { api } from "../api.js";
 import { button, fill, h } from "../dom.js";
-import { absolute, count, duration, json, plural, relative } from "../format.js";
+import { absolute, count, duration, json, plural, relative, size } from "../format.js";
 import { attempt, setOffline } from "../notices.js";
 import { pill } from "./marks.js";
 import { trace } from "./trace.js";
 
 const PAGE = 50;
+const MOST_FILES = 100;
 const COLUMNS = ["Interval", "State", "Range", "Records", "Duration", "Started", "Attempt", "Tasks", "Run"];
 const NUMBERS = new Set(["Records", "Duration", "Attempt"]);
 
@@ -140,10 +141,47 @@ function unfolding(interval, name, body) {
     toggle.setAttribute("aria-expanded", String(isOpen));
     if (!isOpen) return line.remove();
     body.append(line);
-    await attempt("", async () => fill(inside, (await api.interval(name, interval.sequence)).tasks.map(taskLine)));
+    await attempt("", async () => {
+      const tasks = (await api.interval(name, interval.sequence)).tasks.map(taskLine);
+      fill(inside, [tasks, mayHaveFiles(interval) ? files(interval, name) : null]);
+    });
   }
 
   return toggle;
+}
+
+function mayHaveFiles(interval) {
+  return interval.ranges.length > 0 && interval.state === "COMMITTED";
+}
+
+/** A button that asks the target for the interval's files and gives way to their list. */
+function files(interval, name) {
+  const place = h("div", { class: "interval-files" });
+  const show = async () => {
+    await attempt("", async () => {
+      const found = await api.intervalFiles(name, interval.sequence, MOST_FILES);
+      fill(place, found.reason ? h("p", { class: "faint" }, `${found.reason}.`) : fileTable(found));
+    });
+  };
+  place.append(button("Files", show));
+  return place;
+}
+
+function fileTable(found) {
+  const rest = found.file_count - found.files.length;
+  const caption = `${plural(found.file_count, "file")}, ${plural(found.records, "record")}, ${size(found.bytes)}`;
+  const heads = ["File", "Records", "Size"].map((title, at) => h("th", { scope: "col", class: at ? "number" : "" }, title));
+  const lines = found.files.map((file) =>
+    h("tr", {}, [
+      h("td", { "data-label": "File" }, h("code", {}, file.path)),
+      h("td", { "data-label": "Records", class: "number" }, count(file.records)),
+      h("td", { "data-label": "Size", class: "number" }, size(file.bytes)),
+    ]),
+  );
+  return h("div", {}, [
+    h("table", { class: "plain files" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)),
+    rest > 0 ? h("p", { class: "faint" }, `${plural(rest, "more file")}: all of them by the API.`) : null,
+  ]);
 }
 
 function taskLine(task) {
