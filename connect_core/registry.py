@@ -60,6 +60,7 @@ _INTERFACES: dict[str, tuple[PluginKind, PluginClass]] = {
 _CONNECTORS = {
     ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
     ("sink", "org.apache.kafka.connect.file.FileStreamSinkConnector"): "file.sink:FileStreamSinkConnector",
+    ("source", "FileSystemSourceConnector"): "filesystem.source:FileSystemSourceConnector",
     ("sink", "FileSystemSinkConnector"): "filesystem.sink:FileSystemSinkConnector",
     (
         "sink",

@@ -14,7 +14,7 @@ from pathlib import Path
 from connect_core.api.connector import WorkerLimits
 from connect_core.errors import ConfigError
 
-__all__ = ["AllowedFile", "allowed_folder", "allowed_path"]
+__all__ = ["AllowedFile", "allowed_folder", "allowed_path", "is_own", "own_places"]
 
 _NEVER = tuple(map(Path, ("/dev", "/proc", "/sys")))
 _PACKAGE = Path(__file__).parents[1]
@@ -134,6 +134,16 @@ def _home() -> Path | None:
         return Path.home().resolve()
     except RuntimeError:
         return None
+
+
+def own_places(limits: WorkerLimits) -> frozenset[Path]:
+    """Return the worker's own files and folders, links followed."""
+    return _followed(limits.file_excluded)
+
+
+def is_own(place: Path, own: frozenset[Path]) -> bool:
+    """Return whether a file or folder that was found, no link followed, is one of the worker's ``own_places``."""
+    return place in own or _is_private(place)
 
 
 def allowed_folder(key: str, value: str, limits: WorkerLimits) -> Path:

@@ -13,6 +13,8 @@ from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.connectors.filesystem.config import CONFIG
 from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.source import FileSystemSourceConnector
+from connect_core.connectors.filesystem.source_config import SOURCE_CONFIG as FILE_SYSTEM_SOURCE_CONFIG
 from connect_core.connectors.iceberg.config import CONFIG as ICEBERG_CONFIG
 from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.connectors.jdbc.sink import JdbcSinkConnector
@@ -43,6 +45,7 @@ def key_table(definition: ConfigDef) -> str:
         ("file", FileStreamSourceConnector, {"file": "x", "topic": "t"}),
         ("file", FileStreamSinkConnector, {"file": "x"}),
         ("filesystem", FileSystemSinkConnector, {"path": "x"}),
+        ("filesystem", FileSystemSourceConnector, {"path": "x", "topic": "t"}),
         ("delta", DeltaSinkConnector, {"path": "x"}),
         ("iceberg", IcebergSinkConnector, {"iceberg.tables": "db.t"}),
         ("jdbc", JdbcSinkConnector, {"connection.url": "jdbc:postgresql://h/d"}),
@@ -59,6 +62,7 @@ def test_readme_states_the_declared_guarantee(folder, connector, config):
         ("file", SOURCE_CONFIG),
         ("file", SINK_CONFIG),
         ("filesystem", CONFIG),
+        ("filesystem", FILE_SYSTEM_SOURCE_CONFIG),
         ("delta", DELTA_CONFIG),
         ("iceberg", ICEBERG_CONFIG),
         ("jdbc", JDBC_SOURCE_CONFIG),

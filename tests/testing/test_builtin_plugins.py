@@ -17,6 +17,7 @@ from connect_core.connectors.delta.sink import DeltaSinkConnector
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.source import FileSystemSourceConnector
 from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.registry import Plugin, registry
 from connect_core.testing import (
@@ -74,6 +75,35 @@ class TestFileSystemSink(SinkContract):
 class TestFileSystemSinkOfMaps(TestFileSystemSink):
     def records(self) -> list[SinkRecord]:
         return sink_records(None, [{"id": 1}, {"id": 2, "name": "x"}, {"id": 3.5}, {"name": None}, None, {"id": 7}])
+
+
+class TestFileSystemSource(SourceContract):
+    """What comes later is another interval's (tests/connectors/filesystem/test_source.py): bounds name their files."""
+
+    connector = FileSystemSourceConnector
+    readme = PAGES / "filesystem" / "README.md"
+    config: ClassVar = {
+        "path": "in",
+        "topic": "rows",
+        "format": "csv",
+        "file.settle.ms": "0",
+        "poll.interval.ms": "0",
+        "csv.types": "id:int64",
+    }
+
+    def prepare(self, folder: Path) -> None:
+        (folder / "in" / "more").mkdir(parents=True)
+        (folder / "in" / "a.csv").write_text('id,name\n1,one\n2,"Zoë, the\nsecond"\n3,\n')
+        (folder / "in" / "more" / "b.csv").write_text('id,name\n4,""\n')
+
+
+class TestFileSystemSourceOfMaps(TestFileSystemSource):
+    config: ClassVar = {**TestFileSystemSource.config, "format": "json"}
+
+    def prepare(self, folder: Path) -> None:
+        (folder / "in").mkdir()
+        (folder / "in" / "a.json").write_text('{"a": 1}\n{"a": "x", "b": [1, null]}\n\nnull\n"text"')
+        (folder / "in" / "b.json").write_text('{"a": 5}\n{"c": {"d": 1.5}}\n')
 
 
 @pytest.mark.slow

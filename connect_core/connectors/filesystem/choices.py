@@ -24,6 +24,7 @@ from connect_core.connectors.filesystem.formats import (
     ParquetFormat,
     PlainFormat,
     RawFormat,
+    TextFormat,
 )
 from connect_core.connectors.filesystem.partitioners import (
     DailyPartitioner,
@@ -105,6 +106,7 @@ FORMATS: Choice[Format] = Choice(
         "json": JsonLinesFormat,
         "orc": OrcFormat,
         "raw": RawFormat,
+        "text": TextFormat,
         "envelope": EnvelopeFormat,
         "plain": PlainFormat,
     },

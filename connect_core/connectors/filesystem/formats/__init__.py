@@ -8,7 +8,8 @@ from connect_core.connectors.filesystem.formats.json_lines import JsonLinesForma
 from connect_core.connectors.filesystem.formats.lines import LineFormat
 from connect_core.connectors.filesystem.formats.orc import OrcFormat
 from connect_core.connectors.filesystem.formats.parquet import ParquetFormat
-from connect_core.connectors.filesystem.formats.raw import RawFormat
+from connect_core.connectors.filesystem.formats.raw import RawFormat, TextFormat
+from connect_core.connectors.filesystem.formats.reading import FormatReader, Span
 
 __all__ = [
     "AvroFormat",
@@ -16,6 +17,7 @@ __all__ = [
     "CsvFormat",
     "EnvelopeFormat",
     "Format",
+    "FormatReader",
     "FormatWriter",
     "JsonLinesFormat",
     "LineFormat",
@@ -23,4 +25,6 @@ __all__ = [
     "ParquetFormat",
     "PlainFormat",
     "RawFormat",
+    "Span",
+    "TextFormat",
 ]

@@ -15,6 +15,7 @@ from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Impor
 from connect_core.api.libraries import library
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.columns import ColumnKinds, field_names
+from connect_core.connectors.filesystem.formats.avro_reading import AvroReader
 from connect_core.connectors.filesystem.formats.avro_schema import avro_schema, plain_type
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.maps import formed, maps_to_pairs, pairs_to_maps
@@ -35,6 +36,7 @@ _READ_ROWS = 10_000
 class AvroFormat(ColumnFormat):
     """Records whose fields may each be null; maps of texts as maps, others as lists of key and value."""
 
+    reader = AvroReader
     extension = "avro"
     definition = ConfigDef().define(
         _CODEC,

@@ -10,6 +10,7 @@ from pyarrow import csv
 
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
 from connect_core.connectors.filesystem.columns import ColumnKinds, Kind, kind_of_type
+from connect_core.connectors.filesystem.formats.column_reading import CsvReader
 from connect_core.connectors.filesystem.formats.compression import (
     COMPRESSION,
     COMPRESSION_KEYS,
@@ -35,6 +36,7 @@ _NULL = "csv.null"
 class CsvFormat(ColumnFormat):
     """Texts in quotes, other values and nulls without; bytes in base64, maps and lists as JSON."""
 
+    reader = CsvReader
     definition = (
         ConfigDef(COMPRESSION_KEYS)
         .define(

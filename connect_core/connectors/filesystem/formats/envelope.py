@@ -44,6 +44,7 @@ def _joined_keys(first: ConfigDef, second: ConfigDef) -> ConfigDef:
 class EnvelopeFormat(JsonLinesFormat):
     """A line of JSON a record: ``{"key": …, "value": …, "offset": 7}``; one part alone may stand without its name."""
 
+    reader = None
     has_fields = False
     definition = _joined_keys(JsonLinesFormat.definition, _FIELD_KEYS).define(
         _ENVELOPE,

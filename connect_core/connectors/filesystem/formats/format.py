@@ -11,6 +11,7 @@ import pyarrow as pa
 from connect_core.api.batch import Batch
 from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch
 from connect_core.connectors.filesystem.columns import ColumnKinds
+from connect_core.connectors.filesystem.formats.reading import FormatReader
 from connect_core.connectors.filesystem.pluggable import Pluggable
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.storages.storage import Output
@@ -41,6 +42,8 @@ class Format(Pluggable, ABC):
     """How many rows are held back to be written at once."""
     has_fields: bool = True
     """Whether keys, headers and where a record was read can be stored besides the value."""
+    reader: type[FormatReader] | None = None
+    """What reads such files; without one the format can be written only."""
 
     @property
     @abstractmethod

@@ -26,8 +26,10 @@ from connect_core.connectors.filesystem.formats.compression import (
 )
 from connect_core.connectors.filesystem.formats.json_scalars import DECIMALS, TIMES, scalars_of
 from connect_core.connectors.filesystem.formats.json_values import json_bytes
+from connect_core.connectors.filesystem.formats.line_reading import JsonLinesReader
 from connect_core.connectors.filesystem.formats.lines import LineFormat
 from connect_core.connectors.filesystem.formats.maps import Scalars, formed, pairs_to_maps
+from connect_core.connectors.filesystem.formats.reading import FormatReader
 from connect_core.connectors.filesystem.rows import VALUE
 from connect_core.errors import DataError
 
@@ -40,6 +42,7 @@ _DECIMALS = "json.decimal.format"
 class JsonLinesFormat(LineFormat):
     """A record's value as it is: a field that is not there is not written, and types may differ from line to line."""
 
+    reader: type[FormatReader] | None = JsonLinesReader
     definition = (
         ConfigDef(COMPRESSION_KEYS)
         .define(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, Range, ValidString
 from connect_core.connectors.filesystem.columns import ColumnKinds
+from connect_core.connectors.filesystem.formats.column_reading import ParquetReader
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
 from connect_core.connectors.filesystem.storages.storage import Output
@@ -30,6 +31,7 @@ _READ_ROWS = 250_000
 class ParquetFormat(ColumnFormat):
     """Columns of Parquet's own types; a row group for each write."""
 
+    reader = ParquetReader
     definition = (
         ConfigDef()
         .define(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
 from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch
 from connect_core.connectors.filesystem.formats.compression import COMPRESSION, COMPRESSION_KEYS, ENDINGS
+from connect_core.connectors.filesystem.formats.line_reading import RawReader, TextReader
 from connect_core.connectors.filesystem.formats.lines import LineFormat
 from connect_core.connectors.filesystem.rows import VALUE
 from connect_core.errors import ConfigError, DataError
 
-__all__ = ["RawFormat"]
+__all__ = ["RawFormat", "TextFormat"]
 
 _EXTENSION = "format.bytearray.extension"
 _SEPARATOR = "format.bytearray.separator"
@@ -21,6 +23,7 @@ _SEPARATOR = "format.bytearray.separator"
 class RawFormat(LineFormat):
     """Bytes, or text in UTF-8, with a separator after each. Connect: ``ByteArrayFormat`` of Confluent's sinks."""
 
+    reader = RawReader
     has_fields = False
     definition = (
         ConfigDef(COMPRESSION_KEYS)
@@ -66,3 +69,33 @@ class RawFormat(LineFormat):
                 "StringConverter, or choose another format"
             )
         return rows.arrays[0].cast(pa.binary())
+
+
+class TextFormat(LineFormat):
+    """A line of text a record."""
+
+    reader = TextReader
+    has_fields = False
+    definition = COMPRESSION_KEYS
+
+    @property
+    def extension(self) -> str:
+        """``txt``, and how the compression ends names."""
+        return f"txt{ENDINGS[self.codec]}"
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Take the compression."""
+        self.codec = settings.get_string(COMPRESSION) or "none"
+
+    def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
+        """Return the texts; a null record has none, not even a line. Raises DataError for lines in it, and others."""
+        rows = rows_of_batch(batch, Extras())
+        if not rows.columns:
+            return pa.nulls(len(batch), pa.binary())
+        if rows.columns != ((VALUE, "string"),):
+            text = "the format text stores texts only; set value.converter to StringConverter, or choose another format"
+            raise DataError(text)
+        lines = rows.arrays[0].cast(pa.binary())
+        if pc.any(pc.match_substring_regex(rows.arrays[0], r"[\r\n]")).as_py():
+            raise DataError("a text has several lines, which the format text cannot tell from records; choose json")
+        return lines

@@ -5,16 +5,19 @@ from connect_core.connectors.filesystem.storages.gcs import GcsStorage
 from connect_core.connectors.filesystem.storages.hdfs import HdfsStorage
 from connect_core.connectors.filesystem.storages.local import LocalStorage
 from connect_core.connectors.filesystem.storages.s3 import S3Storage
+from connect_core.connectors.filesystem.storages.source_files import FileEntry, SourceFiles
 from connect_core.connectors.filesystem.storages.storage import Held, Output, Staging, Storage
 
 __all__ = [
     "AzureStorage",
+    "FileEntry",
     "GcsStorage",
     "HdfsStorage",
     "Held",
     "LocalStorage",
     "Output",
     "S3Storage",
+    "SourceFiles",
     "Staging",
     "Storage",
 ]

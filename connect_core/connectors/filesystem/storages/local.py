@@ -12,6 +12,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.connectors import link_free
 from connect_core.connectors.allowed_file import AllowedFile, allowed_folder
 from connect_core.connectors.control_store import LOCAL, ControlStore, write_durably
+from connect_core.connectors.filesystem.storages.local_source import LocalSource
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
 from connect_core.connectors.staged_file import StagedFile, Written, verify
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
@@ -42,6 +43,16 @@ class LocalStorage(Storage):
             error = ConfigError(_KEY, url, f"{existing} cannot be written; give it to the worker's user")
             raise RetriableError(str(error)) if is_at_work else error
         return cls(folder)
+
+    @classmethod
+    def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> LocalSource:
+        """Return the files of a folder within ``file.roots``, which need not exist yet. Raises ConfigError."""
+        folder = allowed_folder(_KEY, url, limits)
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(_KEY, url, f"{folder} is no folder; name the one the files are in")
+        if folder.exists() and not os.access(folder, os.R_OK | os.X_OK):
+            raise ConfigError(_KEY, url, f"{folder} cannot be read; let the worker's user read it")
+        return LocalSource(folder, limits)
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:

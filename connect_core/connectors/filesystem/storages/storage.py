@@ -20,6 +20,8 @@ from connect_core.api.config import ConfigDef
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.published import PublishedFiles
+from connect_core.connectors.filesystem.storages.source_files import SourceFiles
+from connect_core.errors import ConfigError
 
 __all__ = ["Held", "Output", "Staging", "Storage"]
 
@@ -115,6 +117,11 @@ class Storage(ABC):
     @abstractmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
         """Return the place of a URL as a text that tells it from all others; asks no server. Raises ConfigError."""
+
+    @classmethod
+    def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> SourceFiles:
+        """Return the files below a URL, to read. Raises ConfigError for one that may not be read."""
+        raise ConfigError("path", url, "files of this storage can be written only; copy them to another")
 
     @property
     @abstractmethod

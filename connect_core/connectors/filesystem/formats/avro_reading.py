@@ -1,0 +1,134 @@
+"""Avro container files, read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from connect_core.api.batch import Data
+from connect_core.api.config import AbstractConfig
+from connect_core.api.libraries import library
+from connect_core.connectors.filesystem.columns import Kind
+from connect_core.connectors.filesystem.formats.maps import formed, maps_to_pairs
+from connect_core.connectors.filesystem.formats.reading import FormatReader, Span, connect_columns, skipping
+from connect_core.errors import ConfigError, DataError, MissingLibraryError
+
+__all__ = ["AvroReader", "arrow_type"]
+
+_ROWS = 10_000
+_SCALARS: dict[str, pa.DataType] = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bytes": pa.binary(),
+    "string": pa.string(),
+    "enum": pa.string(),
+    "fixed": pa.binary(),
+}
+_LOGICAL: dict[str, pa.DataType] = {
+    "date": pa.date32(),
+    "time-millis": pa.time32("ms"),
+    "time-micros": pa.time64("us"),
+    "timestamp-millis": pa.timestamp("ms", "UTC"),
+    "timestamp-micros": pa.timestamp("us", "UTC"),
+    "uuid": pa.string(),
+}
+
+
+class AvroReader(FormatReader):
+    """Structs of the records' fields; values that are no records stand as they are."""
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Look for the library. Raises ConfigError."""
+        try:
+            library("fastavro", "avro")
+        except MissingLibraryError as error:
+            raise ConfigError("format", "avro", str(error)) from error
+
+    def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
+        """Return blocks of 10,000 records; a file is always read whole."""
+        try:
+            reader = library("fastavro", "avro").reader(file)
+        except (ValueError, EOFError, KeyError, TypeError) as error:
+            raise DataError(f"{name} is no Avro file: {error}; replace or remove it") from error
+        return skipping(_blocks(reader, name), skip)
+
+
+def _blocks(reader: Any, name: str) -> Iterator[Data]:
+    kind = arrow_type(reader.writer_schema, name, {})
+    form = maps_to_pairs(_shape(kind))
+    while True:
+        try:
+            some = list(islice(reader, _ROWS))
+        except (ValueError, EOFError, IndexError, OSError) as error:
+            raise DataError(f"{name} is broken: {error}; replace or remove it") from error
+        if not some:
+            return
+        try:
+            yield connect_columns(pa.array(formed(some, form), kind), _is_optional(reader.writer_schema))
+        except (pa.ArrowException, OverflowError, TypeError) as error:
+            raise DataError(f"{name} holds a value that is not of its schema: {error}") from error
+
+
+def arrow_type(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+    """Return the Arrow type of an Avro schema; ``known`` are named types. Raises DataError for a union of several."""
+    if isinstance(schema, list):
+        return _of_union(schema, file, known)
+    if isinstance(schema, str):
+        return known[schema] if schema in known else _SCALARS[schema]
+    if schema.get("logicalType") == "decimal":
+        return pa.decimal128(38, schema.get("scale", 0))
+    if schema.get("logicalType") in _LOGICAL:
+        return _LOGICAL[schema["logicalType"]]
+    return _of_map(schema, file, known)
+
+
+def _of_map(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+    kind = schema["type"]
+    if kind == "array":
+        return pa.list_(arrow_type(schema["items"], file, known))
+    if kind == "map":
+        return pa.map_(pa.string(), arrow_type(schema["values"], file, known))
+    if kind in ("record", "error"):
+        return _of_record(schema, file, known)
+    found = arrow_type(kind, file, known)
+    if "name" in schema:
+        known[schema["name"]] = found
+    return found
+
+
+def _of_union(schema: list[Any], file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+    some = [one for one in schema if one != "null"]
+    if len(some) > 1:
+        raise DataError(f"{file} has a union of several types, for which Connect has no schema; write it with one type")
+    return arrow_type(some[0], file, known) if some else pa.null()
+
+
+def _of_record(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:
+    fields = []
+    for field in schema["fields"]:
+        kind = arrow_type(field["type"], file, known)
+        fields.append(pa.field(field["name"], kind, nullable=_is_optional(field["type"])))
+    known[schema["name"]] = pa.struct(fields)
+    return known[schema["name"]]
+
+
+def _is_optional(schema: Any) -> bool:
+    return schema == "null" or (isinstance(schema, list) and "null" in schema)
+
+
+def _shape(kind: pa.DataType) -> Kind:
+    """Return where a type has maps; all scalars are alike."""
+    if pa.types.is_struct(kind):
+        return "struct", tuple((field.name, _shape(field.type)) for field in kind.fields)
+    if pa.types.is_list(kind):
+        return "list", _shape(kind.value_type)
+    if pa.types.is_map(kind):
+        return "map", "string", _shape(kind.item_type)
+    return "string"

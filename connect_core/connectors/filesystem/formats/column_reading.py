@@ -1,0 +1,181 @@
+"""Formats of columns, read: Parquet and CSV."""
+
+from __future__ import annotations
+
+import csv as lines
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from connect_core.api.batch import Data
+from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
+from connect_core.connectors.filesystem.formats.reading import (
+    FormatReader,
+    Span,
+    connect_columns,
+    decompressed,
+    skipping,
+)
+from connect_core.errors import ConfigError, DataError
+
+__all__ = ["CsvReader", "ParquetReader"]
+
+_ROWS = 10_000
+_BLOCK = 1024 * 1024
+_HEADER = "csv.header"
+_DELIMITER = "csv.delimiter"
+_NULL = "csv.null"
+_COLUMNS = "csv.columns"
+_TYPES = "csv.types"
+_KINDS: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "int8": pa.int8(),
+    "int16": pa.int16(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float32": pa.float32(),
+    "float64": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("ms", "UTC"),
+}
+
+
+class ParquetReader(FormatReader):
+    """Structs of the columns; a row group belongs to the span its first byte is in."""
+
+    is_split = True
+
+    def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
+        """Return blocks of 10,000 rows; row groups to be left out whole are not read."""
+        try:
+            with pq.ParquetFile(file) as parquet:
+                groups = list(_groups(parquet.metadata, span))
+                while groups and skip >= parquet.metadata.row_group(groups[0]).num_rows:
+                    skip -= parquet.metadata.row_group(groups.pop(0)).num_rows
+                blocks = parquet.iter_batches(_ROWS, row_groups=groups, use_threads=False) if groups else ()
+                yield from skipping((connect_columns(_structs(block)) for block in blocks), skip)
+        except pa.ArrowException as error:
+            raise DataError(f"{name} is no Parquet file that can be read: {error}; replace or remove it") from error
+
+
+class CsvReader(FormatReader):
+    """Structs of texts, or of the types given; what stands for null without quotes is null."""
+
+    definition = (
+        ConfigDef()
+        .define(
+            _HEADER,
+            ConfigType.BOOLEAN,
+            True,
+            importance=Importance.MEDIUM,
+            doc="Whether the first line of CSV files has the names of the columns.",
+        )
+        .define(
+            _COLUMNS,
+            ConfigType.LIST,
+            "",
+            importance=Importance.MEDIUM,
+            doc="The names of the columns of CSV files without a header.",
+        )
+        .define(
+            _TYPES,
+            ConfigType.LIST,
+            "",
+            importance=Importance.MEDIUM,
+            doc="Types of CSV columns, as in id:int64,at:timestamp; all others are string. There are: "
+            f"{', '.join(_KINDS)}.",
+        )
+        .define(
+            _DELIMITER,
+            ConfigType.STRING,
+            ",",
+            importance=Importance.MEDIUM,
+            doc="The one character between the values of a CSV line; write \\t for a tabulator.",
+        )
+        .define(
+            _NULL,
+            ConfigType.STRING,
+            "",
+            importance=Importance.MEDIUM,
+            doc="What stands for null in CSV files, without quotes.",
+        )
+    )
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Take the settings. Raises ConfigError for columns without names and types that there are not."""
+        self._header = bool(settings.get_boolean(_HEADER))
+        self._names = list(settings.get_list(_COLUMNS) or ())
+        if not self._header and not self._names:
+            raise ConfigError(
+                _COLUMNS, "", f"files without a header need names of columns; give them, or {_HEADER}=true"
+            )
+        self._types = dict(_typed(one) for one in settings.get_list(_TYPES) or ())
+        given = settings.get_string(_DELIMITER) or ""
+        self._delimiter = "\t" if given == "\\t" else given
+        if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\r\n':
+            raise ConfigError(_DELIMITER, given, "give one ASCII character that is no quote and no line end, such as ;")
+        self._null = settings.get_string(_NULL) or ""
+
+    def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
+        """Return blocks of 1 MB; a file is always read whole, as a line's end may stand in quotes."""
+        names = self._names if not self._header else self._first(file, name)
+        if not names:
+            return
+        try:
+            reader = csv.open_csv(decompressed(file, name), **self._options(names))
+            yield from skipping((connect_columns(_structs(block)) for block in reader), skip)
+        except pa.ArrowException as error:
+            raise DataError(f"{name} is no CSV file as the settings have it: {error}; correct it or them") from error
+
+    def _first(self, file: BinaryIO, name: str) -> list[str]:
+        """Return the names in the first line."""
+        text = io.TextIOWrapper(io.BufferedReader(decompressed(file, name)), "utf-8-sig", newline="")
+        try:
+            found = next(lines.reader(text, delimiter=self._delimiter), [])
+        except (UnicodeDecodeError, lines.Error, OSError) as error:
+            raise DataError(f"{name} begins with no line of CSV in UTF-8: {error}; correct or remove it") from error
+        finally:
+            text.detach()
+        file.seek(0)
+        return found
+
+    def _options(self, names: list[str]) -> dict[str, Any]:
+        return {
+            "read_options": csv.ReadOptions(
+                column_names=names, skip_rows=int(self._header), use_threads=False, block_size=_BLOCK
+            ),
+            "parse_options": csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            "convert_options": csv.ConvertOptions(
+                column_types={name: self._types.get(name, pa.string()) for name in names},
+                null_values=[self._null],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        }
+
+
+def _typed(text: str) -> tuple[str, pa.DataType]:
+    name, _, kind = text.rpartition(":")
+    if not name or kind not in _KINDS:
+        raise ConfigError(_TYPES, text, f"write a column's name, a colon and one of {', '.join(_KINDS)}")
+    return name, _KINDS[kind]
+
+
+def _structs(block: pa.RecordBatch) -> pa.StructArray:
+    """Return rows as structs none of which is null."""
+    return pa.StructArray.from_arrays(block.columns, fields=list(block.schema))
+
+
+def _groups(metadata: pq.FileMetaData, span: Span) -> Iterator[int]:
+    begin, end = span
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        column = row_group.column(0) if row_group.num_columns else None
+        place = 0 if column is None else column.dictionary_page_offset or column.data_page_offset
+        if begin <= place < end:
+            yield group

@@ -1,0 +1,93 @@
+"""How bytes become rows again: the contract of the reading side of formats."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.api.arrow import from_arrow_field, to_arrow_type
+from connect_core.api.batch import Columns, Data, Objects
+from connect_core.connectors.filesystem.pluggable import Pluggable
+from connect_core.errors import DataError
+
+__all__ = ["FormatReader", "Span", "compression_of", "connect_columns", "decompressed", "skipping"]
+
+Span = tuple[int, int]
+"""The bytes [begin, end) of a file."""
+
+_CODECS = {".gz": "gzip", ".zst": "zstd"}
+
+
+class FormatReader(Pluggable, ABC):
+    """Reads the files of one format. Used by one thread at a time; one object reads many files."""
+
+    is_split: bool = False
+    """Whether several may read one file, each the rows that begin in its span."""
+
+    @abstractmethod
+    def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
+        """Return the values of a file's rows, block by block, always in the same order.
+
+        file: seekable; span: the whole file where it ``is_split`` no more; skip: how many of its first rows to leave
+        out. A block's size does not depend on the file's. Raises DataError where the file is no file of this format.
+        """
+
+
+def compression_of(name: str) -> str | None:
+    """Return the codec that a file's name tells: gzip for .gz, zstd for .zst."""
+    return next((codec for ending, codec in _CODECS.items() if name.lower().endswith(ending)), None)
+
+
+def decompressed(file: BinaryIO, name: str) -> pa.NativeFile:
+    """Return the content of a file, decompressed where its name says so."""
+    source, codec = pa.PythonFile(_Open(file), "r"), compression_of(name)
+    return source if codec is None else pa.CompressedInputStream(source, codec)
+
+
+class _Open:
+    """A file that pyarrow does not close when it lets go of it: it may be read again from its start."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read, self.seek, self.tell = file.read, file.seek, file.tell
+
+    def close(self) -> None:
+        """Leave the file to whoever opened it."""
+
+
+def skipping(blocks: Iterator[Data], skip: int) -> Iterator[Data]:
+    """Return the blocks without their first rows."""
+    for block in blocks:
+        if skip >= len(block):
+            skip -= len(block)
+        elif skip:
+            yield _rest(block, skip)
+            skip = 0
+        else:
+            yield block
+
+
+def connect_columns(array: pa.Array, nullable: bool = False) -> Columns:
+    """Return a column in the Arrow type of its Connect schema. Raises DataError for types and values without one.
+
+    Points in time lose what is finer than milliseconds.
+    """
+    schema = from_arrow_field(pa.field("value", array.type, nullable=nullable))
+    kind = to_arrow_type(schema)
+    if array.type != kind:
+        try:
+            array = array.cast(options=pc.CastOptions(kind, allow_time_truncate=True))
+        except pa.ArrowException as error:
+            raise DataError(f"a value has no place in Connect's schema: {error}") from error
+    return Columns(schema, array)
+
+
+def _rest(block: Data, skip: int) -> Data:
+    if isinstance(block, Columns):
+        return Columns(block.schema, block.array.slice(skip))
+    return Objects(block.schemas[skip:], block.values[skip:])

@@ -1,0 +1,159 @@
+"""Rows that FileSystemSink wrote with keys, headers and places, made records again."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.batch import Columns, Data, Objects
+from connect_core.api.data import OPTIONAL_BYTES_SCHEMA, STRING_SCHEMA
+from connect_core.api.headers import Headers
+from connect_core.connectors.filesystem.formats.reading import connect_columns
+from connect_core.connectors.filesystem.rows import VALUE
+from connect_core.errors import DataError
+
+__all__ = ["Restored", "Restoring"]
+
+_KEY, _TOPIC, _PARTITION, _OFFSET, _TIMESTAMP, _HEADERS = (
+    "_key",
+    "_topic",
+    "_partition",
+    "_offset",
+    "_timestamp",
+    "_headers",
+)
+_PLACE = (_TOPIC, _PARTITION, _OFFSET, _TIMESTAMP)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The parts of some records. ``topic`` (string), ``partition`` (int32), ``timestamp`` (int64): none if not kept."""
+
+    value: Data
+    key: Data
+    topic: pa.Array | None = None
+    partition: pa.Array | None = None
+    timestamp: pa.Array | None = None
+    headers: tuple[Headers, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """Which columns become something else than fields of the value."""
+
+    key: bool = False
+    metadata: bool = False
+    headers: bool = False
+    header_bytes: bool = False
+    unwrap: bool = False
+
+    def restored(self, data: Data) -> Restored:
+        """Return the parts of records. Raises DataError where a wanted column is missing or of another type."""
+        if not (self.key or self.metadata or self.headers or self.unwrap):
+            return Restored(data, Columns(None, pa.nulls(len(data))))
+        return self._of_columns(data) if isinstance(data, Columns) else self._of_maps(data)
+
+    @property
+    def _taken(self) -> tuple[str, ...]:
+        wanted = ((self.key, (_KEY,)), (self.metadata, _PLACE), (self.headers, (_HEADERS,)))
+        return tuple(name for is_wanted, names in wanted if is_wanted for name in names)
+
+    def _of_columns(self, data: Columns) -> Restored:
+        array = data.array
+        if not pa.types.is_struct(array.type):
+            raise DataError("rows have no columns: include.key, include.metadata and include.headers need them")
+        columns = dict(zip(array.type.names, array.flatten(), strict=True))
+        taken = self._checked(columns)
+        rest = {name: column for name, column in columns.items() if name not in taken}
+        nothing = Columns(None, pa.nulls(len(array)))
+        headers = taken.get(_HEADERS)
+        return Restored(
+            value=self._value(rest, array),
+            key=connect_columns(taken[_KEY], nullable=True) if self.key else nothing,
+            topic=taken[_TOPIC].cast(pa.string()) if self.metadata else None,
+            partition=taken[_PARTITION].cast(pa.int32()) if self.metadata else None,
+            timestamp=_millis_of(taken[_TIMESTAMP]) if self.metadata else None,
+            headers=None if headers is None else tuple(self._headers(one) for one in headers.to_pylist()),
+        )
+
+    def _checked(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        missing = [name for name in self._taken if name not in columns]
+        if missing:
+            raise DataError(f"rows have no column {missing[0]}; set the include setting that asks for it to false")
+        return {name: columns[name] for name in self._taken}
+
+    def _value(self, rest: Mapping[str, pa.Array], array: pa.StructArray) -> Columns:
+        if not self.unwrap:
+            fields = [array.type.field(name).with_name(name) for name in rest]
+            return connect_columns(pa.StructArray.from_arrays(list(rest.values()), fields=fields))
+        if not set(rest) <= {VALUE}:
+            names = ", ".join(name for name in rest if name != VALUE)
+            raise DataError(f"rows have columns besides value: {names}; set unwrap.value=false")
+        # Where all values of a file are null it has no column of them.
+        column = rest.get(VALUE)
+        if column is None or pa.types.is_null(column.type):
+            return Columns(OPTIONAL_BYTES_SCHEMA, pa.nulls(len(array), pa.binary()))
+        return connect_columns(column, nullable=True)
+
+    def _of_maps(self, data: Objects) -> Restored:
+        parts = [self._checked(_map(value)) for value in data.values]
+        values = [self._bare({k: v for k, v in value.items() if k not in self._taken}) for value in data.values]
+        none = [None] * len(values)
+        return Restored(
+            value=Objects(none, values),
+            key=Objects(none, [part[_KEY] for part in parts] if self.key else none),
+            topic=pa.array([part[_TOPIC] for part in parts], pa.string()) if self.metadata else None,
+            partition=pa.array([part[_PARTITION] for part in parts], pa.int32()) if self.metadata else None,
+            timestamp=pa.array([_millis(part[_TIMESTAMP]) for part in parts], pa.int64()) if self.metadata else None,
+            headers=tuple(self._headers(part[_HEADERS]) for part in parts) if self.headers else None,
+        )
+
+    def _bare(self, value: dict[str, Any]) -> Any:
+        return value.get(VALUE) if self.unwrap else value
+
+    def _headers(self, given: Sequence[Mapping[str, Any]] | None) -> Headers:
+        headers = Headers()
+        for one in given or ():
+            value = one["value"]
+            if self.header_bytes:
+                headers.add(one["name"], _decoded(value), OPTIONAL_BYTES_SCHEMA)
+            else:
+                headers.add(one["name"], value, None if value is None else STRING_SCHEMA)
+        return headers
+
+
+def _map(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError("a line is no JSON object: include.key, include.metadata and include.headers need one")
+    return value
+
+
+def _millis_of(array: pa.Array) -> pa.Array:
+    if pa.types.is_timestamp(array.type):
+        return array.cast(pa.timestamp("ms", array.type.tz)).cast(pa.int64())
+    if pa.types.is_string(array.type):
+        return pa.array([_millis(text) for text in array.to_pylist()], pa.int64())
+    return array.cast(pa.int64())
+
+
+def _millis(value: Any) -> int | None:
+    """Return milliseconds since 1970 of a number or of ISO 8601."""
+    if value is None or isinstance(value, int):
+        return value
+    try:
+        return round(datetime.fromisoformat(str(value)).timestamp() * 1000)
+    except ValueError as error:
+        raise DataError(f"_timestamp is {value!r}, which is no time of ISO 8601") from error
+
+
+def _decoded(value: str | None) -> bytes | None:
+    try:
+        return None if value is None else base64.b64decode(value, validate=True)
+    except binascii.Error as error:
+        raise DataError("a header's value is no base64; set headers.in.base64=false") from error
