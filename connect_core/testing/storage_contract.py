@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from connect_core.connectors.filesystem.side_by_side import for_each
-from connect_core.connectors.filesystem.storages import Held, Staging, Storage
+from connect_core.connectors.filesystem.storages import FileEntry, Held, SourceFiles, Staging, Storage
+from connect_core.connectors.filesystem.storages.source_files import FileChangedError, FileGoneError
 from connect_core.errors import ConnectError
 
 __all__ = ["StorageContract"]
@@ -28,6 +30,10 @@ class StorageContract:
     def content(self, folder: Path, name: str) -> bytes:
         """Return what a visible file holds."""
         raise NotImplementedError("content(): read the file as a reader does")
+
+    def source(self, folder: Path) -> SourceFiles | None:
+        """Return the same place to read from; ``None``: this storage is only written."""
+        return None
 
     def staging(self, folder: Path) -> Staging:
         """Return the staged files of an interval."""
@@ -184,3 +190,60 @@ class StorageContract:
         held = self.hold(tmp_path)
         with pytest.raises(ConnectError):
             self.staging(tmp_path).publish(held, "../outside")
+
+    def test_source_lists_what_readers_see(self, tmp_path: Path) -> None:
+        """With sizes and versions; nothing hidden, and nothing that is staged."""
+        source = self.source(tmp_path)
+        if source is None:
+            return
+        assert list(source.listed()) == []
+        for name, size in (("t/p/f", 4), ("t/é a+%41.txt", 9), ("t/_SUCCESS", 1), ("t/.x", 1), ("t/p/f.tmp", 1)):
+            self._publish(tmp_path, name, b"a" * size)
+        self.hold(tmp_path, name="2-b/0")
+        found = sorted(source.listed(), key=lambda entry: entry.name)
+        assert [(entry.name, entry.size) for entry in found] == [("t/p/f", 4), ("t/é a+%41.txt", 9)]
+        assert {entry.version for entry in found} == {entry.version for entry in source.listed()}
+        assert all(abs(time.time() - entry.modified / 1e9) < 600 for entry in found), "in nanoseconds since 1970"
+
+    def test_source_reads_any_bytes(self, tmp_path: Path) -> None:
+        """From any place, and again."""
+        source = self.source(tmp_path)
+        if source is None:
+            return
+        data = bytes(range(256)) * 12_000
+        self._publish(tmp_path, "t/p/f", data)
+        (entry,) = source.listed()
+        with source.open(entry) as file:
+            for begin, length in ((0, 10), (2_900_000, 5), (1_000_000, 1_500_000), (len(data) - 3, 100), (7, 0)):
+                file.seek(begin)
+                assert file.read(length) == data[begin : begin + length]
+            file.seek(0)
+            assert file.read() == data
+        source.check(entry)
+
+    def test_source_tells_another_version(self, tmp_path: Path) -> None:
+        """Nothing is read of a file that was replaced or removed since it was listed."""
+        source = self.source(tmp_path)
+        if source is None:
+            return
+        self._publish(tmp_path, "t/p/f", b"data")
+        (entry,) = source.listed()
+        self._publish(tmp_path, "t/p/f", b"newer", "2-b/0")
+        with pytest.raises(FileChangedError):
+            self._read(source, entry)
+        (newer,) = source.listed()
+        assert newer.version != entry.version
+        assert self._read(source, newer) == b"newer"
+        self.storage(tmp_path).unmark("t/p/f")
+        with pytest.raises(FileGoneError):
+            self._read(source, newer)
+
+    def _publish(self, folder: Path, name: str, data: bytes, staged: str = "") -> None:
+        held = self.hold(folder, data, staged or f"1-{name.replace('/', '-')}/0", name)
+        self.staging(folder).publish(held, name)
+
+    def _read(self, source: SourceFiles, entry: FileEntry) -> bytes:
+        with source.open(entry) as file:
+            data = file.read()
+        source.check(entry)
+        return data

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
 
-from connect_core.api import SinkRecord
+from connect_core.api import SinkRecord, WorkerLimits
 from connect_core.api.data import BYTES_SCHEMA, STRING_SCHEMA
 from connect_core.connectors.filesystem.formats import (
     AvroFormat,
@@ -34,7 +34,7 @@ from connect_core.connectors.filesystem.partitioners import (
     HourlyPartitioner,
     TimeBasedPartitioner,
 )
-from connect_core.connectors.filesystem.storages import LocalStorage
+from connect_core.connectors.filesystem.storages import LocalStorage, SourceFiles
 from connect_core.testing import FormatContract, PartitionerContract, StorageContract, sink_records
 
 
@@ -151,6 +151,9 @@ class TestHourly(PartitionerContract):
 class TestLocal(StorageContract):
     def storage(self, folder: Path) -> LocalStorage:
         return LocalStorage(folder)
+
+    def source(self, folder: Path) -> SourceFiles:
+        return LocalStorage.open_source(str(folder), {}, WorkerLimits((folder,)))
 
     def listed(self, folder: Path) -> list[str]:
         places = (place.relative_to(folder).as_posix() for place in folder.rglob("*") if place.is_file())

@@ -15,7 +15,7 @@ import pytest
 
 from connect_core.api import SchemaBuilder, Struct, WorkerLimits
 from connect_core.api.data import INT32_SCHEMA, Int32
-from connect_core.connectors.filesystem.storages import AzureStorage
+from connect_core.connectors.filesystem.storages import AzureStorage, SourceFiles
 from connect_core.errors import ConfigError, RetriableError
 from connect_core.testing import StorageContract
 from tests.connectors.filesystem.test_sink import Crash, CrashingCommitter, Export, json_of, numbered
@@ -93,6 +93,9 @@ class TestAzure(StorageContract):
 
     def storage(self, folder: Path) -> AzureStorage:
         return AzureStorage.open(url_of(folder), config_of(self.endpoint), LIMITS, is_at_work=True)
+
+    def source(self, folder: Path) -> SourceFiles:
+        return AzureStorage.open_source(url_of(folder), config_of(self.endpoint), LIMITS)
 
     def listed(self, folder: Path) -> list[str]:
         return listed(self.endpoint, folder)

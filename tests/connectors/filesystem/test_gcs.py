@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.api import WorkerLimits
-from connect_core.connectors.filesystem.storages import GcsStorage
+from connect_core.connectors.filesystem.storages import GcsStorage, SourceFiles
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.testing import StorageContract
 from tests.connectors.filesystem.test_sink import Crash, CrashingCommitter, Export, json_of, numbered
@@ -98,6 +98,9 @@ class TestGcs(StorageContract):
 
     def storage(self, folder: Path) -> GcsStorage:
         return GcsStorage.open(url_of(folder), {"gcs.endpoint": self.endpoint}, LIMITS, is_at_work=True)
+
+    def source(self, folder: Path) -> SourceFiles:
+        return GcsStorage.open_source(url_of(folder), {"gcs.endpoint": self.endpoint}, LIMITS)
 
     def listed(self, folder: Path) -> list[str]:
         return listed(self.endpoint, folder)
@@ -232,7 +235,7 @@ def test_without_the_wheel_its_name_is_told() -> None:
     code = (
         "import sys; sys.modules['google.cloud.storage'] = None\n"
         "from connect_core.api import WorkerLimits\n"
-        "from connect_core.connectors.filesystem.storages import GcsStorage\n"
+        "from connect_core.connectors.filesystem.storages import GcsStorage, SourceFiles\n"
         "GcsStorage.open('gs://b/x', {'gcs.endpoint': 'http://127.0.0.1:1'}, WorkerLimits())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.api import WorkerLimits
-from connect_core.connectors.filesystem.storages import HdfsStorage
+from connect_core.connectors.filesystem.storages import HdfsStorage, SourceFiles
 from connect_core.errors import ConfigError, RetriableError
 from connect_core.testing import StorageContract
 from tests.connectors.filesystem.hdfs_cluster import HdfsCluster, hdfs_cluster
@@ -56,6 +56,9 @@ class TestHdfs(StorageContract):
 
     def storage(self, folder: Path) -> HdfsStorage:
         return opened(self.cluster, folder)
+
+    def source(self, folder: Path) -> SourceFiles:
+        return HdfsStorage.open_source(f"{self.cluster.url}{folder}/lake", {}, LIMITS)
 
     def listed(self, folder: Path) -> list[str]:
         return listed(self.cluster, folder)

@@ -20,6 +20,7 @@ from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.azure_client import BLOCK, AzureContainer, AzureLogin
 from connect_core.connectors.filesystem.storages.bucket_url import BucketUrl, placed
 from connect_core.connectors.filesystem.storages.object_control import ObjectControlStore
+from connect_core.connectors.filesystem.storages.object_source import ObjectSource
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
@@ -79,17 +80,19 @@ class AzureStorage(Storage):
         cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False
     ) -> AzureStorage:
         """Return the storage of a folder. Raises ConfigError, at work RetriableError."""
-        address, container, root = _address(url, config)
-        ensure_allowed_host(_KEY, urlsplit(address).hostname or "", limits)
-        parsed = AbstractConfig(cls.definition, config)
-        account_key, token = parsed.get_password(_ACCOUNT_KEY), parsed.get_password(_SAS)
-        login = AzureLogin(address, account_key.value if account_key else None, token.value if token else None)
-        storage = cls(AzureContainer(login, container), root, "/".join(url.split("/")[:3]))
+        container, root = _opened(url, config, limits)
+        storage = cls(container, root, "/".join(url.split("/")[:3]))
         try:
             storage._check(is_tried=not is_at_work)
         except ConnectError as error:
             raise error if is_at_work else ConfigError(_KEY, url, str(error)) from error
         return storage
+
+    @classmethod
+    def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> ObjectSource:
+        """Return the blobs of a folder. Raises ConfigError, also for a host this worker may not call."""
+        container, root = _opened(url, config, limits)
+        return ObjectSource(root, container.listed, container.piece_of)
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
@@ -131,6 +134,16 @@ class AzureStorage(Storage):
             trial = placed(self._root, f"_connect/+tmp/{secrets.token_hex(8)}.trial")
             self._container.put(trial, b"")
             self._container.remove(trial)
+
+
+def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[AzureContainer, Path]:
+    """Return the container and folder of a URL. Raises ConfigError for a host that is not allowed."""
+    address, container, root = _address(url, config)
+    ensure_allowed_host(_KEY, urlsplit(address).hostname or "", limits)
+    parsed = AbstractConfig(AzureStorage.definition, config)
+    account_key, token = parsed.get_password(_ACCOUNT_KEY), parsed.get_password(_SAS)
+    login = AzureLogin(address, account_key.value if account_key else None, token.value if token else None)
+    return AzureContainer(login, container), root
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from connect_core.connectors.filesystem.storages.object_source import ListedObject, changed
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
 if TYPE_CHECKING:
@@ -86,6 +87,27 @@ class AzureContainer:
             data: bytes = self._container.download_blob(name, start, length).readall()
             return data
         raise FileNotFoundError(name)
+
+    def piece_of(self, name: str, etag: str, start: int, length: int) -> bytes:
+        """Return some bytes of a blob of an etag. Raises FileNotFoundError, FileChangedError."""
+        from azure.core import MatchConditions
+        from azure.core.exceptions import ResourceModifiedError
+
+        with self._calling(), _absent():
+            condition = {"etag": etag, "match_condition": MatchConditions.IfNotModified}
+            try:
+                data: bytes = self._container.download_blob(name, start, length, **condition).readall()
+            except ResourceModifiedError as error:
+                raise changed(name) from error
+            return data
+        raise FileNotFoundError(name)
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """Return the blobs whose names begin so; folders of a hierarchical namespace are none."""
+        with self._calling():
+            for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"]):
+                if (one.metadata or {}).get("hdi_isfolder") != "true":
+                    yield ListedObject(str(one.name), int(one.size), one.last_modified, str(one.etag))
 
     def create(self, name: str, data: bytes) -> None:
         """Write a blob unless there is one."""

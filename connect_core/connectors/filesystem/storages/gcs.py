@@ -19,6 +19,7 @@ from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.bucket_url import BucketUrl, placed
 from connect_core.connectors.filesystem.storages.gcs_client import CHUNK, GcsBucket, GcsLogin
 from connect_core.connectors.filesystem.storages.object_control import ObjectControlStore
+from connect_core.connectors.filesystem.storages.object_source import ObjectSource
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
@@ -76,17 +77,19 @@ class GcsStorage(Storage):
     def open(cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> GcsStorage:
         """Return the storage of a prefix. Raises ConfigError, at work RetriableError."""
         place = BucketUrl.of(_KEY, url, _FORM)
-        parsed = AbstractConfig(cls.definition, config)
-        endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
-        ensure_allowed_host(_ENDPOINT, (urlsplit(endpoint).hostname if endpoint else _HOST) or "", limits)
-        secret = parsed.get_password(_JSON)
-        login = GcsLogin(endpoint, file and str(allowed_path(_FILE, file, limits)), secret.value if secret else None)
-        storage = cls(GcsBucket(login, place.bucket), place.root)
+        storage = cls(GcsBucket(_login(config, limits), place.bucket), place.root)
         try:
             storage._check(is_tried=not is_at_work)
         except ConnectError as error:
             raise error if is_at_work else ConfigError(_KEY, url, str(error)) from error
         return storage
+
+    @classmethod
+    def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> ObjectSource:
+        """Return the objects of ``gs://bucket/prefix``. Raises ConfigError, also for a host that is not allowed."""
+        place = BucketUrl.of(_KEY, url, _FORM)
+        bucket = GcsBucket(_login(config, limits), place.bucket)
+        return ObjectSource(place.root, bucket.listed, bucket.piece_of)
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
@@ -129,6 +132,15 @@ class GcsStorage(Storage):
             trial = placed(self._root, f"_connect/+tmp/{secrets.token_hex(8)}.trial")
             self._bucket.put(trial, b"")
             self._bucket.remove(trial)
+
+
+def _login(config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
+    """Return where and as whom the API is called. Raises ConfigError for a host or file that is not allowed."""
+    parsed = AbstractConfig(GcsStorage.definition, config)
+    endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
+    ensure_allowed_host(_ENDPOINT, (urlsplit(endpoint).hostname if endpoint else _HOST) or "", limits)
+    secret = parsed.get_password(_JSON)
+    return GcsLogin(endpoint, file and str(allowed_path(_FILE, file, limits)), secret.value if secret else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from connect_core.connectors.filesystem.storages.object_source import ListedObject, changed
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
 if TYPE_CHECKING:
@@ -80,6 +81,26 @@ class GcsBucket:
             if data is None:
                 raise FileNotFoundError(name)
             return data
+
+    def piece_of(self, name: str, generation: str, start: int, length: int) -> bytes:
+        """Return some bytes of a generation of an object. Raises FileNotFoundError, FileChangedError."""
+        from google.api_core.exceptions import PreconditionFailed
+
+        wanted = {"start": start, "end": start + length - 1, "if_generation_match": int(generation), **self._limits()}
+        with self._calling():
+            try:
+                data: bytes | None = self._found(lambda: self._bucket.blob(name).download_as_bytes(**wanted))
+            except PreconditionFailed as error:
+                raise changed(name) from error
+            if data is None:
+                raise FileNotFoundError(name)
+            return data
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """Return the objects whose names begin so."""
+        with self._calling():
+            for blob in self._bucket.list_blobs(prefix=prefix, **self._limits()):
+                yield ListedObject(str(blob.name), int(blob.size), blob.updated, str(blob.generation))
 
     def create(self, name: str, data: bytes) -> None:
         """Write an object unless there is one, whose generation is 0 until then."""

@@ -18,6 +18,7 @@ from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.hdfs_address import CONF_DIR, HdfsAddress
 from connect_core.connectors.filesystem.storages.hdfs_client import HdfsClient
 from connect_core.connectors.filesystem.storages.hdfs_control import HdfsControlStore
+from connect_core.connectors.filesystem.storages.hdfs_source import HdfsSource
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
@@ -63,11 +64,7 @@ class HdfsStorage(Storage):
         cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False
     ) -> HdfsStorage:
         """Return the storage of a folder. Raises ConfigError, at work RetriableError."""
-        parsed = AbstractConfig(cls.definition, config)
-        address = HdfsAddress.of(url, parsed.get_string(CONF_DIR))
-        for host in address.hosts:
-            ensure_allowed_host(_KEY, host, limits)
-        storage = cls(HdfsClient(address, (parsed.get_int(_TIMEOUT) or 0) / 1000), Path(address.folder))
+        storage = cls(*_opened(url, config, limits))
         try:
             storage._check(url, is_tried=not is_at_work)
         except ConfigError as error:
@@ -75,6 +72,11 @@ class HdfsStorage(Storage):
         except ConnectError as error:
             raise error if is_at_work else ConfigError(_KEY, url, str(error)) from error
         return storage
+
+    @classmethod
+    def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> HdfsSource:
+        """Return the files of a folder. Raises ConfigError, also for a host this worker may not call."""
+        return HdfsSource(*_opened(url, config, limits))
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:
@@ -130,6 +132,15 @@ class HdfsStorage(Storage):
                 self._client.make_folders(trial)
                 self._client.remove(trial)
             return
+
+
+def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[HdfsClient, Path]:
+    """Return a client and the folder of a URL. Raises ConfigError for a host that is not allowed."""
+    parsed = AbstractConfig(HdfsStorage.definition, config)
+    address = HdfsAddress.of(url, parsed.get_string(CONF_DIR))
+    for host in address.hosts:
+        ensure_allowed_host(_KEY, host, limits)
+    return HdfsClient(address, (parsed.get_int(_TIMEOUT) or 0) / 1000), Path(address.folder)
 
 
 @dataclass(frozen=True, slots=True)

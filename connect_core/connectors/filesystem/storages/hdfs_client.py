@@ -57,6 +57,13 @@ class HdfsClient:
             return []
         return sorted((one.path.rpartition("/")[2], bool(one.isdir)) for one in found)
 
+    def statuses(self, folder: str) -> list[hdfs_native.FileStatus]:
+        """Return what is known of all that is in a folder; nothing if it is not there."""
+        try:
+            return self._call(lambda native: list(native.list_status(folder)))
+        except FileNotFoundError:
+            return []
+
     def make_folders(self, place: str) -> None:
         """Make a folder and those above it, unless they are there."""
         self._call(lambda native: native.mkdirs(place, create_parent=True))

@@ -9,7 +9,7 @@ import pytest
 from moto.s3.models import s3_backends
 
 from connect_core.api import WorkerLimits
-from connect_core.connectors.filesystem.storages import Held, S3Storage
+from connect_core.connectors.filesystem.storages import Held, S3Storage, SourceFiles
 from connect_core.connectors.filesystem.storages.s3 import staging
 from connect_core.connectors.filesystem.storages.s3.uploads import part_size
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
@@ -28,6 +28,10 @@ class Contract(StorageContract):
 
     def storage(self, folder: Path) -> S3Storage:
         return self.server.storage(folder.name)
+
+    def source(self, folder: Path) -> SourceFiles:
+        config = self.server.config(folder.name)
+        return S3Storage.open_source(config["path"], config, WorkerLimits())
 
     def listed(self, folder: Path) -> list[str]:
         return self.server.listed(folder.name)

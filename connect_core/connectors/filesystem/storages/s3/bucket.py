@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
+from connect_core.connectors.filesystem.storages.object_source import ListedObject, changed
 from connect_core.connectors.filesystem.storages.s3.client import client_of, sent
 from connect_core.connectors.filesystem.storages.s3.settings import S3Settings
 from connect_core.errors import ConnectError, RetriableError
@@ -67,16 +68,19 @@ class Bucket:
 
         return self._send(key, "cannot be read", read, _ABSENT)
 
-    def piece(self, key: str, start: int, length: int) -> bytes:
-        """Return some bytes of an object. Raises FileNotFoundError."""
+    def piece(self, key: str, start: int, length: int, etag: str = "") -> bytes:
+        """Return some bytes of an object, of an etag if given. Raises FileNotFoundError, FileChangedError."""
         wanted = {"Bucket": self.name, "Key": key, "Range": f"bytes={start}-{start + length - 1}"}
+        wanted |= {"IfMatch": etag} if etag else {}
 
         def read() -> bytes:
             content: bytes = self._client.get_object(**wanted)["Body"].read()
             return content
 
-        found = self._send(key, "cannot be read", read, _ABSENT)
+        found = self._send(key, "cannot be read", read, _ABSENT | _TAKEN if etag else _ABSENT)
         if found is None:
+            if etag and self.head(key) is not None:
+                raise changed(self.place(key))
             raise FileNotFoundError(self.place(key))
         return found
 
@@ -127,6 +131,12 @@ class Bucket:
         """Remove objects, those that are there."""
         for first in range(0, len(keys), _MOST_DELETED):
             self._delete(keys[first : first + _MOST_DELETED])
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """Return all objects whose keys begin with a prefix."""
+        for page in self._pages(prefix, {}):
+            for entry in page.get("Contents", ()):
+                yield ListedObject(entry["Key"], entry["Size"], entry["LastModified"], entry["ETag"])
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Return all keys that begin with a prefix."""

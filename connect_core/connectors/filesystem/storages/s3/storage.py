@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_host import ensure_allowed_host
+from connect_core.connectors.filesystem.storages.object_source import ObjectSource
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
 from connect_core.connectors.filesystem.storages.s3.client import client_of
@@ -82,6 +83,19 @@ class S3Storage(Storage):
         if not is_at_work:
             storage._try(url)
         return storage
+
+    @classmethod
+    def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> ObjectSource:
+        """Return the objects of ``s3://bucket/prefix``. Raises ConfigError, also for a host that is not allowed."""
+        name, prefix = bucket_and_prefix(_KEY, url)
+        settings = S3Settings.of(config)
+        _ensure_allowed(settings, limits)
+        bucket = Bucket(name, settings)
+        return ObjectSource(
+            Path(prefix),
+            bucket.listed,
+            lambda key, etag, start, length: bucket.piece(key, start, length, etag),
+        )
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:

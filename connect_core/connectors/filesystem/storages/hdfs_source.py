@@ -1,0 +1,69 @@
+"""Files of HDFS to read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from connect_core.connectors.filesystem.storages.hdfs_client import HdfsClient
+from connect_core.connectors.filesystem.storages.source_files import (
+    FileChangedError,
+    FileEntry,
+    FileGoneError,
+    SourceFiles,
+    is_skipped,
+)
+
+if TYPE_CHECKING:
+    import hdfs_native
+
+__all__ = ["HdfsSource"]
+
+_PIECE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class HdfsSource(SourceFiles):
+    """Files below a folder. One that is appended to has another length, or time, once it is closed."""
+
+    client: HdfsClient
+    root: Path
+
+    def listed(self) -> Iterator[FileEntry]:
+        """Walk the folder."""
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            for status in self.client.statuses(str(self.root / folder)):
+                bare = status.path.rpartition("/")[2]
+                if is_skipped(bare):
+                    continue
+                if status.isdir:
+                    folders.append(f"{folder}{bare}/")
+                else:
+                    yield _entry(f"{folder}{bare}", status)
+
+    def open(self, entry: FileEntry) -> BinaryIO:
+        """Open a file."""
+        self.check(entry)
+        try:
+            return cast(BinaryIO, io.BufferedReader(self.client.open(str(self.root / entry.name)), _PIECE))
+        except FileNotFoundError as error:
+            raise FileGoneError(f"{entry.name} is gone") from error
+
+    def check(self, entry: FileEntry) -> None:
+        """Compare length and time of modification with those listed."""
+        status = self.client.status(str(self.root / entry.name))
+        if status is None:
+            raise FileGoneError(f"{entry.name} is gone")
+        if status.isdir or _entry(entry.name, status).version != entry.version:
+            raise FileChangedError(f"{entry.name} has changed")
+
+
+def _entry(name: str, status: hdfs_native.FileStatus) -> FileEntry:
+    modified = int(status.modification_time) * 1_000_000
+    version = f"{int(status.modification_time):x}-{int(status.length):x}"
+    return FileEntry(name, int(status.length), modified, modified, version)
