@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from connect_core.api.records import TopicPartition
+from connect_core.api.recount import Difference
 from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
 from connect_core.herder.tiling import Chain
 from connect_core.herder.topic_ends import Ends
 
-__all__ = ["PartitionCount", "count_partitions"]
+__all__ = ["PartitionCount", "beyond", "count_partitions"]
 
 _OFFSETS = (
     "offsets are no count of records: transactions, aborted records and compaction leave offsets without one, and "
@@ -23,8 +24,8 @@ _OFFSETS = (
 class PartitionCount:
     """One topic partition. ``offsets``: the lengths of the committed ranges from ``start`` to ``end``, added up.
 
-    ``earliest`` and ``stable`` are Kafka's now, ``retained`` how many offsets of [start, end) it still has; null where
-    Kafka does not tell, or has another topic of this name.
+    ``earliest``, ``stable`` and ``latest`` are Kafka's now, ``retained`` how many offsets of [start, end) it still has;
+    null where Kafka does not tell, or has another topic of this name.
     """
 
     topic: str
@@ -35,6 +36,7 @@ class PartitionCount:
     offsets: int
     earliest: int | None = None
     stable: int | None = None
+    latest: int | None = None
     retained: int | None = None
 
 
@@ -47,6 +49,14 @@ def count_partitions(
     ends, notes = _ends(herder, {part.topic for part, _ in chains})
     found = [_counted(part, topic_id, chain, ends) for (part, topic_id), chain in sorted(chains.items())]
     return found, {*notes, _OFFSETS}
+
+
+def beyond(partitions: Iterable[PartitionCount]) -> Iterator[Difference]:
+    """Yield the partitions whose committed offsets Kafka has never had, or has lost at their end."""
+    for one in partitions:
+        if one.latest is not None and one.end > one.latest:
+            said, found = f"committed up to {one.end}", f"Kafka's end is {one.latest}"
+            yield Difference("kafka", f"{one.topic}-{one.partition}", said, found)
 
 
 def _ends(herder: Herder, topics: set[str]) -> tuple[Ends, set[str]]:
@@ -64,4 +74,4 @@ def _counted(part: TopicPartition, topic_id: str, chain: Chain, ends: Ends) -> P
     if end is None or (topic_id and end.topic_id and end.topic_id != topic_id):
         return line
     retained = max(0, min(chain.end, end.stable) - max(chain.start, end.earliest))
-    return replace(line, earliest=end.earliest, stable=end.stable, retained=retained)
+    return replace(line, earliest=end.earliest, stable=end.stable, latest=end.latest, retained=retained)

@@ -14,7 +14,7 @@ from connect_core.herder.context import Herder
 from connect_core.herder.interval_checks import IntervalChecks
 from connect_core.herder.past_intervals import PastIntervals, Snapshot, snapshot_of
 from connect_core.herder.tiling import Tiling
-from connect_core.herder.topic_counts import PartitionCount, count_partitions
+from connect_core.herder.topic_counts import PartitionCount, beyond, count_partitions
 from connect_core.interval.values import ConnectorType
 
 __all__ = ["Verification", "VerificationRequest", "verify"]
@@ -134,6 +134,7 @@ class _Recounting:
                 if self._is_over:
                     break
         done.partitions, told = count_partitions(self.herder, tiling.chains)
+        _differ(done, beyond(done.partitions))
         done.notes = sorted({*done.notes, *tiling.notes, *checks.notes, *told})
         return done
 

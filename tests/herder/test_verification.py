@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from connect_core.api import Difference, IntervalKey, PartitionRange, RecountedInterval, TopicPartition
+from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.errors import BadRequestError, NotFoundError
-from connect_core.herder import lifecycle, offsets
+from connect_core.herder import connectors, lifecycle, offsets
+from connect_core.herder.topic_ends import TopicEnds
 from connect_core.herder.verification import Verification, VerificationRequest, verify
 from connect_core.interval.values import PartitionEnds
 from tests.herder.exports import EXPORT, Export, world_of
@@ -183,8 +187,6 @@ def test_interval_that_is_not_over_is_left_alone(export: Export) -> None:
 
 def test_connector_that_moved_elsewhere(export: Export) -> None:
     """What it wrote before is not looked for at the new place."""
-    from connect_core.herder import connectors
-
     connectors.put_config(export.world.herder, "a", {**EXPORT, "path": "elsewhere"})
     export.config = {**EXPORT, "path": "elsewhere"}
     export.run([{"n": 9}])
@@ -219,23 +221,34 @@ def test_rows_that_a_format_does_not_tell(world: World, tmp_path: Path) -> None:
     assert kinds(recount(export)) == [("size", 1)]
 
 
+Found = Mapping[TopicPartition, PartitionEnds]
+
+
+@dataclass(frozen=True)
 class Ends:
-    """Kafka, which has dropped the first four records."""
+    """Kafka, as far as it is asked."""
 
-    def partition_ends(self, topics: object, regex: str | None = None) -> object:
-        from connect_core.api.records import TopicPartition
+    end: PartitionEnds
 
-        return {TopicPartition("t", 0): PartitionEnds("id-t", 4, 12, 12)}
+    def partition_ends(
+        self, topics: Collection[str], regex: str | None = None
+    ) -> Mapping[TopicPartition, PartitionEnds]:
+        return {TopicPartition("t", 0): self.end}
 
 
-def test_what_kafka_still_has(export: Export) -> None:
-    from dataclasses import replace
-
-    from connect_core.herder.topic_ends import TopicEnds
-
-    herder = replace(export.world.herder, ends=TopicEnds(Ends()))  # type: ignore[arg-type]
-    (part,) = verify(herder, "a").partitions
-    assert (part.earliest, part.stable, part.retained) == (4, 12, 5)
+@pytest.mark.parametrize(
+    ("end", "retained", "expected"),
+    [
+        (PartitionEnds("id-t", 4, 12, 12), 5, []),
+        (PartitionEnds("id-t", 9, 9, 9), 0, []),
+        (PartitionEnds("id-t", 0, 7, 8), 7, ["kafka"]),
+        (PartitionEnds("id-of-another", 0, 3, 3), None, []),
+    ],
+)
+def test_what_kafka_still_has(export: Export, end: PartitionEnds, retained: int | None, expected: list[str]) -> None:
+    found = verify(replace(export.world.herder, ends=TopicEnds(Ends(end))), "a")
+    assert [one.retained for one in found.partitions] == [retained]
+    assert [one.kind for one in found.differences] == expected
 
 
 def test_target_that_cannot_be_recounted(world: World, tmp_path: Path) -> None:
@@ -248,3 +261,27 @@ def test_target_that_cannot_be_recounted(world: World, tmp_path: Path) -> None:
         assert (found.reason or "").startswith("This connector's target cannot be recounted: ")
     with pytest.raises(NotFoundError):
         verify(world.herder, "c")
+
+
+class OwnCommitter:
+    """What a committer of somebody else adds to be recounted."""
+
+    def recount(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
+        assert (first, last.sequence) == (1, 1)
+        lost = Difference("rows", "table x", "3 rows", "2 rows", 1)
+        ranges = (PartitionRange("t", 0, 0, 3),)
+        yield RecountedInterval(key=last, ranges=ranges, rows=3, found=2, parts=1, differences=(lost,), notes=("n",))
+
+    def strangers(self) -> Iterator[Difference]:
+        yield Difference("foreign", "table y")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def test_committer_of_somebody_else_may_recount(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FileStreamSinkConnector, "committer", lambda connector, config: OwnCommitter())
+    export = Export(world_of(world, tmp_path), tmp_path, {**SINK, "topics": "t", "file": str(tmp_path / "b")}).create()
+    export.run([1, 2, 3], is_marked=False)
+    found = recount(export)
+    assert (kinds(found), found.rows, found.found, "n" in found.notes) == ([("rows", 1), ("foreign", None)], 3, 2, True)
