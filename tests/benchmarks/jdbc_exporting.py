@@ -18,6 +18,7 @@ from connect_core.settings import WorkerMode
 from connect_core.spark.driver import Driver
 from connect_core.spark.job import main
 from connect_core.spark.run import remote_runner
+from connect_core.spark.runner import TaskRunner
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
 from tests.benchmarks.exporting import Exported
@@ -26,7 +27,14 @@ from tests.benchmarks.exporting import Exported
 class JdbcExport:
     """One connector in the environment's stack; each ``run`` moves what is there."""
 
-    def __init__(self, name: str, config: Mapping[str, str], kind: ConnectorType = ConnectorType.SINK) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        kind: ConnectorType = ConnectorType.SINK,
+        runner: TaskRunner | None = None,
+    ) -> None:
+        """``runner``: what runs tasks; by default the stack's Spark."""
         settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
         migrate(settings.database_url)
         create_internal_topics(settings)
@@ -36,7 +44,7 @@ class JdbcExport:
             wanted = NewConfig(kind, dict(config))
             connectors.create(connection, name, wanted, TargetState.STARTED)
         self._settings = settings
-        self._runner = remote_runner(settings)
+        self._runner = runner or remote_runner(settings)
 
     def __enter__(self) -> JdbcExport:
         return self

@@ -17,11 +17,12 @@ class Topics:
 
     bootstrap: str
 
-    def create(self, partitions: int = 4, name: str | None = None) -> str:
-        """Create a topic and return its name."""
+    def create(self, partitions: int = 4, name: str | None = None, **config: str) -> str:
+        """Create a topic and return its name. ``config``: its settings, with ``_`` for points."""
         name = name or f"topic-{uuid.uuid4().hex[:8]}"
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        admin.create_topics([NewTopic(name, partitions, 1)])[name].result()
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        admin.create_topics([NewTopic(name, partitions, 1, config=settings)])[name].result()
         return name
 
     def write(self, topic: str, values: Sequence[bytes | None], partitions: int = 4) -> None:
