@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from pyiceberg import exceptions
 from pyiceberg.catalog import AVAILABLE_CATALOGS, Catalog, CatalogType
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from pyiceberg.catalog.sql import SqlCatalog
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.iceberg.catalog_properties import catalog_properties
 from connect_core.connectors.iceberg.config import Settings
 from connect_core.connectors.iceberg.rest_catalog import TimedRestCatalog
+from connect_core.connectors.iceberg.sql_address import engine_url
 from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConnectError, RetriableError, UnclearOutcomeError
 
 __all__ = ["catalog_errors", "create_namespaces", "open_catalog"]
 
+_TRIES = 3
+_PAUSE = 0.1
 _CONFLICTS: tuple[type[Exception], ...] = (exceptions.CommitFailedException, exceptions.TableAlreadyExistsError)
 _PASSING: tuple[type[Exception], ...] = (
     exceptions.ServerError,
@@ -44,7 +50,19 @@ def open_catalog(settings: Settings, limits: WorkerLimits) -> Catalog:
         # Not pyiceberg's load_catalog: it would add what a file or the environment of the worker says of the name.
         if kind is CatalogType.REST:
             return TimedRestCatalog(settings.catalog, **properties)
+        if kind is CatalogType.SQL:
+            return _sql_catalog(settings.catalog, properties, limits)
         return AVAILABLE_CATALOGS[kind](settings.catalog, properties)
+
+
+def _sql_catalog(name: str, properties: Mapping[str, Any], limits: WorkerLimits) -> SqlCatalog:
+    url = engine_url(properties["uri"], limits)
+    for _ in range(_TRIES):
+        # pyiceberg looks for its tables, then makes them: one of several tasks can.
+        with suppress(IntegrityError, ProgrammingError):
+            return SqlCatalog(name, **{**properties, "uri": url})
+        time.sleep(_PAUSE)
+    return SqlCatalog(name, **{**properties, "uri": url})
 
 
 def create_namespaces(catalog: Catalog, table: TableName) -> None:

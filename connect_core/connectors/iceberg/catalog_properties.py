@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.allowed_host import ensure_allowed_host
+from connect_core.connectors.iceberg.sql_address import sql_address
 from connect_core.errors import ConfigError
 
 __all__ = ["TIMEOUTS", "catalog_properties", "ensure_allowed_location"]
@@ -33,9 +34,9 @@ _FILE_IO = {
 _OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
 TIMEOUTS = {"rest.client.connection-timeout-ms": 10_000, "rest.client.socket-timeout-ms": 60_000}
 """Keys of Apache Iceberg's HTTPClient, to connect and for an answer, with the milliseconds that hold without them."""
-_DRIVERS = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mysql+pymysql"}
-_SQL_SCHEMES = (*_DRIVERS.values(), "sqlite")
-_ADDRESS = re.compile(r"(https?|thrift)://", re.IGNORECASE)
+_URL = re.compile(r"(https?|thrift)://", re.IGNORECASE)
+_PLACES = ("endpoint", "host", "authority", "uri")
+"""Ends of the names of properties that name a host, as a URL or without its scheme."""
 
 
 def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[str, str]:
@@ -47,12 +48,10 @@ def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[s
         is_path = found.pop("s3.path-style-access").strip().lower() == "true"
         found.setdefault("s3.force-virtual-addressing", "false" if is_path else "true")
     if found["type"] == "sql":
-        found["uri"] = _sql_uri(found, limits)
+        login = found.pop("jdbc.user", ""), found.pop("jdbc.password", "")
+        found["uri"] = sql_address(found.get("uri", ""), *login, limits)
     _check_timeouts(found)
-    for key, value in found.items():
-        if _ADDRESS.match(value):
-            for address in value.split(","):
-                ensure_allowed_host(_PREFIX + key, urlsplit(address.strip()).hostname or "", limits)
+    _check_hosts(found, limits)
     if "warehouse" in found:
         found["warehouse"] = _warehouse(found["warehouse"], found["type"], limits)
     elif found["type"] == "sql":
@@ -93,6 +92,8 @@ def _drop_classes(found: dict[str, str]) -> None:
     for key in found:
         if key.startswith("py-") and found[key] not in _OWN_IO:
             raise ConfigError(f"{_PREFIX}{key}", found[key], f"only {' and '.join(_OWN_IO)} are known")
+        if key.endswith("-impl") and not key.startswith("py-"):
+            raise ConfigError(f"{_PREFIX}{key}", found[key], "it names code to load; leave it out")
 
 
 def _check_timeouts(found: Mapping[str, str]) -> None:
@@ -101,22 +102,16 @@ def _check_timeouts(found: Mapping[str, str]) -> None:
             raise ConfigError(f"{_PREFIX}{key}", found[key], "a positive number of milliseconds")
 
 
-def _sql_uri(found: dict[str, str], limits: WorkerLimits) -> str:
-    key = f"{_PREFIX}uri"
-    uri = found.get("uri", "").removeprefix("jdbc:")
-    user, password = found.pop("jdbc.user", ""), found.pop("jdbc.password", "")
-    scheme, _, rest = uri.partition(":")
-    scheme = _DRIVERS.get(scheme, scheme)
-    if scheme not in _SQL_SCHEMES:
-        raise ConfigError(key, "(not shown)", f"the address of a catalog begins with {', '.join(_SQL_SCHEMES)}")
-    if scheme == "sqlite":
-        file = rest.removeprefix("///").partition("?")[0]
-        return f"sqlite:///{allowed_path(key, file, limits)}"
-    if user:
-        rest = f"//{quote(user, safe='')}:{quote(password, safe='')}@{rest.removeprefix('//')}"
-    place = urlsplit(f"{scheme}:{rest}")
-    ensure_allowed_host(key, place.hostname or "", limits)
-    return f"{scheme}:{rest}"
+def _check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
+    for key, value in found.items():
+        if key in ("uri", "warehouse") and not _URL.match(value):
+            continue
+        addresses = [part.partition("=")[2] for part in value.split(";")] if "connection-string" in key else [value]
+        for address in addresses:
+            if _URL.match(address) or key.endswith(_PLACES):
+                place = address if _URL.match(address) else f"//{address}"
+                for one in place.split(","):
+                    ensure_allowed_host(_PREFIX + key, urlsplit(one.strip()).hostname or "", limits)
 
 
 def _warehouse(given: str, kind: str, limits: WorkerLimits) -> str:
