@@ -8,17 +8,25 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_file import allowed_folder
+from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.delta.config import OPTIONS_PREFIX, PATH, Settings
 from connect_core.connectors.lake.decisions import plain_name
 from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.worker_login import ensure_clouds_own_host
 from connect_core.errors import ConfigError
 
 __all__ = ["Places", "places_of"]
 
 _SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "adl")
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_FILE = re.compile(r"(_file|_path|service_account|application_credentials)\Z", re.IGNORECASE)
+"""Ends of the names of options that name a file with a login."""
+_LOGINS = {
+    "azure": (("az", "abfs", "abfss", "adl"), ("account_key", "access_key", "sas", "client_secret", "bearer_token")),
+    "google": (("gs",), ("service_account", "service_account_key", "application_credentials")),
+}
+"""Cloud → its schemes, and parts of the names of options that give a login of the connector's own."""
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 
 
@@ -41,13 +49,26 @@ class Places:
 
 def places_of(settings: Settings, limits: WorkerLimits) -> Places:
     """Return the places of a configuration. Raises ConfigError for one that the worker does not allow."""
-    for key, value in settings.options.items():
-        if _ADDRESS.match(value):
-            ensure_allowed_host(OPTIONS_PREFIX + key, urlsplit(value).hostname or "", limits)
     place = urlsplit(settings.path)
+    for key, value in settings.options.items():
+        _check_option(key, value, place.scheme, settings.options, limits)
     if place.scheme in _SCHEMES:
         return Places(settings.path.rstrip("/"), settings.options)
     if place.scheme not in ("", "file"):
         raise ConfigError(PATH, settings.path, f"give a folder, or a URL of {', '.join(_SCHEMES)}")
     path = unquote(place.path) if place.scheme else settings.path
     return Places(str(allowed_folder(PATH, path, limits)), settings.options)
+
+
+def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str], limits: WorkerLimits) -> None:
+    """Raise ConfigError for a host or file that is not allowed, and for one that would get the worker's login."""
+    name = OPTIONS_PREFIX + key
+    if _FILE.search(key):
+        allowed_path(name, value, limits)
+    if not _ADDRESS.match(value):
+        return
+    host = urlsplit(value).hostname or ""
+    ensure_allowed_host(name, host, limits)
+    for cloud, (schemes, logins) in _LOGINS.items():
+        if scheme in schemes and not any(login in one.lower() for one in options for login in logins):
+            ensure_clouds_own_host(cloud, name, host, "give a login of its own by delta.storage.*")

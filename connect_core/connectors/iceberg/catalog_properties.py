@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +11,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.iceberg.sql_address import sql_address
+from connect_core.connectors.worker_login import ensure_clouds_own_host
 from connect_core.errors import ConfigError
 
 __all__ = ["TIMEOUTS", "catalog_properties", "ensure_allowed_location"]
@@ -35,6 +36,11 @@ _OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFile
 TIMEOUTS = {"rest.client.connection-timeout-ms": 10_000, "rest.client.socket-timeout-ms": 60_000}
 """Keys of Apache Iceberg's HTTPClient, to connect and for an answer, with the milliseconds that hold without them."""
 _URL = re.compile(r"(https?|thrift)://", re.IGNORECASE)
+_LOGINS = {
+    "adls.": ("azure", {"adls.account-key", "adls.sas-token", "adls.client-secret", "adls.token"}),
+    "gcs.": ("google", {"gcs.oauth2.token"}),
+}
+"""Begin of properties → whose hosts get the worker's own login, unless one of these is given."""
 _PLACES = ("endpoint", "host", "authority", "uri")
 """Ends of the names of properties that name a host, as a URL or without its scheme."""
 
@@ -106,12 +112,22 @@ def _check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
     for key, value in found.items():
         if key in ("uri", "warehouse") and not _URL.match(value):
             continue
-        addresses = [part.partition("=")[2] for part in value.split(";")] if "connection-string" in key else [value]
-        for address in addresses:
-            if _URL.match(address) or key.endswith(_PLACES):
-                place = address if _URL.match(address) else f"//{address}"
-                for one in place.split(","):
-                    ensure_allowed_host(_PREFIX + key, urlsplit(one.strip()).hostname or "", limits)
+        for host in _hosts(key, value):
+            ensure_allowed_host(_PREFIX + key, host, limits)
+            for prefix, (cloud, logins) in _LOGINS.items():
+                if key.startswith(prefix) and "AccountKey=" not in value and not logins.intersection(found):
+                    remedy = f"set {_PREFIX}{min(logins)}"
+                    ensure_clouds_own_host(cloud, _PREFIX + key, host, remedy)
+
+
+def _hosts(key: str, value: str) -> Iterator[str]:
+    """Yield the hosts that a property names."""
+    parts = [part.partition("=")[2] for part in value.split(";")] if key.endswith("connection-string") else [value]
+    for part in parts:
+        if _URL.match(part) or key.endswith(_PLACES):
+            for one in part.split(","):
+                place = one.strip() if _URL.match(one.strip()) else f"//{one.strip()}"
+                yield urlsplit(place).hostname or ""
 
 
 def _warehouse(given: str, kind: str, limits: WorkerLimits) -> str:

@@ -68,6 +68,9 @@ def test_settings_that_contradict_are_refused_by_name(changes, key):
           "uri": "http://localhost:1", "warehouse": "s3://b/w", "s3.path-style-access": "true"},
          {"type": "rest", "uri": "http://localhost:1", "warehouse": "s3://b/w",
           "s3.force-virtual-addressing": "false"}),
+        ({"type": "rest", "uri": "http://localhost", "gcs.service.host": "http://localhost:1", "gcs.oauth2.token": "x"},
+         {"type": "rest", "uri": "http://localhost", "gcs.service.host": "http://localhost:1",
+          "gcs.oauth2.token": "x"}),
     ],
 )  # fmt: skip
 def test_properties_of_apaches_catalogs_are_mapped(tmp_path, given, found):
@@ -92,6 +95,8 @@ def test_properties_of_apaches_catalogs_are_mapped(tmp_path, given, found):
             "adls.connection-string": "AccountName=a;BlobEndpoint=http://169.254.169.254/a;AccountKey=eA==",
         },
         {"type": "rest", "uri": "http://localhost", "s3.retry-strategy-impl": "os.system"},
+        {"type": "rest", "uri": "http://localhost", "adls.account-host": "blob.example.com"},
+        {"type": "rest", "uri": "http://localhost", "gcs.service.host": "https://storage.example.com"},
         {"type": "sql", "uri": "postgresql://169.254.169.254/x"},
         {"type": "sql", "uri": "postgresql://localhost/x?host=169.254.169.254"},
         {"type": "sql", "uri": "postgresql://localhost/x?hostaddr=169.254.169.254"},

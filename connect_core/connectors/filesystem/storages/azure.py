@@ -24,6 +24,7 @@ from connect_core.connectors.filesystem.storages.object_source import ObjectSour
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
+from connect_core.connectors.worker_login import ensure_clouds_own_host
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
 __all__ = ["AzureFiles", "AzureStaging", "AzureStorage"]
@@ -139,9 +140,12 @@ class AzureStorage(Storage):
 def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[AzureContainer, Path]:
     """Return the container and folder of a URL. Raises ConfigError for a host that is not allowed."""
     address, container, root = _address(url, config)
-    ensure_allowed_host(_KEY, urlsplit(address).hostname or "", limits)
+    host = urlsplit(address).hostname or ""
+    ensure_allowed_host(_KEY, host, limits)
     parsed = AbstractConfig(AzureStorage.definition, config)
     account_key, token = parsed.get_password(_ACCOUNT_KEY), parsed.get_password(_SAS)
+    if account_key is None and token is None:
+        ensure_clouds_own_host("azure", _KEY, host, f"set {_ACCOUNT_KEY} or {_SAS} for this one")
     login = AzureLogin(address, account_key.value if account_key else None, token.value if token else None)
     return AzureContainer(login, container), root
 

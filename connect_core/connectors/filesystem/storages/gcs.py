@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import secrets
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -140,7 +142,24 @@ def _login(config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
     endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
     ensure_allowed_host(_ENDPOINT, (urlsplit(endpoint).hostname if endpoint else _HOST) or "", limits)
     secret = parsed.get_password(_JSON)
+    for text in ([secret.value] if secret else []) + ([_text(_FILE, file, limits)] if file else []):
+        _check_login_host(text, limits)
     return GcsLogin(endpoint, file and str(allowed_path(_FILE, file, limits)), secret.value if secret else None)
+
+
+def _text(key: str, file: str, limits: WorkerLimits) -> str:
+    try:
+        return Path(allowed_path(key, file, limits)).read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""  # Whoever makes the client names what is wrong with it.
+
+
+def _check_login_host(text: str, limits: WorkerLimits) -> None:
+    """Raise ConfigError for a key that has its tokens fetched where this worker may not call."""
+    with suppress(ValueError, AttributeError):
+        place = json.loads(text).get("token_uri")
+        if isinstance(place, str):
+            ensure_allowed_host(f"token_uri of {_JSON}", urlsplit(place).hostname or "", limits)
 
 
 @dataclass(frozen=True, slots=True)
