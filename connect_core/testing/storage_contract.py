@@ -238,6 +238,25 @@ class StorageContract:
         with pytest.raises(FileGoneError):
             self._read(source, newer)
 
+    def test_source_puts_files_away(self, tmp_path: Path) -> None:
+        """As the storage says it can, and again, which changes nothing."""
+        source = self.source(tmp_path)
+        if source is None:
+            return
+        can = self.storage(tmp_path).after_commit
+        for name in ("a/delete", "a/mark", "a/move"):
+            self._publish(tmp_path, name, name.encode())
+        entries = {entry.name[2:]: entry for entry in source.listed()}
+        for _ in range(2):
+            source.mark(entries["mark"])
+            source.remove(entries["delete"])
+            if "move" in can:
+                source.move(entries["move"])
+        moved = "_read/a/move" if "move" in can else "a/move"
+        assert self.listed(tmp_path) == sorted(["a/_mark.read", "a/mark", moved])
+        assert self.content(tmp_path, moved) == b"a/move"
+        assert sorted(entry.name for entry in source.listed()) == ["a/mark", *(["a/move"] if "move" not in can else [])]
+
     def _publish(self, folder: Path, name: str, data: bytes, staged: str = "") -> None:
         held = self.hold(folder, data, staged or f"1-{name.replace('/', '-')}/0", name)
         self.staging(folder).publish(held, name)

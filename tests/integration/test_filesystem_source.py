@@ -41,6 +41,8 @@ def environment(stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def write(bootstrap: str, topic: str) -> None:
     """Write records with keys, headers and times, some of them null, empty or no text."""
     producer = Producer({"bootstrap.servers": bootstrap})
+    # Retention removes what is older than a week.
+    began = time.time_ns() // 1_000_000 - 2_000_000
     for number in range(COUNT):
         headers = [("n", str(number).encode()), ("n", b"\xff\x00"), ("none", None)][: number % 4]
         producer.produce(
@@ -48,7 +50,7 @@ def write(bootstrap: str, topic: str) -> None:
             key=None if number % 5 == 0 else b"" if number % 7 == 0 else b"\x00%d" % number,
             value=None if number % 11 == 0 else b"" if number % 13 == 0 else b"\xfe%d" % number,
             partition=number % PARTITIONS,
-            timestamp=1_700_000_000_000 + number * 997 % 1_000_000,
+            timestamp=began + number * 997 % 1_000_000,
             headers=headers,
         )
     assert producer.flush(30) == 0

@@ -19,6 +19,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.choices import FORMATS, STORAGES, storage_of
 from connect_core.connectors.filesystem.formats import Format, FormatReader
 from connect_core.connectors.filesystem.restoring import Restoring
+from connect_core.connectors.filesystem.source_actions import AfterCommit
 from connect_core.connectors.filesystem.storages import SourceFiles, Storage
 from connect_core.errors import ConfigError
 
@@ -32,6 +33,7 @@ _ORDER = "file.order"
 _SETTLE = "file.settle.ms"
 _CHANGED = "behavior.on.changed.files"
 _POLL = "poll.interval.ms"
+_AFTER = "after.commit"
 _KEY = "include.key"
 _METADATA = "include.metadata"
 _HEADERS = "include.headers"
@@ -97,6 +99,15 @@ _OWN = (
         importance=Importance.MEDIUM,
         doc="What happens when a file changes or goes after some of its rows were read: the connector fails, or the "
         "rest is left out; the file is named.",
+    )
+    .define(
+        _AFTER,
+        ConfigType.STRING,
+        AfterCommit.LEAVE.value,
+        validator=ValidString.one_of(*(action.value for action in AfterCommit)),
+        importance=Importance.MEDIUM,
+        doc="What becomes of a file once all its rows are committed: leave, mark (an empty file _<name>.read stands "
+        "beside it), move (into the folder _read of path; on local storage and HDFS) or delete.",
     )
     .define(
         _POLL,
@@ -189,6 +200,7 @@ class SourceSettings:
     settle: int
     is_strict: bool
     poll_interval: float
+    after_commit: AfterCommit
     restoring: Restoring
 
     @classmethod
@@ -210,6 +222,7 @@ class SourceSettings:
             settle=(parsed.get_long(_SETTLE) or 0) * 1_000_000,
             is_strict=parsed.get_string(_CHANGED) == "fail",
             poll_interval=(parsed.get_long(_POLL) or 0) / 1000,
+            after_commit=_after_commit(parsed),
             restoring=restoring,
         )
 
@@ -222,6 +235,15 @@ def _restoring(parsed: AbstractConfig) -> Restoring:
         key = keys[wanted.index(True)]
         raise ConfigError(key, "true", f"files of the format {form} have values only; set it to false")
     return Restoring(*wanted)
+
+
+def _after_commit(parsed: AbstractConfig) -> AfterCommit:
+    action = AfterCommit(parsed.get_string(_AFTER))
+    storage = storage_of(PATH, parsed.get_string(PATH) or "")
+    if action.value not in storage.after_commit:
+        text = f"this storage knows {', '.join(sorted(storage.after_commit))}; choose one of them"
+        raise ConfigError(_AFTER, action.value, text)
+    return action
 
 
 def _reader_of(parsed: AbstractConfig) -> type[FormatReader]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
 from connect_core.api.offsets import canonical, parse
+from connect_core.connectors.filesystem.source_actions import AfterCommit
 from connect_core.connectors.filesystem.source_config import SourceSettings
 from connect_core.connectors.filesystem.source_offset import Piece, SlotState, slot_partition
 from connect_core.connectors.filesystem.source_pieces import has_rows, pieces_of
@@ -38,6 +39,7 @@ class SourcePlanner:
     _answer: Offsets = field(default_factory=dict)
     _asked: tuple[float, Offsets] | None = None
     _empty: set[str] = field(default_factory=set)
+    _finished: set[str] = field(default_factory=set)
 
     def latest(self, offsets: Offsets) -> Offsets:
         """Return the bound of each slot; the last answer while it is new and nothing has moved."""
@@ -49,13 +51,37 @@ class SourcePlanner:
         return answer
 
     def _plan(self, offsets: Offsets) -> Offsets:
-        states = self._states(offsets)
         entries = {entry.name: entry for entry in self.files.listed() if self._is_wanted(entry)}
+        states = {slot: self._checked(state, entries) for slot, state in self._states(offsets).items()}
+        self._finish(states, entries)
         unfinished = {slot for slot, state in states.items() if self._has_left(state, entries)}
         bounds = {slot: states[slot].at_end() for slot in unfinished}
         bounds |= self._new(states, unfinished, entries)
         mine = {self._key(slot): state.to_offset() for slot, state in bounds.items()}
         return {**offsets, **mine}
+
+    def _finish(self, states: Mapping[int, SlotState], entries: dict[str, FileEntry]) -> None:
+        """Do what is to be done with files that were read: their offsets are committed, and no plan has come since."""
+        action = self.settings.after_commit
+        if action is AfterCommit.LEAVE:
+            return
+        read = self._read(states)
+        done = {piece.entry.name: piece for state in states.values() for piece in state.batch[: state.next]}
+        for name, piece in done.items():
+            there = entries.get(name)
+            if there is None or there.version != piece.entry.version or piece.digest in self._finished:
+                continue
+            if all(read.has(part) for part in pieces_of(there, self.settings)):
+                action.apply(self.files, there)
+                self._finished.add(piece.digest)
+                if action is not AfterCommit.MARK:
+                    del entries[name]
+
+    def _read(self, states: Mapping[int, SlotState]) -> Read:
+        read: Read = NamesRead() if self.settings.by_name else TimesRead()
+        for state in states.values():
+            read = read.joined(state.all_read)
+        return read
 
     def _states(self, offsets: Offsets) -> dict[int, SlotState]:
         found = {}
@@ -75,18 +101,19 @@ class SourcePlanner:
     def _is_settled(self, entry: FileEntry) -> bool:
         return time.time_ns() - entry.touched >= self.settings.settle
 
+    def _checked(self, state: SlotState, entries: Mapping[str, FileEntry]) -> SlotState:
+        """Return where a slot is. Raises ConnectError for a file that changed half-way, unless its rest is left out."""
+        if not state.left or not state.position or _is_there(state.left[0], entries):
+            return state
+        if self.settings.is_strict:
+            raise ConnectError(changed_text(state.left[0], state.left[0].entry.name not in entries))
+        return replace(state, next=state.next + 1, position=0)
+
     def _has_left(self, state: SlotState, entries: Mapping[str, FileEntry]) -> bool:
-        """Return whether a slot has rows to read yet. Raises ConnectError for a file that changed half-way."""
-        for number, piece in enumerate(state.left):
-            is_begun = number == 0 and state.position > 0
-            there = entries.get(piece.entry.name)
-            if there is None or there.version != piece.entry.version:
-                if is_begun and self.settings.is_strict:
-                    raise ConnectError(changed_text(piece, is_gone=there is None))
-                continue
-            if is_begun or self._has_rows(piece):
-                return True
-        return False
+        """Return whether a slot is to go on with its batch; else what is left of it is planned anew."""
+        if state.position:
+            return True
+        return all(_is_there(piece, entries) for piece in state.left) and any(map(self._has_rows, state.left))
 
     def _has_rows(self, piece: Piece) -> bool:
         if piece.digest in self._empty:
@@ -109,9 +136,7 @@ class SourcePlanner:
         free = [slot for slot in range(self.tasks) if slot not in unfinished]
         if not free or (self.settings.by_name and unfinished):
             return {}
-        read: Read = NamesRead() if self.settings.by_name else TimesRead()
-        for state in states.values():
-            read = read.joined(state.all_read)
+        read = self._read(states)
         pending = {piece.digest for slot in unfinished for piece in states[slot].left}
         left = [
             piece for piece in self._pieces(entries.values()) if not read.has(piece) and piece.digest not in pending
@@ -173,16 +198,26 @@ class SourcePlanner:
             return lambda slot: states[slot].all_read if slot in states else NamesRead()
         assert isinstance(read, TimesRead)
         pieces = self._pieces(entries.values())
+        if self.settings.after_commit.removes:
+            # What was read is no longer there, so that nothing needs to be taken for read by its time.
+            there = {piece.digest for piece in pieces}
+            return lambda slot: _times(states, slot).only(there)
         listed = {piece.digest: piece.entry.name for piece in pieces}
         unread = [p.key for p in pieces if not read.has(p) and p.digest not in self._empty]
         floor = read.floored(listed, min(unread, default=None))
 
-        def remembered(slot: int) -> Read:
-            mine = states[slot].all_read if slot in states else TimesRead()
-            assert isinstance(mine, TimesRead)
-            return mine.above(floor, listed)
+        return lambda slot: _times(states, slot).above(floor, listed)
 
-        return remembered
+
+def _times(states: Mapping[int, SlotState], slot: int) -> TimesRead:
+    read = states[slot].all_read if slot in states else TimesRead()
+    assert isinstance(read, TimesRead)
+    return read
+
+
+def _is_there(piece: Piece, entries: Mapping[str, FileEntry]) -> bool:
+    there = entries.get(piece.entry.name)
+    return there is not None and there.version == piece.entry.version
 
 
 def slot_of(partition: Mapping[str, Any], settings: SourceSettings) -> int | None:

@@ -124,27 +124,36 @@ class FileSystemSourceTask(SourceTask):
     def _read(self) -> Iterator[Batch]:
         for slot, bound in self._bounds.items():
             while self._places[slot][0] < len(bound.batch):
-                number, position = self._places[slot]
-                yield from self._piece(slot, bound.batch[number], number, position)
+                number, _ = self._places[slot]
+                try:
+                    yield from self._piece(slot, bound.batch[number], number)
+                except (FileGoneError, FileChangedError) as error:
+                    if not self._is_left_out(slot, bound.batch[number], error):
+                        break
                 self._places[slot] = number + 1, 0
 
-    def _piece(self, slot: int, piece: Piece, number: int, position: int) -> Iterator[Batch]:
+    def _piece(self, slot: int, piece: Piece, number: int) -> Iterator[Batch]:
         """Return a piece's rows; the last block's offset is the start of the next piece."""
-        try:
-            ahead: Data | None = None
-            for block in rows_of(self._files, self._settings.reader, piece, position):
-                if ahead is not None:
-                    yield self._taken(slot, ahead, number, is_last=False)
-                ahead = block
+        ahead: Data | None = None
+        for block in rows_of(self._files, self._settings.reader, piece, self._places[slot][1]):
             if ahead is not None:
-                yield self._taken(slot, ahead, number, is_last=True)
-        except (FileGoneError, FileChangedError) as error:
-            self._left_out(piece, error, is_begun=self._places[slot][1] > 0)
+                yield self._taken(slot, ahead, number, is_last=False)
+            ahead = block
+        if ahead is not None:
+            yield self._taken(slot, ahead, number, is_last=True)
 
-    def _left_out(self, piece: Piece, error: ConnectError, is_begun: bool) -> None:
-        if is_begun and self._settings.is_strict:
+    def _is_left_out(self, slot: int, piece: Piece, error: ConnectError) -> bool:
+        """Return whether the rest of a piece is left out; one that was not begun is left to the next plan.
+
+        Raises ConnectError where the rest is wanted.
+        """
+        if not self._places[slot][1]:
+            _LOG.warning("%s is planned anew: %s", piece, error)
+            return False
+        if self._settings.is_strict:
             raise ConnectError(changed_text(piece, isinstance(error, FileGoneError))) from error
-        _LOG.warning("%s: %s left out: %s", piece, "the rest is" if is_begun else "it is", error)
+        _LOG.warning("the rest of %s is left out: %s", piece, error)
+        return True
 
     def _taken(self, slot: int, block: Data, number: int, is_last: bool) -> Batch:
         begin = self._places[slot][1]

@@ -145,29 +145,30 @@ def test_files_without_rows_end_no_progress(tmp_path):
 
 def test_a_file_that_changes_before_it_is_begun_is_read_as_it_is_then(tmp_path):
     reading = Reading(tmp_path)
-    put(tmp_path / "in/a.txt", "1\n", 100)
-    put(tmp_path / "in/b.txt", "2\n", 200)
+    for number, name in enumerate("abc"):
+        put(tmp_path / f"in/{name}.txt", f"{name}\n", 100 + number)
     bound = reading.engine.bound(Position())
-    put(tmp_path / "in/a.txt", "one\n", 150)
+    put(tmp_path / "in/b.txt", "new\n", 150)
     polls = reading.engine.read(bound=bound)
-    assert [record.value for poll in polls for record in poll.records] == ["2"]
+    assert [record.value for poll in polls for record in poll.records] == ["a"]
     reading.position = position_after(polls)
-    assert reading.values() == ["one"]
-    assert reading.values() == []
+    assert reading.until_idle() == ["c", "new"]
 
 
-def test_a_file_deleted_before_it_is_begun_is_passed_over(tmp_path):
-    reading = Reading(tmp_path)
-    put(tmp_path / "in/a.txt", "1\n", 100)
-    put(tmp_path / "in/b.txt", "2\n", 200)
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_file_that_goes_before_it_is_begun_is_read_if_it_comes_back(tmp_path, comes_back):
+    reading = Reading(tmp_path, **{"after.commit": "delete"})
+    for number, name in enumerate("abc"):
+        put(tmp_path / f"in/{name}.txt", f"{name}\n", 100 + number)
     bound = reading.engine.bound(Position())
-    (tmp_path / "in/b.txt").unlink()
+    (tmp_path / "in/b.txt").rename(tmp_path / "away")
     polls = reading.engine.read(bound=bound)
     reading.position = position_after(polls)
-    assert [record.value for poll in polls for record in poll.records] == ["1"]
-    assert reading.values() == []
-    put(tmp_path / "in/c.txt", "3\n", 300)
-    assert reading.values() == ["3"]
+    assert [record.value for poll in polls for record in poll.records] == ["a"]
+    if comes_back:
+        (tmp_path / "away").rename(tmp_path / "in/b.txt")
+    assert reading.until_idle() == (["b", "c"] if comes_back else ["c"])
+    assert list((tmp_path / "in").iterdir()) == []
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
@@ -273,6 +274,70 @@ def test_names_order_files_within_a_folder(tmp_path):
     assert reading.until_idle() == ["new"]
 
 
+def names(folder):
+    return sorted(place.relative_to(folder).as_posix() for place in folder.rglob("*") if place.is_file())
+
+
+@pytest.mark.parametrize(
+    ("action", "first", "second"),
+    [
+        ("delete", [], []),
+        ("mark", ["_a.txt.read", "a.txt", "d/_b.txt.read", "d/b.txt"], []),
+        ("move", ["_read/a.txt", "_read/d/b.txt"], ["_read/a.txt", "_read/a.txt.VERSION", "_read/d/b.txt"]),
+    ],
+)
+def test_files_are_put_away_after_the_commit(tmp_path, action, first, second):
+    reading = Reading(tmp_path, **{"after.commit": action})
+    put(tmp_path / "in/a.txt", "1\n", 100)
+    put(tmp_path / "in/d/b.txt", "2\n", 200)
+    polls = reading.engine.read()
+    # Not committed yet: nothing happens to them, and another attempt reads them again.
+    assert names(tmp_path / "in") == ["a.txt", "d/b.txt"]
+    assert reading.engine.bound(Position()) == reading.engine.bound(Position())
+    assert names(tmp_path / "in") == ["a.txt", "d/b.txt"]
+    reading.position = position_after(polls)
+    for _ in range(2):
+        assert reading.values() == []
+        assert names(tmp_path / "in") == first
+    put(tmp_path / "in/a.txt", "3\n", 300)
+    assert reading.until_idle() == ["3"]
+    if second:
+        version = next(name for name in names(tmp_path / "in") if name.startswith("_read/a.txt."))
+        assert names(tmp_path / "in") == sorted([*second[:1], version, *second[2:]])
+
+
+def test_a_file_that_was_replaced_is_not_put_away(tmp_path):
+    reading = Reading(tmp_path, **{"after.commit": "delete"})
+    put(tmp_path / "in/a.txt", "1\n", 100)
+    polls = reading.engine.read()
+    reading.position = position_after(polls)
+    put(tmp_path / "in/a.txt", "2\n", 200)
+    assert reading.until_idle() == ["2"]
+    assert names(tmp_path / "in") == []
+
+
+def test_pieces_are_put_away_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_pieces, "PIECE_BYTES", 10)
+    monkeypatch.setattr(source_plan, "MOST_PIECES", 4)
+    reading = Reading(tmp_path, tasks=2, **{"after.commit": "delete"})
+    put(tmp_path / "in/a.txt", "".join(f"line {number}\n" for number in range(10)))
+    found = reading.values()
+    assert reading.engine.bound(reading.position) != reading.position.offsets
+    assert names(tmp_path / "in") == ["a.txt"]
+    assert sorted([*found, *reading.until_idle()]) == sorted(f"line {number}" for number in range(10))
+    assert names(tmp_path / "in") == []
+
+
+def test_with_deletion_no_file_is_too_late(tmp_path, monkeypatch):
+    monkeypatch.setattr(source_record, "KEPT", 3)
+    reading = Reading(tmp_path, **{"after.commit": "delete"})
+    for number in range(20):
+        put(tmp_path / f"in/{number}.txt", f"{number}\n", 1000 + number)
+    assert len(reading.until_idle()) == 20
+    put(tmp_path / "in/old.txt", "old\n", 1)
+    assert reading.until_idle() == ["old"]
+
+
 def connector(tmp_path, **config):
     made = FileSystemSourceConnector()
     return made, {"name": "x", "path": "in", "topic": "t", **config}
@@ -285,6 +350,7 @@ def connector(tmp_path, **config):
         ({"format": "orc"}, "format", "this format can be written only; those that can be read are parquet"),
         ({"format": "nothing"}, "format", "choose one"),
         ({"format": "text", "include.key": "true"}, "include.key", "have values only; set it to false"),
+        ({"path": "s3://b/x", "after.commit": "move"}, "after.commit", "this storage knows delete, leave, mark"),
         ({"file.pattern": "("}, "file.pattern", "it is no regular expression"),
         ({"format": "csv", "csv.header": "false"}, "csv.columns", "need names of columns"),
         ({"format": "csv", "csv.types": "a:blob"}, "csv.types", "one of string"),

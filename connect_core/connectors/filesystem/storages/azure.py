@@ -43,6 +43,7 @@ class AzureStorage(Storage):
     """
 
     requests_at_once = 8
+    after_commit = frozenset({"leave", "mark", "delete"})
     definition = (
         ConfigDef()
         .define(
@@ -93,7 +94,9 @@ class AzureStorage(Storage):
     def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> ObjectSource:
         """Return the blobs of a folder. Raises ConfigError, also for a host this worker may not call."""
         container, root = _opened(url, config, limits)
-        return ObjectSource(root, container.listed, container.piece_of)
+        return ObjectSource(
+            root, container.listed, container.piece_of, container.remove, lambda name: container.put(name, b"")
+        )
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:

@@ -43,6 +43,7 @@ class GcsStorage(Storage):
     """
 
     requests_at_once = 8
+    after_commit = frozenset({"leave", "mark", "delete"})
     definition = (
         ConfigDef()
         .define(
@@ -91,7 +92,9 @@ class GcsStorage(Storage):
         """Return the objects of ``gs://bucket/prefix``. Raises ConfigError, also for a host that is not allowed."""
         place = BucketUrl.of(_KEY, url, _FORM)
         bucket = GcsBucket(_login(config, limits), place.bucket)
-        return ObjectSource(place.root, bucket.listed, bucket.piece_of)
+        return ObjectSource(
+            place.root, bucket.listed, bucket.piece_of, bucket.remove, lambda name: bucket.put(name, b"")
+        )
 
     @classmethod
     def locate(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> str:

@@ -52,6 +52,7 @@ class HdfsStorage(Storage):
             doc="For hdfs://: how many milliseconds a call waits for an answer before it fails, and is tried again.",
         )
     )
+    after_commit = frozenset({"leave", "mark", "move", "delete"})
     control: ControlStore
 
     def __init__(self, client: HdfsClient, root: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -15,6 +16,8 @@ from connect_core.connectors.filesystem.storages.source_files import (
     FileGoneError,
     SourceFiles,
     is_skipped,
+    marker_of,
+    moved_name,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +64,34 @@ class HdfsSource(SourceFiles):
             raise FileGoneError(f"{entry.name} is gone")
         if status.isdir or _entry(entry.name, status).version != entry.version:
             raise FileChangedError(f"{entry.name} has changed")
+
+    def remove(self, entry: FileEntry) -> None:
+        """Delete a file."""
+        if self._is_same(entry):
+            self.client.remove(str(self.root / entry.name))
+
+    def move(self, entry: FileEntry) -> None:
+        """Rename a file."""
+        if not self._is_same(entry):
+            return
+        target = self.root / moved_name(entry, is_taken=False)
+        if self.client.status(str(target)) is not None:
+            target = self.root / moved_name(entry, is_taken=True)
+        self.client.make_folders(str(target.parent))
+        with suppress(FileNotFoundError):
+            self.client.rename(str(self.root / entry.name), str(target), overwrite=True)
+
+    def mark(self, entry: FileEntry) -> None:
+        """Write an empty file."""
+        if self._is_same(entry):
+            self.client.create(str(self.root / marker_of(entry.name)), overwrite=True).close()
+
+    def _is_same(self, entry: FileEntry) -> bool:
+        try:
+            self.check(entry)
+        except (FileGoneError, FileChangedError):
+            return False
+        return True
 
 
 def _entry(name: str, status: hdfs_native.FileStatus) -> FileEntry:

@@ -26,6 +26,7 @@ class LocalStorage(Storage):
     """Stages files below the control folder and renames them; no link is followed on the way."""
 
     control: ControlStore = LOCAL
+    after_commit = frozenset({"leave", "mark", "move", "delete"})
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from connect_core.api.connector import WorkerLimits
+from connect_core.connectors import link_free
 from connect_core.connectors.allowed_file import AllowedFile, is_own, own_places
 from connect_core.connectors.filesystem.storages.source_files import (
     FileChangedError,
@@ -17,6 +18,8 @@ from connect_core.connectors.filesystem.storages.source_files import (
     FileGoneError,
     SourceFiles,
     is_skipped,
+    marker_of,
+    moved_name,
 )
 from connect_core.errors import ConfigError, RetriableError
 
@@ -82,6 +85,47 @@ class LocalSource(SourceFiles):
             raise FileGoneError(f"{place} is gone") from error
         if not stat.S_ISREG(found.st_mode) or _version(found) != entry.version:
             raise FileChangedError(f"{place} has changed")
+
+    def remove(self, entry: FileEntry) -> None:
+        """Delete a file."""
+        if self._is_same(entry):
+            with _putting_away(entry):
+                link_free.remove(self._root / entry.name)
+
+    def move(self, entry: FileEntry) -> None:
+        """Rename a file."""
+        if not self._is_same(entry):
+            return
+        target = self._root / moved_name(entry, is_taken=False)
+        if os.path.lexists(target):
+            target = self._root / moved_name(entry, is_taken=True)
+        with _putting_away(entry):
+            link_free.make_folders(target.parent)
+            link_free.rename(self._root / entry.name, target)
+
+    def mark(self, entry: FileEntry) -> None:
+        """Write an empty file, unless it is there."""
+        if self._is_same(entry):
+            with _putting_away(entry):
+                os.close(link_free.open_file(self._root / marker_of(entry.name), os.O_WRONLY | os.O_CREAT))
+
+    def _is_same(self, entry: FileEntry) -> bool:
+        try:
+            self.check(entry)
+        except (FileGoneError, FileChangedError):
+            return False
+        return True
+
+
+@contextmanager
+def _putting_away(entry: FileEntry) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        text = f"{entry.name} was read and cannot be put away ({error.strerror})"
+        raise RetriableError(f"{text}; let the worker's user write its folder, or set after.commit=leave") from error
 
 
 def _entry(name: str, status: os.stat_result) -> FileEntry:

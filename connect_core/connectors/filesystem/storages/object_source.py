@@ -16,6 +16,7 @@ from connect_core.connectors.filesystem.storages.source_files import (
     FileGoneError,
     SourceFiles,
     is_skipped,
+    marker_of,
 )
 
 __all__ = ["ListedObject", "ObjectSource", "changed"]
@@ -38,12 +39,15 @@ class ObjectSource(SourceFiles):
     """A store's objects. An object is whole or not there: only its replacement can change it.
 
     listing: all objects behind a prefix; piece: some bytes of an object of a version, which raises FileNotFoundError,
-    or FileChangedError where there is another version.
+    or FileChangedError where there is another version; removal: of an object, if it is there; creation: of an empty
+    one.
     """
 
     root: Path
     listing: Callable[[str], Iterator[ListedObject]]
     piece: Callable[[str, str, int, int], bytes]
+    removal: Callable[[str], None]
+    creation: Callable[[str], None]
 
     def listed(self) -> Iterator[FileEntry]:
         """Return the objects of which no part of the name below the prefix is skipped."""
@@ -69,6 +73,14 @@ class ObjectSource(SourceFiles):
 
     def check(self, entry: FileEntry) -> None:
         """Do nothing: all that was read is of the listed version."""
+
+    def remove(self, entry: FileEntry) -> None:
+        """Delete an object; it was listed as what was read just before."""
+        self.removal(placed(self.root, entry.name))
+
+    def mark(self, entry: FileEntry) -> None:
+        """Write an empty object."""
+        self.creation(placed(self.root, marker_of(entry.name)))
 
 
 def changed(name: str) -> FileChangedError:

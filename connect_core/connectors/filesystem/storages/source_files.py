@@ -9,8 +9,10 @@ from typing import BinaryIO
 
 from connect_core.errors import ConnectError
 
-__all__ = ["FileChangedError", "FileEntry", "FileGoneError", "SourceFiles", "is_skipped"]
+__all__ = ["FileChangedError", "FileEntry", "FileGoneError", "SourceFiles", "is_skipped", "marker_of", "moved_name"]
 
+MOVED = "_read"
+"""The folder of files that were moved."""
 _UNFINISHED = (".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart", ".swp", "~", "._COPYING_")
 
 
@@ -51,6 +53,29 @@ class SourceFiles(ABC):
     @abstractmethod
     def check(self, entry: FileEntry) -> None:
         """Raise FileGoneError or FileChangedError unless all that was read so far is of the listed version."""
+
+    def remove(self, entry: FileEntry) -> None:
+        """Delete a file of the listed version, if it is there. Raises RetriableError."""
+        raise NotImplementedError
+
+    def move(self, entry: FileEntry) -> None:
+        """Move a file of the listed version, if it is there, into the folder ``_read``. Raises RetriableError."""
+        raise NotImplementedError
+
+    def mark(self, entry: FileEntry) -> None:
+        """Put an empty file ``_<name>.read`` beside a file. Raises RetriableError."""
+        raise NotImplementedError
+
+
+def marker_of(name: str) -> str:
+    """Return the name of the file that marks another."""
+    folder, slash, bare = name.rpartition("/")
+    return f"{folder}{slash}_{bare}.read"
+
+
+def moved_name(entry: FileEntry, is_taken: bool) -> str:
+    """Return the name of a file that was moved, with its version where another has that name."""
+    return f"{MOVED}/{entry.name}.{entry.version}" if is_taken else f"{MOVED}/{entry.name}"
 
 
 def is_skipped(name: str) -> bool:

@@ -100,6 +100,8 @@ class Storage(ABC):
 
     definition = ConfigDef()
     """The settings it adds to those of the sink; ``open`` and ``locate`` read them from the configuration."""
+    after_commit: frozenset[str] = frozenset({"leave"})
+    """What its ``open_source`` can do with files that were read."""
     control: ControlStore
     """Where manifests, epochs and owners are kept: a store with a conditional create."""
     requests_at_once = 1

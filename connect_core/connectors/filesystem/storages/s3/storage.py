@@ -63,6 +63,7 @@ class S3Storage(Storage):
 
     definition = CONFIG
     requests_at_once = 8
+    after_commit = frozenset({"leave", "mark", "delete"})
 
     def __init__(self, bucket: Bucket, root: Path) -> None:
         self.bucket = bucket
@@ -91,10 +92,13 @@ class S3Storage(Storage):
         settings = S3Settings.of(config)
         _ensure_allowed(settings, limits)
         bucket = Bucket(name, settings)
+        shown = dict((*settings.encryption, *settings.shown))
         return ObjectSource(
             Path(prefix),
             bucket.listed,
             lambda key, etag, start, length: bucket.piece(key, start, length, etag),
+            lambda key: bucket.delete([key]),
+            lambda key: bucket.put(key, b"", shown),
         )
 
     @classmethod
