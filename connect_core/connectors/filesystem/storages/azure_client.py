@@ -98,6 +98,9 @@ class AzureContainer:
             try:
                 data: bytes = self._container.download_blob(name, start, length, **condition).readall()
             except ResourceModifiedError as error:
+                # So some stores answer where there is no blob at all.
+                if self.status(name) is None:
+                    raise FileNotFoundError(name) from error
                 raise changed(name) from error
             return data
         raise FileNotFoundError(name)

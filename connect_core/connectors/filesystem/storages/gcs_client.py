@@ -84,17 +84,16 @@ class GcsBucket:
 
     def piece_of(self, name: str, generation: str, start: int, length: int) -> bytes:
         """Return some bytes of a generation of an object. Raises FileNotFoundError, FileChangedError."""
-        from google.api_core.exceptions import PreconditionFailed
-
-        wanted = {"start": start, "end": start + length - 1, "if_generation_match": int(generation), **self._limits()}
+        wanted = {"start": start, "end": start + length - 1, **self._limits()}
         with self._calling():
-            try:
-                data: bytes | None = self._found(lambda: self._bucket.blob(name).download_as_bytes(**wanted))
-            except PreconditionFailed as error:
-                raise changed(name) from error
-            if data is None:
-                raise FileNotFoundError(name)
+            blob = self._bucket.blob(name, generation=int(generation))
+            data: bytes | None = self._found(lambda: blob.download_as_bytes(**wanted))
+        if data is not None:
             return data
+        # A generation that was replaced is there no more, unless the bucket keeps versions.
+        if self.status(name) is None:
+            raise FileNotFoundError(name)
+        raise changed(name)
 
     def listed(self, prefix: str) -> Iterator[ListedObject]:
         """Return the objects whose names begin so."""
