@@ -66,7 +66,7 @@ def row_of(number: int) -> Row:
         "data": bytes([0, 10, 34, 255, number]),
         "amount": Decimal(number * 10**9 - 7).scaleb(-4),
         "day": _DAY_0 + timedelta(days=number * 1000 - 20_000),
-        "at": _BEGAN + timedelta(hours=number * 5, milliseconds=number),
+        "at": _BEGAN + timedelta(hours=number // 16 * 13, milliseconds=number),
         "moment": (datetime.min + timedelta(milliseconds=number * 1_799_999)).time(),
         "tags": ["x", None, f'"{number}"'][: number % 4],
         "attrs": {"ä": number, "b": None},

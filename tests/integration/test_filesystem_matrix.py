@@ -43,7 +43,7 @@ PARTITIONERS: Mapping[str, Mapping[str, str]] = {
     "partition": {},
     "field": {"partition.field.name": "country"},
     "time": {**AT, "path.format": "'at'=YYYY-MM-dd-HH", "partition.duration.ms": "3600000", "timezone": "Asia/Kolkata"},
-    "daily": {**AT, "timezone": "Pacific/Auckland", "flush.size": "2"},
+    "daily": {**AT, "timezone": "Pacific/Auckland", "flush.size": "4"},
     "hourly": {**AT, "timezone": "UTC"},
 }
 PARTS = {"format.output.fields": "key,value,offset,timestamp"}

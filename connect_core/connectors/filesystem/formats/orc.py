@@ -12,6 +12,7 @@ from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Impor
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.columns import ColumnKinds, Kind, kind_parts
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
+from connect_core.connectors.filesystem.formats.orc_arrays import aligned
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.errors import DataError
@@ -81,8 +82,9 @@ class _Writer:
 
     def write(self, table: pa.Table) -> None:
         """Append rows; null columns of no type become texts, as ORC has none for them."""
-        fields = [pa.field(field.name, _typed(field.type)) for field in table.schema]
-        self._writer.write(table.cast(pa.schema(fields)))
+        schema = pa.schema([pa.field(field.name, _typed(field.type)) for field in table.schema])
+        columns = [aligned(column) for column in table.cast(schema).columns]
+        self._writer.write(pa.Table.from_arrays(columns, schema=schema))
 
     def close(self) -> None:
         """Write the file's end."""
