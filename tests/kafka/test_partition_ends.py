@@ -1,0 +1,54 @@
+"""Offsets of partitions whose leaders change meanwhile."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import ListOffsetsResultInfo, OffsetSpec
+
+from connect_core.api import TopicPartition
+from connect_core.errors import ConnectError
+from connect_core.kafka.partition_ends import LeaderChangingError, list_places
+
+
+class Admin:
+    """Refuses so many calls; a real broker does so for moments only, which no test can time."""
+
+    def __init__(self, code: int, times: int) -> None:
+        self.code, self.left = code, times
+
+    def list_offsets(self, asked: Any, **_: Any) -> dict[Any, Future[ListOffsetsResultInfo]]:
+        future: Future[ListOffsetsResultInfo] = Future()
+        self.left -= 1
+        if self.left >= 0:
+            future.set_exception(KafkaException(KafkaError(self.code)))
+        else:
+            future.set_result(ListOffsetsResultInfo(7, -1, 0))
+        return dict.fromkeys(asked, future)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    ],
+)
+def test_a_change_of_leaders_is_waited_for(code: int) -> None:
+    key = TopicPartition("t", 0)
+    found = list_places(Admin(code, 2), [key], OffsetSpec.latest(), "b")  # type: ignore[arg-type]
+    assert found[key].offset == 7
+
+
+def test_a_refusal_is_not_waited_for() -> None:
+    admin = Admin(KafkaError.TOPIC_AUTHORIZATION_FAILED, 99)
+    with pytest.raises(ConnectError) as refused:
+        list_places(admin, [TopicPartition("t", 0)], OffsetSpec.latest(), "b")  # type: ignore[arg-type]
+    assert not isinstance(refused.value, LeaderChangingError)
+    assert admin.left == 98
