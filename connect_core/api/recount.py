@@ -47,6 +47,8 @@ class RecountedInterval:
     is_aborted: bool = False
     is_foreign: bool = False
     """Whether another deployment made the marker."""
+    moves: bool = True
+    """Whether it is of a live interval; a backfill's lies anywhere behind the live position."""
     rows: int = 0
     found: int | None = None
     parts: int = 0

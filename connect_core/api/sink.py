@@ -113,6 +113,10 @@ class CommitMarker:
     """Whether another deployment made it: it says nothing of this one's intervals."""
     files: tuple[CommittedFile, ...] = ()
     """What events of Airflow's assets tell of; where records go to no files, nothing."""
+    moves: bool = True
+    """Whether it is of a live interval; one of a backfill moves no position."""
+    replaced: tuple[str, ...] = ()
+    """Paths of earlier files in whose place a backfill has put its own."""
 
 
 class SinkCommitter(Protocol):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 
 from connect_core.api.sink import CommitMarker
+from connect_core.commit.backfill import commit_backfill
+from connect_core.commit.committed import Committed
 from connect_core.errors import DataLossError
 from connect_core.interval.effects import (
     AbandonInterval,
@@ -27,21 +28,13 @@ __all__ = ["Committed", "commit_interval"]
 _DATA_LOSS = f"{DataLossError.__module__}.{DataLossError.__qualname__}"
 
 
-class Committed(Enum):
-    """What became of an interval."""
-
-    COMMITTED = "COMMITTED"
-    ABANDONED = "ABANDONED"
-    UNCLEAR = "UNCLEAR"
-    """Not all is known: the next plan fences and reads the markers."""
-    FAILED = "FAILED"
-
-
 def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
     """Make the interval's data visible and record it, or record why not.
 
     Raises StaleEpochError when the connector was taken over meanwhile.
     """
+    if plan.backfill is not None:
+        return (yield from commit_backfill(run, plan, plan.backfill, results))
     results = [_passable(run, result) for result in results]
     trouble = _trouble(plan, (*results, *plan.kept))
     if trouble is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,14 +63,16 @@ class ControlFolder:
 
     def last_interval(self) -> tuple[int, int] | None:
         """Return incarnation and sequence of the newest interval that has a manifest, or ``None`` if there is none."""
+        return next(self.intervals(), None)
+
+    def intervals(self) -> Iterator[tuple[int, int]]:
+        """Return incarnation and sequence of the intervals that have a manifest, the newest first."""
         lives = [int(name) for name in self.store.names(self.path) if name.isdigit()]
         for incarnation in sorted(lives, reverse=True):
             names = [name.partition(".json") for name in self.store.names(self.path / str(incarnation))]
-            manifests = [stem for stem, ending, rest in names if ending and not rest and stem.isdigit()]
-            sequence = max(map(int, manifests), default=None)
-            if sequence is not None:
-                return incarnation, sequence
-        return None
+            manifests = [int(stem) for stem, ending, rest in names if ending and not rest and stem.isdigit()]
+            for sequence in sorted(manifests, reverse=True):
+                yield incarnation, sequence
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged], content: Mapping[str, Any]) -> CommitMarker:
         """Make the commit manifest unless there is a manifest → the marker that stands."""
@@ -140,6 +142,7 @@ class ControlFolder:
             manifest,
             ranges,
             is_foreign=manifest.get("deployment") != self.deployment,
+            moves=manifest.get("moves", True),
         )
 
     def _place(self, interval: IntervalKey, ending: str) -> Path:

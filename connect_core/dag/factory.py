@@ -105,7 +105,8 @@ def _documentation(connector: ScheduledConnector, remark: str) -> str:
         f"A Kafka Connect {connector.type.value} connector, run in bounded intervals; each is one Spark job, linked "
         "from the task. Configuration, offsets, history and errors are kept by connect-core: see its REST API.\n\n"
         "Pausing this DAG pauses the connector: an interval that has begun ends first. Clearing a run tries the "
-        "unfinished interval again; what is committed is never repeated. A triggered run moves what is there now."
+        "unfinished interval again; what is committed is never repeated. A triggered run moves what is there now; a "
+        "backfill exports a past time again, where the connector can replace its files."
         f"{remark}\n"
     )
 

@@ -10,6 +10,7 @@ from airflow import __version__
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, AirflowSkipException
 from airflow.sdk import Asset, AssetAlias, BaseOperator, BaseOperatorLink
 
+from connect_core.dag.backfill_time import backfill_since
 from connect_core.dag.bound_time import bound_time_of
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
@@ -68,8 +69,8 @@ class ConnectorTask(BaseOperator):
 
     def execute(self, context: Context) -> Any:
         """Carry out one run and say what it came to."""
-        request = self._request(context)
         try:
+            request = self._request(context)
             outcome = self.drive(request, context)
         except RetriableError as error:
             raise AirflowException(str(error)) from error
@@ -86,14 +87,16 @@ class ConnectorTask(BaseOperator):
             context["ti"].xcom_push(key=SparkJobLink().xcom_key, value=url)
 
     def _request(self, context: Context) -> RunRequest:
-        instance, run = context["ti"], context["dag_run"]
+        instance, run, since = context["ti"], context["dag_run"], backfill_since(context)
         return RunRequest(
             connector=self.connector,
             run_id=run.run_id,
             continuous=self.continuous,
-            asked=_is_asked(run.run_type, instance.try_number),
+            asked=since is None and _is_asked(run.run_type, instance.try_number),
             last_try=instance.try_number > instance.max_tries,
             bound_time=bound_time_of(context),
+            since=since,
+            begun_at=None if since is None else run.start_date,
         )
 
     def _conclude(self, outcome: RunOutcome, context: Context) -> Any:

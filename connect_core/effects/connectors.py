@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from connect_core.api.backfill import ReplacingCommitter, Standing
 from connect_core.api.connector import Connector, WorkerLimits
 from connect_core.api.sink import CommitMarker, SinkCommitter, SinkConnector
 from connect_core.api.source import SourceConnector
@@ -20,8 +21,10 @@ from connect_core.interval.effects import (
     LatestSourceOffsets,
     PublishTarget,
     ReadLastInterval,
+    ReadStanding,
     ReadTargetMarker,
     ReleaseTarget,
+    ReplaceTarget,
     SweepTarget,
     TaskConfigs,
 )
@@ -87,6 +90,8 @@ class ConnectorEffects:
             FenceTarget: self._fence,
             ReadLastInterval: self._last_interval,
             ReadTargetMarker: self._read_marker,
+            ReadStanding: self._standing,
+            ReplaceTarget: self._replace,
             CommitTarget: self._commit,
             PublishTarget: self._publish,
             AbandonTarget: self._abandon,
@@ -170,6 +175,22 @@ class ConnectorEffects:
 
     def _commit(self, effect: CommitTarget) -> CommitMarker:
         return self._kept().commit(effect.key, effect.staged)
+
+    def _replacing(self) -> ReplacingCommitter | None:
+        committer: Any = self.committer() if isinstance(self.connector, SinkConnector) else None
+        return committer if hasattr(committer, "standing") else None
+
+    def _standing(self, effect: ReadStanding) -> Standing | str:
+        committer = self._replacing()
+        if committer is None:
+            return f"{type(self.connector).__name__} cannot replace what it has written"
+        return committer.refusal() or committer.standing(effect.ranges)
+
+    def _replace(self, effect: ReplaceTarget) -> CommitMarker:
+        committer = self._replacing()
+        if committer is None:
+            raise ConnectError(f"Connector {self.context.connector_name} cannot replace what it has written")
+        return committer.replace(effect.key, effect.staged, effect.backfill)
 
     def _publish(self, effect: PublishTarget) -> None:
         self._of(effect.config)._kept().publish(effect.key, effect.marker)

@@ -76,7 +76,9 @@ class ConnectorWorker:
         table[LoadConnector] = self._following(table[LoadConnector], table)
         return table
 
-    def run_of(self, state: ConnectorState, holder: str, bound_time: datetime | None) -> Run:
+    def run_of(
+        self, state: ConnectorState, holder: str, bound_time: datetime | None, since: datetime | None = None
+    ) -> Run:
         """Return a run over the connector, not yet fenced; its settings are read by each plan."""
         return Run(
             connector=state.name,
@@ -89,6 +91,7 @@ class ConnectorWorker:
             new_attempt_id=lambda: uuid.uuid4().hex[:12],
             transactional_id=transactional_id,
             bound_time=bound_time,
+            since=since,
         )
 
     def _task_worker(self) -> dict[str, str]:

@@ -156,7 +156,7 @@ class _Recounting:
             notes |= set(one.notes)
             _differ(done, iter(one.differences))
             _differ(done, checks.compared(one, row, is_told=past.reaches(one.key)))
-            if not (one.is_aborted or one.is_foreign):
+            if one.moves and not (one.is_aborted or one.is_foreign):
                 _differ(done, tiling.add(one))
             if self._is_over:
                 done.is_complete = False

@@ -13,6 +13,7 @@ from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 
 __all__ = ["report_from_text", "report_to_text", "request_from_text", "request_to_text"]
 
+_TIMES = ("bound_time", "since", "begun_at")
 _RECOVERIES: dict[str, type[ConnectError]] = {
     "retriable": RetriableError,
     "stale": StaleEpochError,
@@ -22,15 +23,19 @@ _RECOVERIES: dict[str, type[ConnectError]] = {
 
 def request_to_text(request: RunRequest) -> str:
     """Return the request in letters, digits, ``-`` and ``_`` only: inert on any command line."""
-    fields = {**asdict(request), "bound_time": request.bound_time and request.bound_time.isoformat()}
+    fields = {**asdict(request), **{name: time and time.isoformat() for name, time in _times(request).items()}}
     return base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
 
 
 def request_from_text(text: str) -> RunRequest:
     """Return the request that ``request_to_text`` wrote. Raises ValueError."""
     fields = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    bound = fields.pop("bound_time")
-    return RunRequest(**fields, bound_time=datetime.fromisoformat(bound) if bound else None)
+    bound, since, begun = (time and datetime.fromisoformat(time) for time in map(fields.pop, _TIMES))
+    return RunRequest(**fields, bound_time=bound, since=since, begun_at=begun)
+
+
+def _times(request: RunRequest) -> dict[str, datetime | None]:
+    return {name: getattr(request, name) for name in _TIMES}
 
 
 def report_to_text(end: RunOutcome | ConnectError, job_url: str = "") -> str:

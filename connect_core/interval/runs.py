@@ -33,7 +33,10 @@ class RunRequest:
     ``continuous`` runs go on while there is data; others end at the bound that
     was current when they began. ``asked`` is a run somebody wanted (manual, or
     a repeated try), which is tried although the connector has failed.
-    ``last_try``: no automatic retry follows a retriable error.
+    ``last_try``: no automatic retry follows a retriable error. ``since``: of a
+    backfill, which exports the time from then to ``bound_time`` again, ``begun_at``
+    when the scheduler began the run, tries that failed included: one run of a
+    scheduler may be done over, and what it did before was told then.
     """
 
     connector: str
@@ -42,6 +45,8 @@ class RunRequest:
     asked: bool = False
     last_try: bool = True
     bound_time: datetime | None = None
+    since: datetime | None = None
+    begun_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from connect_core.api.backfill import Backfill
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker, IntervalKey, Staged
+from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 from connect_core.interval.effect import Effect
 from connect_core.interval.values import OffsetStates, SourceOffsets
 
@@ -18,8 +19,10 @@ __all__ = [
     "LatestSourceOffsets",
     "PublishTarget",
     "ReadLastInterval",
+    "ReadStanding",
     "ReadTargetMarker",
     "ReleaseTarget",
+    "ReplaceTarget",
     "SweepTarget",
     "TaskConfigs",
 ]
@@ -84,6 +87,23 @@ class CommitTarget(Effect):
 
     key: IntervalKey
     staged: Sequence[Staged]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStanding(Effect):
+    """Call ``ReplacingCommitter.standing`` → ``Standing``, or ``str``: why the connector cannot export again."""
+
+    connector: str
+    ranges: Sequence[PartitionRange]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceTarget(Effect):
+    """Call ``ReplacingCommitter.replace`` → ``CommitMarker``. Raise DataError."""
+
+    key: IntervalKey
+    staged: Sequence[Staged]
+    backfill: Backfill
 
 
 @dataclass(frozen=True, slots=True)

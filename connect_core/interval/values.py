@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from connect_core.api.backfill import Backfill
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange, Staged
 from connect_core.interval.time_bounds import RecordTimes
@@ -193,6 +194,13 @@ class IntervalRow:
     tasks: int = 0
     attempts: int = 0
     bound_time: datetime | None = None
+    since: datetime | None = None
+    """Of a backfill: from when on it exports again, up to ``bound_time``."""
+
+    @property
+    def is_backfill(self) -> bool:
+        """Whether it moves no position."""
+        return self.since is not None
 
 
 def job_tag(key: IntervalKey) -> str:
@@ -239,6 +247,8 @@ class Plan:
     """Whether it reaches all that was there when it was planned (no cap, no recovery)."""
     kept: tuple[TaskResult, ...] = ()
     """Results of an earlier attempt that stand: these tasks do not run again."""
+    backfill: Backfill | None = None
+    """What it is part of, where it moves no position."""
 
     @property
     def job_tag(self) -> str:

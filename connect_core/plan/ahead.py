@@ -8,6 +8,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey
 from connect_core.interval.effects import PublishTarget, ReadLastInterval, ReadTargetMarker
 from connect_core.plan.fence import begin_above
+from connect_core.plan.proof import is_passed_by
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["follow_group", "follow_target"]
@@ -28,7 +29,9 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
         marker: CommitMarker | None = yield ReadTargetMarker(key)
         if marker is None:
             break
-        if _joins(marker, positions, run.state.topic_ids):
+        if is_passed_by(marker) and not marker.aborted:
+            yield PublishTarget(key, marker)
+        elif _joins(marker, positions, run.state.topic_ids):
             yield PublishTarget(key, marker)
             positions.update(marker.positions)
         sequence += 1
@@ -48,17 +51,28 @@ def follow_group(run: Run, adopted: Positions, topic_ids: Mapping[str, str]) -> 
     last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
     if last is None:
         return adopted
-    key = IntervalKey(run.connector, *last, run.mine)
-    marker: CommitMarker | None = yield ReadTargetMarker(key)
+    marker, key = yield from _last_that_moves(run, *last)
     if marker is None or not _joins(marker, adopted, topic_ids):
         return adopted
     yield PublishTarget(key, marker)
     return {**adopted, **marker.positions}
 
 
+def _last_that_moves(run: Run, incarnation: int, sequence: int) -> Steps[tuple[CommitMarker | None, IntervalKey]]:
+    """Return the newest marker that tells of positions; what a backfill had committed last is published."""
+    while True:
+        key = IntervalKey(run.connector, incarnation, sequence, run.mine)
+        marker: CommitMarker | None = yield ReadTargetMarker(key)
+        if marker is None or not is_passed_by(marker):
+            return marker, key
+        if not marker.aborted:
+            yield PublishTarget(key, marker)
+        sequence -= 1
+
+
 def _joins(marker: CommitMarker, positions: Positions, topic_ids: Mapping[str, str]) -> bool:
     """Return whether a marker commits what follows these positions, of the topics they are of."""
-    if marker.aborted or marker.is_foreign or marker.ranges is None:
+    if marker.aborted or marker.is_foreign or marker.ranges is None or not marker.moves:
         return False
     return all(
         positions.get(part.topic_partition, part.start) == part.start

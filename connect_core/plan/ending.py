@@ -37,7 +37,7 @@ def end_sink_interval(
     marker: CommitMarker | None = yield ReadTargetMarker(row.key, home)
     if marker is None:
         marker = yield AbandonTarget(replace(row.key, epoch=run.mine), None, home)
-    if marker is not None and proves_commit(marker, row.ranges):
+    if marker is not None and marker.moves is not row.is_backfill and proves_commit(marker, row.ranges):
         yield PublishTarget(row.key, marker, home)
         yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
         return

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.effects import LoadConnector, LoadUnfinished, RecordAssignment, TaskConfigs
 from connect_core.interval.values import ConnectorState, ConnectorType, Plan, TargetState, TaskAssignment
 from connect_core.plan.assignment import check_tasks_max
+from connect_core.plan.backfill import plan_backfill
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.settle import settle
 from connect_core.plan.sink import plan_sink
@@ -23,6 +25,8 @@ class Verdict(Enum):
     IDLE = "IDLE"
     STOP = "STOP"
     """The connector is paused or stopped; what a crash had left unfinished is ended."""
+    REFUSED = "REFUSED"
+    """A backfill that cannot be, or not now; nothing was touched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class Planned:
     run: Run
     verdict: Verdict
     plan: Plan | None = None
+    refusal: ConnectError | None = None
+    """Why a backfill is refused: it says nothing of the connector itself."""
 
 
 def plan_interval(run: Run) -> Steps[Planned]:
@@ -42,12 +48,31 @@ def plan_interval(run: Run) -> Steps[Planned]:
     """
     state: ConnectorState = yield LoadConnector(run.connector)
     run = run.refreshed(state)
+    if run.since is not None:
+        return (yield from _plan_backfill(run))
     if state.target_state is not TargetState.STARTED:
         return Planned((yield from settle(run)), Verdict.STOP)
     assignment = yield from _assign(run)
     steps = plan_source if state.type is ConnectorType.SOURCE else plan_sink
     run, plan = yield from steps(run, assignment)
     return Planned(run, Verdict.RUN if plan else Verdict.IDLE, plan)
+
+
+def _plan_backfill(run: Run) -> Steps[Planned]:
+    if run.state.target_state is not TargetState.STARTED:
+        state = run.state.target_state.value
+        return _refused(run, RetriableError(f"Connector {run.connector} is {state}: no backfill now"))
+    if run.state.type is ConnectorType.SOURCE:
+        return _refused(run, ConnectError("A source has no past time to export again: backfill is for sinks of files"))
+    assignment = yield from _assign(run)
+    run, found = yield from plan_backfill(run, assignment)
+    if isinstance(found, ConnectError):
+        return _refused(run, found)
+    return Planned(run, Verdict.RUN if found else Verdict.IDLE, found)
+
+
+def _refused(run: Run, refusal: ConnectError) -> Planned:
+    return Planned(run, Verdict.REFUSED, refusal=refusal)
 
 
 def assign_tasks(run: Run) -> Steps[bool]:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from connect_core.api.sink import CommitMarker, PartitionRange
 
-__all__ = ["FOREIGN", "is_of", "proves_commit"]
+__all__ = ["FOREIGN", "PASSED_BY", "is_of", "is_passed_by", "proves_commit"]
 
 FOREIGN = "an earlier life's manifest stands at its place"
 """Why an interval is abandoned that can never have a marker under its key."""
+PASSED_BY = "at its place stands a backfill's manifest, or that of an interval that was given up"
+"""Why an interval is abandoned whose key the target knows from a time that the metadata database does not."""
 
 
 def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
@@ -24,6 +26,14 @@ def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
         return True
     mine = {part.topic_partition: part for part in ranges}
     return all(_is_same(mine.get(part.topic_partition), part) for part in marker.ranges)
+
+
+def is_passed_by(marker: CommitMarker) -> bool:
+    """Return whether a marker of this deployment tells of no position: the live intervals go on behind it.
+
+    It is a backfill's, or that of an interval that was given up where it began.
+    """
+    return not marker.is_foreign and (not marker.moves or (marker.aborted and marker.ranges == ()))
 
 
 def proves_commit(marker: CommitMarker | None, ranges: Sequence[PartitionRange]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker
@@ -18,47 +19,64 @@ from connect_core.interval.effects import (
     ReadTargetMarker,
     SweepTarget,
 )
-from connect_core.interval.values import IntervalRow, IntervalState
+from connect_core.interval.values import IntervalRow
 from connect_core.plan.bounds import covering
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import raise_above
-from connect_core.plan.proof import FOREIGN, is_of
+from connect_core.plan.proof import FOREIGN, PASSED_BY, is_of, is_passed_by
 from connect_core.plan.run import Run, Steps
 
-__all__ = ["end_at_home", "fence_home", "finish_marked", "home_of", "recovered"]
+__all__ = ["Ended", "end_at_home", "fence_home", "finish_marked", "home_of", "recovered"]
 
 Positions = Mapping[TopicPartition, int]
 Config = Mapping[str, str]
 
 _MOVED = "it was interrupted, and the connector writes elsewhere now"
+_BACKFILL = "the backfill was interrupted; its next try begins anew"
+
+
+class Ended(Enum):
+    """What a marker says of the interval under whose key it stands."""
+
+    COMMITTED = "COMMITTED"
+    ABANDONED = "ABANDONED"
+    PASSED_BY = "PASSED_BY"
+    """It tells of no position: the next key may have a marker, too."""
 
 
 def recovered(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[tuple[Run, bool]]:
     """End the interval where markers say what became of it; false: it is to run again, in its bounds.
 
     One that was begun in another target, or by a deleted connector of this name,
-    never runs again.
+    never runs again. Nor does a backfill's: it must not hold the live export up.
     """
     home = yield from home_of(run, row)
+    if row.is_backfill:
+        return (yield from end_at_home(run, row, home, kept, _BACKFILL)), True
     if home is None and row.key.incarnation == run.state.incarnation:
         return run, (yield from finish_marked(run, row)) is not None
     return (yield from end_at_home(run, row, home, kept, _MOVED)), True
 
 
-def finish_marked(run: Run, row: IntervalRow) -> Steps[IntervalState | None]:
+def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
     """Bring SQL up to the marker under this interval's key → how it ended; ``None`` where there is no marker."""
     marker: CommitMarker | None = yield ReadTargetMarker(row.key)
     if marker is None:
         return None
+    if is_passed_by(marker):
+        if not marker.aborted:
+            yield PublishTarget(row.key, marker)
+        yield AbandonInterval(row.key, run.mine, PASSED_BY)
+        return Ended.PASSED_BY
     if not is_of(marker, row.ranges):
         yield AbandonInterval(row.key, run.mine, FOREIGN)
-        return IntervalState.ABANDONED
+        return Ended.ABANDONED
     if marker.aborted:
         yield AbandonInterval(row.key, run.mine, "the target holds its abort marker")
-        return IntervalState.ABANDONED
+        return Ended.ABANDONED
     yield PublishTarget(row.key, marker)
     yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
-    return IntervalState.COMMITTED
+    return Ended.COMMITTED
 
 
 def home_of(run: Run, row: IntervalRow) -> Steps[Config | None]:

@@ -46,6 +46,10 @@ class Run:
     new_attempt_id: Callable[[], str]
     transactional_id: Callable[[str, str, int], str]
     bound_time: datetime | None = None
+    since: datetime | None = None
+    """Of a backfill: it exports the time from then to ``bound_time`` again, and moves no position."""
+    sequence_before: int | None = None
+    """Of a backfill: the last interval before its first."""
     epoch: int | None = None
     assignment: str | None = None
     is_settling: bool = False

@@ -38,12 +38,12 @@ from connect_core.plan.assignment import assign_ranges, assignment_name
 from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import begin_above, fence_sink, reloaded
-from connect_core.plan.recovery import finish_marked, recovered
+from connect_core.plan.recovery import Ended, finish_marked, recovered
 from connect_core.plan.restart import kept_results
 from connect_core.plan.run import Run, Steps, make_plan
 from connect_core.plan.times import bounded_by_time, record_times
 
-__all__ = ["plan_sink"]
+__all__ = ["plan_of", "plan_sink"]
 
 Positions = Mapping[TopicPartition, int]
 
@@ -68,7 +68,7 @@ def plan_sink(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | N
         if ended is None:
             return run, plan
         run = yield from reloaded(run)
-        if ended is IntervalState.ABANDONED:
+        if ended is Ended.ABANDONED:
             run = yield from begin_above(run)
 
 
@@ -91,7 +91,7 @@ def _next(run: Run, assignment: TaskAssignment, kept: Positions | None) -> Steps
         bound_time=run.read_before,
     )
     yield InsertInterval(row)
-    plan = _plan(run, row, assignment, (), (yield from record_times(run, row)))
+    plan = plan_of(run, row, assignment, (), (yield from record_times(run, row)))
     return replace(plan, is_last=ranges == available and not is_cut)
 
 
@@ -157,7 +157,7 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
         kept=tuple(result.task for result in results),
     )
     times = yield from record_times(run, restarted)
-    return replace(_plan(run, restarted, assignment, results, times), is_last=False)
+    return replace(plan_of(run, restarted, assignment, results, times), is_last=False)
 
 
 def _resumed(part: PartitionRange, position: int) -> PartitionRange:
@@ -225,9 +225,10 @@ def _begin_partitions(
         yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)
 
 
-def _plan(
+def plan_of(
     run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Sequence[TaskResult], times: RecordTimes
 ) -> Plan:
+    """Return the plan of a row whose ranges are shared out over the tasks; those with ``kept`` results do not run."""
     shares = assign_ranges(row.ranges, max(1, len(assignment.configs)))
     tasks = {
         task: _share(run, row, task, ranges, assignment) for task, ranges in enumerate(shares) if _has_records(ranges)

@@ -21,6 +21,7 @@ from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.plan.interval import Planned, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
+from connect_core.spark.backfill import untold
 from connect_core.spark.finished import Finished
 
 __all__ = ["Driver", "Progress"]
@@ -85,6 +86,7 @@ class Driver:
     stopping: threading.Event = field(default_factory=threading.Event)
     _began: float = field(default_factory=time.monotonic)
     _finished: Finished = field(default_factory=Finished)
+    _request: RunRequest | None = None
 
     @property
     def is_stopping(self) -> bool:
@@ -93,12 +95,12 @@ class Driver:
 
     def begin(self, request: RunRequest) -> Run | None:
         """Take the lease → the run, or ``None`` while another holder has it. Raises NotFoundError."""
-        self._began = time.monotonic()
+        self._began, self._request = time.monotonic(), request
         holder = f"{request.run_id} {socket.gethostname()} {uuid.uuid4().hex[:8]}"
         state = self.perform(begin_run(request.connector, holder, _LEASE_SECONDS))
         if state is None:
             return None
-        return self.worker.run_of(state, holder, request.bound_time)
+        return self.worker.run_of(state, holder, request.bound_time, request.since)
 
     def perform(self, steps: Steps[Result]) -> Result:
         """Run a protocol against the real systems; errors tell no secrets of the connector."""
@@ -109,14 +111,17 @@ class Driver:
             raise
 
     def plan(self, run: Run) -> Planned:
-        """Plan the next interval; what the connector itself raises makes it FAILED."""
+        """Plan the next interval; what the connector itself raises makes it FAILED, a backfill's refusal does not."""
         try:
-            return self.perform(plan_interval(run))
+            planned = self.perform(plan_interval(run))
         except StaleEpochError:
             raise
         except ConnectError as error:
             self.worker.record_failure(run.holder, error)
             raise
+        if planned.refusal is not None:
+            raise planned.refusal
+        return planned
 
     @contextmanager
     def holding(self, run: Run) -> Iterator[Progress]:
@@ -158,7 +163,7 @@ class Driver:
         """Tell what the run has finished; a run that cannot be told of has done its work all the same."""
         try:
             rows = self.worker.store.finished(self.worker.name, run_id, self._finished.committed)
-            return self._finished.told(rows, self.worker.handlers())
+            return self._finished.told(untold(self._request, rows), self.worker.handlers())
         except ConnectError as error:
             _LOG.warning("what run %s of %s finished is not told: %s", run_id, self.worker.name, error)
             return {}

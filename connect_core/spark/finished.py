@@ -71,6 +71,7 @@ class Finished:
             "files": len(files),
             "file_bytes": sum(file.bytes for file in files),
             "paths": [file.path for file in files[:_MOST_PATHS]],
+            **self._replaced(found, handlers),
         }
 
     def _published(self, effect: PublishTarget) -> None:
@@ -79,12 +80,22 @@ class Finished:
     def _committed(self, effect: CommitInterval) -> None:
         self.committed.add(effect.key.sequence)
 
+    def _replaced(self, found: Sequence[PastInterval], handlers: Handlers) -> dict[str, Any]:
+        """Return what backfills have replaced; nothing of live intervals."""
+        markers = [self._marker(past, handlers) for past in found if past.row.is_backfill]
+        replaced = [path for marker in markers if marker is not None for path in marker.replaced]
+        return {"backfill": True, "replaced": replaced[:_MOST_PATHS]} if markers else {}
+
     def _files(self, past: PastInterval, handlers: Handlers) -> tuple[CommittedFile, ...]:
+        marker = self._marker(past, handlers)
+        return () if marker is None else marker.files
+
+    def _marker(self, past: PastInterval, handlers: Handlers) -> CommitMarker | None:
         key = past.row.key
         marker = self.markers.get(replace(key, epoch=0))
         if marker is None and past.row.ranges and ReadTargetMarker in handlers:
             marker = handlers[ReadTargetMarker](ReadTargetMarker(key))
-        return () if marker is None else marker.files
+        return marker
 
 
 def _joined(ranges: list[PartitionRange]) -> list[dict[str, Any]]:

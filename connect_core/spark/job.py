@@ -9,6 +9,7 @@ from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskOutcome, TaskResult
 from connect_core.plan.interval import Verdict
+from connect_core.spark.backfill import concluded
 from connect_core.spark.collector import spare_collector
 from connect_core.spark.driver import Driver, Progress
 from connect_core.spark.runner import TaskRunner
@@ -25,6 +26,10 @@ def main(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
     may pass; what is committed by then stays committed.
     """
     spare_collector()
+    return concluded(request, _worked_off(request, driver, runner), is_stopping=driver.is_stopping)
+
+
+def _worked_off(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
     run = driver.begin(request)  # 1 take the lease
     if run is None:
         reason = f"Another run has connector {request.connector}"

@@ -78,8 +78,8 @@ def oldest(connection: Connection, connector: str) -> tuple[int, int] | None:
 
 
 def time_before(connection: Connection, connector: str, incarnation: int, before: datetime) -> datetime | None:
-    """Return the latest time earlier than ``before`` by which an interval of this life ended; ``None``: none did."""
-    mine = (Interval.connector == connector, Interval.incarnation == incarnation)
+    """Return the latest time before ``before`` by which a live interval of this life ended; ``None``: none did."""
+    mine = (Interval.connector == connector, Interval.incarnation == incarnation, Interval.since.is_(None))
     done = (Interval.state == IntervalState.COMMITTED, Interval.bound_time < before)
     latest = select(Interval.bound_time).where(*mine, *done).order_by(Interval.bound_time.desc()).limit(1)
     return connection.execute(latest).scalar_one_or_none()

@@ -102,7 +102,8 @@ def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> N
         )
     begun = {"attempts": max(row.attempts, 1), "planned_at": now(), "started_at": now(), "heartbeat_at": now()}
     connection.execute(insert(Interval).values(**_plan_values(row), **_run_values(key, run), **begun))
-    ids = {one.topic: one.topic_id for one in row.ranges if one.topic_id}
+    # A topic recreated since the live export read it is another: a backfill must not make it known.
+    ids = {one.topic: one.topic_id for one in row.ranges if one.topic_id and not row.is_backfill}
     connection.execute(
         update(Connector)
         .where(Connector.name == key.connector)
@@ -148,6 +149,7 @@ def _plan_values(row: IntervalRow) -> dict[str, Any]:
         "ranges": ranges_json(row.ranges),
         "source": source_json(row.source),
         "bound_time": row.bound_time,
+        "since": row.since,
         "counts": counts_json(Counts()),
         "records": 0,
         "moved": 0,
@@ -220,9 +222,10 @@ def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Colle
     row = connection.execute(select(Interval.__table__).where(*unfinished)).one_or_none()
     if row is None:
         return
-    starts = sink_offsets({part.topic_partition: part.start for part in interval_row(row).ranges})
+    ended_row = interval_row(row)
+    starts = sink_offsets({part.topic_partition: part.start for part in ended_row.ranges})
     reason_of = offsets.Move(owner.name, owner.type, "interval", owner.epoch, row.sequence)
-    if owner.type is ConnectorType.SINK:
+    if owner.type is ConnectorType.SINK and not ended_row.is_backfill:
         offsets.move(connection, reason_of, {key: start for key, start in starts.items() if key not in moved})
     ended = {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()}
     connection.execute(update(Interval).where(*unfinished).values(**ended))
@@ -258,7 +261,8 @@ def commit(connection: Connection, done: Commit) -> None:
     attempts.record(connection, key, done.results)
     record_errors.add(connection, key, done.results)
     counts = _counts(connection, key, row.moved)
-    _move_offsets(connection, done, owner.type)
+    if row.since is None:
+        _move_offsets(connection, done, owner.type)
     topics.add(connection, key.connector, [topic for result in done.results for topic in result.topics])
     ended: dict[str, Any] = {"state": IntervalState.COMMITTED, "ended_at": now(), "heartbeat_at": now(), "reason": None}
     if done.positions is not None:

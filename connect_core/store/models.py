@@ -153,6 +153,8 @@ class Interval(_Table):
     ranges: Mapped[list[Any]]
     source: Mapped[dict[str, Any] | None]
     bound_time: Mapped[datetime | None]
+    since: Mapped[datetime | None]
+    """Of a backfill: from when on it exports again; it moves no offset."""
     counts: Mapped[dict[str, Any]]
     records: Mapped[int] = mapped_column(BigInteger)
     moved: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")

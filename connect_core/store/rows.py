@@ -57,6 +57,7 @@ def interval_row(row: Any) -> IntervalRow:
         tasks=row.tasks,
         attempts=row.attempts,
         bound_time=row.bound_time,
+        since=row.since,
     )
 
 

@@ -41,11 +41,17 @@ def task(end: RunOutcome | ConnectError, continuous: bool = True) -> ScriptedTas
         return ScriptedTask(task_id="run", connector="a", continuous=continuous, outlets=outlets, end=end)
 
 
-def context(run_type: str = "scheduled", try_number: int = 1) -> Any:
+def context(run_type: str = "scheduled", try_number: int = 1, schedule: Any = "0 * * * *") -> Any:
     return {
+        "dag": SimpleNamespace(schedule=schedule),
         "ti": SimpleNamespace(try_number=try_number, max_tries=3),
         "dag_run": SimpleNamespace(
-            run_type=run_type, run_id=f"{run_type}__1", data_interval_end=BOUND, run_after=LATER
+            run_type=run_type,
+            run_id=f"{run_type}__1",
+            data_interval_start=BOUND,
+            data_interval_end=BOUND,
+            start_date=LATER,
+            run_after=LATER,
         ),
         "outlet_events": OutletEventAccessors(),
     }
@@ -57,7 +63,7 @@ def test_request_carries_ids_only() -> None:
     assert made.requests == [RunRequest("a", "scheduled__1", True, False, False, BOUND)]
 
 
-@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("backfill", 1), ("asset_triggered", 2)])
+@pytest.mark.parametrize(("run_type", "try_number"), [("manual", 1), ("asset_triggered", 2)])
 def test_request_of_a_wanted_run_or_another_try_is_asked(run_type: str, try_number: int) -> None:
     made = task(MOVED)
     made.execute(context(run_type, try_number))
@@ -69,6 +75,32 @@ def test_request_of_a_run_that_airflow_made_by_itself_is_not_asked(run_type: str
     made = task(MOVED)
     made.execute(context(run_type))
     assert not made.requests[0].asked
+
+
+@pytest.mark.parametrize(
+    ("schedule", "begin", "since"),
+    [
+        ("0 * * * *", BOUND, BOUND - timedelta(hours=1)),
+        ("@daily", BOUND, BOUND - timedelta(days=1)),
+        (timedelta(minutes=5), BOUND, BOUND - timedelta(minutes=5)),
+        ("0 * * * *", BOUND - timedelta(hours=2), BOUND - timedelta(hours=2)),
+    ],
+)
+def test_backfill_asks_for_the_time_before_its_data_interval_ends(
+    schedule: Any, begin: datetime, since: datetime
+) -> None:
+    made, where = task(MOVED, continuous=False), context("backfill", 2, schedule)
+    where["dag_run"].data_interval_start = begin
+    made.execute(where)
+    asked = RunRequest("a", "backfill__1", asked=False, last_try=False, bound_time=BOUND, since=since, begun_at=LATER)
+    assert made.requests == [asked], "a connector that has failed is not tried by it"
+
+
+def test_backfill_of_a_schedule_that_names_no_time_fails() -> None:
+    made = task(MOVED)
+    with pytest.raises(AirflowFailException, match="does not say when"):
+        made.execute(context("backfill", schedule=None))
+    assert made.requests == []
 
 
 def test_run_without_a_data_interval_ends_by_its_own_time() -> None:

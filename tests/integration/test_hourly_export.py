@@ -14,7 +14,9 @@ from urllib.parse import quote
 import pytest
 from confluent_kafka import Producer
 
+from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
+from connect_core.herder import offsets
 from connect_core.interval.values import IntervalState
 from connect_core.store.interval_history import PastInterval
 from tests.integration.deployment import Deployment, eventually
@@ -71,6 +73,25 @@ def counted(deployment: Deployment) -> list[Any]:
     return found
 
 
+def inodes(home: Path) -> dict[Path, int]:
+    """Return the files of data, and which ones they are."""
+    return {place: place.stat().st_ino for place in home.rglob("*.parquet")}
+
+
+def backfill(deployment: Deployment, first: datetime, last: datetime) -> list[str]:
+    """Have Airflow carry out the runs of a range of times, all of them anew → how each ended."""
+    dag_id = dag_id_of(NAME)
+    asked = {"from_date": first.isoformat(), "to_date": last.isoformat(), "reprocess_behavior": "completed"}
+    call = deployment.airflow.call
+    made = call("POST", "/backfills", json={"dag_id": dag_id, "max_active_runs": 2, **asked})
+    eventually(lambda: call("GET", f"/backfills/{made['id']}"), lambda one: one["completed_at"] is not None, 180)
+    runs = call("GET", f"/dags/{dag_id}/dagRuns?run_type=backfill&order_by=-run_after&limit=2")["dag_runs"]
+    assert {run["state"] for run in runs} == {"success"}, runs
+    places = [f"/dags/{dag_id}/dagRuns/{quote(run['dag_run_id'], safe='')}/taskInstances/run" for run in runs]
+    values = [call("GET", f"{place}/xcomEntries/return_value")["value"] for place in places]
+    return sorted((json.loads(one) if isinstance(one, str) else one)["status"] for one in values)
+
+
 def _with_minutes_left() -> datetime:
     """Return the time, in an hour that does not end during the test."""
     now = datetime.now(UTC)
@@ -109,3 +130,22 @@ def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Pat
     assert (told[1]["records"], told[1]["rows"], told[1]["late"]) == (3, 3, 2)
     assert sum(one.counts.late for one in second) == 2
     assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
+
+    positions = offsets.get(deployment.herder, NAME)
+    standing = inodes(home)
+    sorted(standing)[0].write_bytes(b"damaged")
+    # The manual run's late record lies in the last full hour's range: each interval there was is exported again.
+    assert backfill(deployment, full - timedelta(hours=1), full) == ["drained", "drained"]
+    again = [one for one in committed(deployment) if one.row.is_backfill]
+    assert sum(one.counts.records for one in again) == 9
+    assert set(inodes(home)) == set(standing), "all files have the names they had"
+    assert not set(inodes(home).values()) & set(standing.values())
+    assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
+    assert offsets.get(deployment.herder, NAME) == positions
+    told = eventually(lambda: counted(deployment), lambda found: len(found) >= 4, 120)
+    assert sum(one["rows"] for one in told[2:]) == 9, "the files hold the records that the events tell"
+
+    standing = inodes(home)
+    assert backfill(deployment, full - timedelta(hours=1), full) == ["idle", "idle"]
+    assert inodes(home) == standing
+    assert len(counted(deployment)) == 4

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
 
+from connect_core.api.backfill import Backfill, Standing
 from connect_core.api.records import TopicPartition
 from connect_core.api.recount import Difference, RecountedInterval, RowsPerRecord
-from connect_core.api.sink import CommitMarker, CommittedFile, IntervalKey, Staged
+from connect_core.api.sink import CommitMarker, CommittedFile, IntervalKey, PartitionRange, Staged
 from connect_core.connectors.control_folder import ControlFolder, Owner, claim, release
+from connect_core.connectors.filesystem import replacing
 from connect_core.connectors.filesystem.columns import (
     ColumnKinds,
     KindConflict,
@@ -21,9 +23,11 @@ from connect_core.connectors.filesystem.columns import (
 )
 from connect_core.connectors.filesystem.config import PATH
 from connect_core.connectors.filesystem.file_recount import FileRecount
-from connect_core.connectors.filesystem.finished import folders_of, touched
+from connect_core.connectors.filesystem.finished import SUCCESS, folders_of, touched
 from connect_core.connectors.filesystem.formats.format import Format
 from connect_core.connectors.filesystem.layout import Layout
+from connect_core.connectors.filesystem.partitioners import Partitioner
+from connect_core.connectors.filesystem.partitioners.default import DefaultPartitioner
 from connect_core.connectors.filesystem.recount import Recount
 from connect_core.connectors.filesystem.side_by_side import for_each
 from connect_core.connectors.filesystem.staged_parts import Part
@@ -34,7 +38,6 @@ from connect_core.errors import ConnectError, DataError
 
 __all__ = ["FileSystemCommitter"]
 
-_SUCCESS = "_SUCCESS"
 Marker = TypeVar("Marker", CommitMarker, CommitMarker | None)
 Item = TypeVar("Item")
 Pieces: TypeAlias = list[tuple[Staged, StagedData]]
@@ -48,8 +51,9 @@ class FileSystemCommitter:
     layout: Layout
     format: Format
     deployment: str = ""
-    _control: ControlFolder = field(init=False)
     nulls: NullValues = NullValues.WRITE
+    partitioner: Partitioner = field(default_factory=DefaultPartitioner)
+    _control: ControlFolder = field(init=False)
     _epoch: int | None = None
     _recounted: Recount | None = None
 
@@ -81,6 +85,44 @@ class FileSystemCommitter:
         standing = self._control.marker(interval)
         if standing is not None:
             return self._with_files(standing)
+        ordered, content = self._content(interval, staged)
+        folders = folders_of(self._control, interval, ordered, content["files"])
+        if folders is not None:
+            content["folders"] = folders
+        return self._with_files(self._control.commit(interval, ordered, content))
+
+    def refusal(self) -> str | None:
+        """Return why files cannot be replaced by a backfill's, or ``None``."""
+        return replacing.refusal(self.layout.storage, self.partitioner)
+
+    def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
+        """Return what was exported of these ranges."""
+        return replacing.standing(self._control, self.layout.storage, ranges)
+
+    def replace(self, interval: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> CommitMarker:
+        """Make the manifest of an interval whose files take the place of those of the same names.
+
+        Raises StaleEpochError, ConfigError, and DataError where an earlier file of these ranges would stay.
+        """
+        self._control.check_epoch(interval.epoch)
+        standing = self._control.marker(interval)
+        if standing is not None:
+            return self._with_files(standing)
+        ordered, content = self._content(interval, staged)
+        storage, files = self.layout.storage, content["files"]
+        ranges = [
+            PartitionRange(part.topic, part.partition, part.start, part.end, part.detail["topic_id"])
+            for part in ordered
+        ]
+        content |= replacing.replacement(self._control, storage, ranges, files)
+        content |= {
+            "config_version": backfill.config_version,
+            "marks": replacing.marks(storage, self.partitioner, files, backfill),
+        }
+        return self._with_files(self._control.commit(interval, ordered, content))
+
+    def _content(self, interval: IntervalKey, staged: Sequence[Staged]) -> tuple[list[Staged], dict[str, Any]]:
+        """Return what was staged in order, and the files and columns of its manifest."""
         ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
         pieces = [(part, StagedData.from_detail(file)) for part in ordered for file in part.detail["files"]]
         columns = _union(pieces)
@@ -88,11 +130,7 @@ class FileSystemCommitter:
             self._claim(self.layout.owner(topic), str(self.layout.storage.root / self.layout.home(topic)))
         files = [self._file(interval, part, piece, columns) for part, piece in pieces]
         texts = {topic: {name: to_text(kind) for name, kind in stored(kinds)} for topic, kinds in columns.items()}
-        content: dict[str, Any] = {"files": files, "columns": texts}
-        folders = folders_of(self._control, interval, ordered, files)
-        if folders is not None:
-            content["folders"] = folders
-        return self._with_files(self._control.commit(interval, ordered, content))
+        return ordered, {"files": files, "columns": texts}
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
         """Move the files the manifest names to their final names; ``_SUCCESS`` comes last, in folders by time first."""
@@ -103,7 +141,7 @@ class FileSystemCommitter:
         manifest = marker.detail or {}
         files: Sequence[Mapping[str, Any]] = manifest["files"]
         storage, homes = self.layout.storage, sorted({self._home(file) for file in files})
-        finished: Sequence[str] = manifest.get("folders", {}).get("finished", ())
+        finished: Sequence[str] = manifest.get("folders", {}).get("finished", ()) or manifest.get("marks", ())
         staging = self.layout.staging(self._control, interval)
         self._each((*homes, *sorted(touched(files))), self._open)
         self._each(files, lambda file: self._move(staging, file))
@@ -193,19 +231,21 @@ class FileSystemCommitter:
             return marker
         files: Sequence[Mapping[str, Any]] = (marker.detail or {})["files"]
         address = self.layout.storage.address
-        return replace(marker, files=tuple(CommittedFile(address(f["name"]), f["rows"], f["size"]) for f in files))
+        written = tuple(CommittedFile(address(f["name"]), f["rows"], f["size"]) for f in files)
+        replaced = tuple(address(name) for name in (marker.detail or {}).get("replaces", ()))
+        return replace(marker, files=written, replaced=replaced)
 
     def _each(self, items: Sequence[Item], act: Callable[[Item], None]) -> None:
         for_each(items, self.layout.storage.requests_at_once, act)
 
     def _open(self, folder: str) -> None:
-        self.layout.storage.unmark(f"{folder}/{_SUCCESS}")
+        self.layout.storage.unmark(f"{folder}/{SUCCESS}")
 
     def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
         staging.publish(file, file["name"])
 
     def _close(self, folder: str) -> None:
-        self.layout.storage.mark(f"{folder}/{_SUCCESS}")
+        self.layout.storage.mark(f"{folder}/{SUCCESS}")
 
 
 def _opened(staging: Staging, parts: Sequence[Part]) -> Iterator[tuple[BinaryIO, ColumnKinds]]:

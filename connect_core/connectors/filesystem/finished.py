@@ -8,7 +8,9 @@ from typing import Any
 from connect_core.api.sink import IntervalKey, Staged
 from connect_core.connectors.control_folder import ControlFolder
 
-__all__ = ["ends_of", "folders_of", "touched"]
+__all__ = ["SUCCESS", "ends_of", "folders_of", "touched"]
+
+SUCCESS = "_SUCCESS"
 
 _LOOK_BACK = 1000
 """How many manifests to pass by that tell nothing: of intervals that were given up."""

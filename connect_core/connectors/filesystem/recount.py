@@ -78,6 +78,7 @@ class Recount:
             ranges=marker.ranges or (),
             is_aborted=marker.aborted,
             is_foreign=marker.is_foreign,
+            moves=marker.moves,
             rows=sum(file["rows"] for file in named),
             found=sum(counted) if len(counted) == len(named) else None,
             parts=len(standing),

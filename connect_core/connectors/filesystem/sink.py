@@ -73,7 +73,7 @@ class FileSystemSinkConnector(SinkConnector):
         settings = Settings.of(config)
         layout = settings.layout(open_storage(config, self.context.limits, is_at_work=True))
         name, deployment = self.context.connector_name, self.context.deployment
-        return FileSystemCommitter(name, layout, settings.format, deployment, nulls=settings.nulls)
+        return FileSystemCommitter(name, layout, settings.format, deployment, settings.nulls, settings.partitioner)
 
     def target(self, config: Mapping[str, str]) -> str:
         """Return the place that is written to, links followed."""

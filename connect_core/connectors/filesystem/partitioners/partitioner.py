@@ -32,6 +32,15 @@ class Partitioner(Pluggable, ABC):
         """
         return None
 
+    def folder_at(self, millis: int) -> str | None:
+        """Return the folder of a time, in milliseconds since 1970; ``None`` where folders stand for none."""
+        return None
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same record always gets the same folder: what is exported again replaces its earlier files."""
+        return True
+
 
 def constant(folder: str, count: int) -> pa.Array:
     """Return one folder for so many records."""

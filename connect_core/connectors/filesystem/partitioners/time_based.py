@@ -16,7 +16,7 @@ from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Impor
 from connect_core.connectors.filesystem.partitioners.hive import component, hive_folder
 from connect_core.connectors.filesystem.partitioners.joda import JodaFormat
 from connect_core.connectors.filesystem.partitioners.partitioner import Partitioner
-from connect_core.connectors.filesystem.partitioners.timestamps import EXTRACTORS, Extractor
+from connect_core.connectors.filesystem.partitioners.timestamps import EXTRACTORS, Extractor, of_wallclock
 from connect_core.errors import ConfigError, DataError, IllegalArgumentError
 
 __all__ = ["TimeBasedPartitioner"]
@@ -146,6 +146,15 @@ class TimeBasedPartitioner(Partitioner):
             if self._name(end) != folder:
                 return max(self._millis(end, fold) for fold in (0, 1))
         return None
+
+    def folder_at(self, millis: int) -> str | None:
+        """Return the folder of a time."""
+        return self._folder(millis)
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether folders are named by a time that records have."""
+        return self._extract is not of_wallclock
 
     def _name(self, local: datetime) -> str:
         return "/".join(map(component, self._format.format(local.replace(tzinfo=self._zone)).split("/")))

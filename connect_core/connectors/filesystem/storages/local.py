@@ -27,6 +27,7 @@ class LocalStorage(Storage):
 
     control: ControlStore = LOCAL
     after_commit = frozenset({"leave", "mark", "move", "delete"})
+    replaces = True
 
     def __init__(self, root: Path) -> None:
         self._root = root

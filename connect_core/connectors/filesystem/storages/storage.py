@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeAlias
 
 from connect_core.api.config import ConfigDef
 from connect_core.api.connector import WorkerLimits
@@ -102,6 +102,9 @@ class Storage(ABC):
     """The settings it adds to those of the sink; ``open`` and ``locate`` read them from the configuration."""
     after_commit: frozenset[str] = frozenset({"leave"})
     """What its ``open_source`` can do with files that were read."""
+    replaces: ClassVar[bool] = False
+    """Whether a backfill's files can take the place of earlier ones: ``published`` tells sizes, and what was staged is
+    used up, so that a driver that was thought dead cannot put an earlier file in the place of a later one."""
     control: ControlStore
     """Where manifests, epochs and owners are kept: a store with a conditional create."""
     requests_at_once = 1

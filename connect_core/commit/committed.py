@@ -1,0 +1,17 @@
+"""What becomes of an interval."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["Committed"]
+
+
+class Committed(Enum):
+    """What became of an interval."""
+
+    COMMITTED = "COMMITTED"
+    ABANDONED = "ABANDONED"
+    UNCLEAR = "UNCLEAR"
+    """Not all is known: the next plan fences and reads the markers."""
+    FAILED = "FAILED"

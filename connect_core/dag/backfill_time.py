@@ -1,0 +1,39 @@
+"""The time that a backfill run of Airflow is to export again."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from croniter import croniter  # type: ignore[import-untyped]
+
+from connect_core.errors import ConnectError
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+__all__ = ["backfill_since"]
+
+
+def backfill_since(context: Context) -> datetime | None:
+    """Return when the time of a backfill run begins, which ends by its data interval; ``None`` for any other run.
+
+    Airflow's data interval has no length where a cron line only says when runs begin: then it is the time before
+    that the line names. Raises ConnectError for a schedule without one.
+    """
+    run = context["dag_run"]
+    if getattr(run.run_type, "value", run.run_type) != "backfill":
+        return None
+    start, end = run.data_interval_start, run.data_interval_end
+    if end is None:
+        raise ConnectError("This backfill run has no data interval: it does not say which time to export again")
+    return start if start is not None and start < end else _time_before(context["dag"].schedule, end)
+
+
+def _time_before(schedule: Any, moment: datetime) -> datetime:
+    if isinstance(schedule, timedelta):
+        return moment - schedule
+    if isinstance(schedule, str) and croniter.is_valid(schedule):
+        before: datetime = croniter(schedule, moment).get_prev(datetime)
+        return before
+    raise ConnectError(f"The schedule {schedule} does not say when the time of this backfill run begins")

@@ -1,0 +1,214 @@
+"""Planning of backfills: which ranges of a past time are exported again, or for the first time.
+
+An interval of a backfill lies behind the live position and moves nothing. Its ranges are those of one earlier
+interval, as a whole: equal ranges have equal names. Or they are what no interval ever had of that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from connect_core.api.backfill import Backfill, Exported, Standing
+from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange
+from connect_core.errors import ConnectError, DataLossError, RetriableError
+from connect_core.interval.effects import (
+    InsertInterval,
+    LoadOffsets,
+    LoadTimeBefore,
+    LoadUnfinished,
+    ReadPartitionEnds,
+    ReadStanding,
+    ReadTargetMarker,
+    ReadTimeBounds,
+)
+from connect_core.interval.time_bounds import RecordTimes, TimeBound, millis_of
+from connect_core.interval.values import (
+    ConnectorType,
+    IntervalRow,
+    IntervalState,
+    PartitionEnds,
+    Plan,
+    TaskAssignment,
+)
+from connect_core.plan.assignment import assignment_name
+from connect_core.plan.bounds import cap_ranges
+from connect_core.plan.fence import begin_above, fence_sink, reloaded
+from connect_core.plan.recovery import recovered
+from connect_core.plan.run import Run, Steps
+from connect_core.plan.sink import plan_of
+
+__all__ = ["plan_backfill"]
+
+Positions = Mapping[TopicPartition, int]
+Ends = Mapping[TopicPartition, PartitionEnds]
+Ranges = tuple[PartitionRange, ...]
+
+_EVER = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+def plan_backfill(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | ConnectError | None]]:
+    """Fence the target, give up what a backfill left unfinished, then bound the next interval → why not, if refused."""
+    run, _ = yield from fence_sink(run, assignment_name(ConnectorType.SINK, assignment.configs))
+    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    if unfinished is not None:
+        if not unfinished.is_backfill:
+            return run, RetriableError(f"Interval {unfinished.key.sequence} of the live export is not finished")
+        run, _ = yield from recovered(run, unfinished, None)
+        run = yield from reloaded(run)
+    if run.state.sequence == 0 and assignment.has_committer:
+        run = yield from begin_above(run)
+    if run.sequence_before is None:
+        run = replace(run, sequence_before=run.state.sequence)
+    return run, (yield from _next(run, assignment))
+
+
+def _next(run: Run, assignment: TaskAssignment) -> Steps[Plan | ConnectError | None]:
+    positions: Positions = yield LoadOffsets(run.connector)
+    ends: Ends = yield ReadPartitionEnds(run.settings.topics, run.settings.topics_regex)
+    recreated = _recreated(run, ends)
+    if recreated is not None:
+        return recreated
+    wanted = yield from _wanted(run, positions, ends)
+    standing: Standing | str = yield ReadStanding(run.connector, wanted)
+    if isinstance(standing, str):
+        return ConnectError(f"Connector {run.connector} can have no backfill: {standing}")
+    following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
+    marker: CommitMarker | None = yield ReadTargetMarker(following)
+    if marker is not None:
+        return RetriableError("The target is ahead of the metadata database; a live run has to follow it first")
+    old = [one for one in standing.exported if not _is_new(run, one)]
+    refusal = _unreadable(old, positions, ends)
+    if refusal is not None:
+        return refusal
+    piece = _piece(old, standing.gaps, run.settings.caps.records)
+    if not assignment.configs or not any(part.start < part.end for part in piece.ranges):
+        return None
+    return (yield from _begun(run, assignment, following, piece))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one interval takes; ``is_first``: for the first time, so that late records are counted."""
+
+    ranges: Ranges
+    is_first: bool
+    is_last: bool
+
+
+def _piece(old: Sequence[Exported], gaps: Ranges, most: int | None) -> _Piece:
+    """Return what no interval has had, one range of each partition; else what one has had, the oldest first."""
+    firsts: dict[TopicPartition, PartitionRange] = {}
+    for gap in sorted(gaps, key=lambda one: (one.topic_partition, one.start)):
+        firsts.setdefault(gap.topic_partition, gap)
+    if firsts:
+        ranges = tuple(firsts.values())
+        capped = cap_ranges(ranges, most)
+        return _Piece(capped, is_first=True, is_last=not old and len(ranges) == len(gaps) and capped == ranges)
+    again = tuple(part for part in old[0].ranges if part.start < part.end) if old else ()
+    return _Piece(again, is_first=False, is_last=len(old) <= 1)
+
+
+def _begun(run: Run, assignment: TaskAssignment, key: IntervalKey, piece: _Piece) -> Steps[Plan]:
+    since, before = _time(run)
+    row = IntervalRow(
+        key,
+        IntervalState.PLANNED,
+        run.state.config_version,
+        run.assignment or "",
+        ranges=piece.ranges,
+        tasks=len(assignment.configs),
+        bound_time=before,
+        since=since,
+    )
+    is_last = piece.is_last and (yield from _is_passed(run, before))
+    yield InsertInterval(row)
+    times = RecordTimes(millis_of(since), millis_of(before)) if piece.is_first else RecordTimes()
+    plan = plan_of(run, row, assignment, (), times)
+    # What is cut short by a cap has another name, and would stand beside what it is to replace.
+    whole = replace(run.settings.caps, records=None, bytes=None, milliseconds=None)
+    tasks = tuple(replace(task, caps=whole) for task in plan.tasks)
+    backfill = Backfill(millis_of(since), millis_of(before), row.config_version, is_last)
+    return replace(plan, tasks=tasks, is_last=False, backfill=backfill)
+
+
+def _time(run: Run) -> tuple[datetime, datetime]:
+    assert run.since is not None
+    assert run.bound_time is not None
+    return run.since, run.bound_time
+
+
+def _is_passed(run: Run, before: datetime) -> Steps[bool]:
+    """Return whether the live export has no record of that time before it, but late ones."""
+    latest: datetime | None = yield LoadTimeBefore(run.connector, run.state.incarnation, _EVER)
+    return run.settings.offset_reset == "latest" if latest is None else latest >= before
+
+
+def _wanted(run: Run, positions: Positions, ends: Ends) -> Steps[Ranges]:
+    """Return the offsets of the time that lie behind the live position.
+
+    From the first record of ``since`` or later to the first of ``before`` or later: so that the ranges of times
+    side by side lie side by side. A late record is in that of the time it came in.
+    """
+    behind = tuple(
+        PartitionRange(part.topic, part.partition, end.earliest, min(positions[part], end.stable), end.topic_id)
+        for part, end in sorted(ends.items())
+        if part in positions and end.earliest < min(positions[part], end.stable)
+    )
+    since, before = _time(run)
+    starts = yield from _first_of(run, behind, since)
+    rest = tuple(replace(part, start=starts[part.topic_partition]) for part in behind)
+    stops = yield from _first_of(run, rest, before)
+    found = tuple(replace(part, end=stops[part.topic_partition]) for part in rest)
+    return tuple(part for part in found if part.start < part.end)
+
+
+def _first_of(run: Run, ranges: Ranges, moment: datetime) -> Steps[dict[TopicPartition, int]]:
+    """Return the first offset of each range whose record is of a time or later, those from the future passed over."""
+    found: dict[TopicPartition, int] = {}
+    left = ranges
+    while left:
+        bounds: Mapping[TopicPartition, TimeBound] = yield ReadTimeBounds(left, moment, run.settings.skew_ms, True)
+        found.update({part: bound.end for part, bound in bounds.items()})
+        left = tuple(
+            replace(part, start=found[part.topic_partition]) for part in left if bounds[part.topic_partition].is_cut
+        )
+    return found
+
+
+def _is_new(run: Run, exported: Exported) -> bool:
+    """Return whether this backfill has made an interval, or another has by this configuration and its files stand."""
+    assert run.sequence_before is not None
+    is_mine = exported.incarnation == run.state.incarnation and exported.sequence > run.sequence_before
+    return is_mine or (exported.config_version == run.state.config_version and exported.stands)
+
+
+def _recreated(run: Run, ends: Ends) -> ConnectError | None:
+    for part, end in sorted(ends.items()):
+        if _is_other(PartitionRange(*part, 0, 0, run.state.topic_ids.get(part.topic, "")), end):
+            return ConnectError(f"Topic {part.topic} was deleted and created again: a live run has to come first")
+    return None
+
+
+def _is_other(part: PartitionRange, end: PartitionEnds) -> bool:
+    return bool(part.topic_id and end.topic_id) and part.topic_id != end.topic_id
+
+
+def _unreadable(exported: Sequence[Exported], positions: Positions, ends: Ends) -> ConnectError | None:
+    """Return why an earlier interval cannot be read as a whole; nothing is replaced by less."""
+    for one in exported:
+        for part in (each for each in one.ranges if each.start < each.end):
+            place = part.topic_partition
+            if place not in ends or place not in positions or _is_other(part, ends[place]):
+                return ConnectError(f"Interval {one.sequence} has records of {place}, which is not read any more")
+            if part.start < min(part.end, ends[place].earliest):
+                gone = f"offsets {part.start} to {min(part.end, ends[place].earliest) - 1} of {place}"
+                return DataLossError(f"Kafka has no {gone} any more; the files of interval {one.sequence} stay")
+            if part.end > positions[place]:
+                return ConnectError(
+                    f"Interval {one.sequence} reaches to offset {part.end} of {place}, beyond the live position "
+                    f"{positions[place]}: offsets were altered, and the live export takes these records again itself"
+                )
+    return None
