@@ -10,9 +10,16 @@ from types import TracebackType
 import sqlalchemy as sa
 
 from connect_core.configs import load_worker
+from connect_core.dag.scheduler import RequestingScheduler
 from connect_core.effects.worker import ConnectorWorker
+from connect_core.herder.context import Herder
+from connect_core.herder.rewriting import rewrite_offsets
+from connect_core.herder.topic_ends import TopicEnds
+from connect_core.herder.verification import Verification, verify
 from connect_core.interval.runs import RunRequest
 from connect_core.interval.values import ConnectorType, TargetState
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.settings import WorkerMode
 from connect_core.spark.driver import Driver
@@ -63,6 +70,12 @@ class JdbcExport:
         finally:
             worker.close()
         return Exported(outcome.records, time.monotonic() - began)
+
+    def recounted(self) -> Verification:
+        """Recount what was written, as ``connect verify`` does."""
+        ends = TopicEnds(KafkaAdmin(KafkaClients(self._settings.resolved)))
+        scheduler = RequestingScheduler(self._database)
+        return verify(Herder(self._database, self._settings, scheduler, rewrite_offsets, ends=ends), self._name)
 
 
 def sink_config(name: str, topic: str, address: sa.URL, with_schema: bool, extra: Mapping[str, str]) -> dict[str, str]:

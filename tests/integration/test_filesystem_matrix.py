@@ -22,6 +22,7 @@ from confluent_kafka import Producer
 
 from connect_core.configs import load_worker
 from connect_core.dev.stack import Stack
+from connect_core.herder.verification import Verification
 from connect_core.settings import WorkerMode
 from connect_core.spark.run import remote_runner
 from connect_core.spark.runner import ThreadRunner
@@ -123,14 +124,16 @@ class Workbench:
     store_of: Callable[[str], FileStore]
     folder: Path
 
-    def exported(self, form: str, partitioner: str, storage: str) -> list[Path]:
+    def exported(self, form: str, partitioner: str, storage: str, *, is_recounted: bool = False) -> list[Path]:
         """Export the topic → the files, copied to this machine."""
-        store, name = self.store_of(storage), f"{form}-{partitioner}-{storage}"
+        store, name = self.store_of(storage), f"{form}-{partitioner}-{storage}" + "-again" * is_recounted
         config = config_of(form, partitioner, self.topic, name, store)
         if storage == "local":
             os.environ["CONNECT_FILE_ROOTS"] = config["path"].rpartition("/")[0]
         with JdbcExport(name, config, runner=None if IS_WHOLE else ThreadRunner()) as export:
             assert export.run().records == COUNT
+            if is_recounted:
+                check_recount(export.recounted())
         return store.copy(name, self.folder)
 
 
@@ -160,6 +163,20 @@ def test_files_hold_what_the_topic_holds(combination: Combination, bench: Workbe
         rows = by_spark(remote_runner(settings).session, form, home)
         expected = [without(row, "moment", "data" if form == "json" else "") for row in ROWS]
         assert [typed(row) for row in rows] == [typed(row) for row in expected]
+
+
+@pytest.mark.parametrize("storage", STORAGES if IS_WHOLE else STORAGES[:-1])
+def test_an_export_is_recounted_without_a_difference(storage: str, bench: Workbench) -> None:
+    """By ``connect verify``, on files of a storage and a topic of a broker."""
+    assert len(bench.exported("parquet", "partition", storage, is_recounted=True)) == PARTITIONS
+
+
+def check_recount(found: Verification) -> None:
+    assert (found.differences, found.is_complete, found.parts) == ([], True, PARTITIONS)
+    assert (found.rows, found.found, found.records) == (COUNT, COUNT, COUNT)
+    lines = [(one.start, one.end, one.offsets, one.earliest, one.stable, one.retained) for one in found.partitions]
+    each = COUNT // PARTITIONS
+    assert lines == [(0, each, each, 0, each, each)] * PARTITIONS
 
 
 def config_of(form: str, partitioner: str, topic: str, name: str, store: FileStore) -> dict[str, str]:
