@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
@@ -138,14 +138,13 @@ class SourcePlanner:
             return {}
         read = self._read(states)
         pending = {piece.digest for slot in unfinished for piece in states[slot].left}
-        left = [
-            piece for piece in self._pieces(entries.values()) if not read.has(piece) and piece.digest not in pending
-        ]
-        chosen = self._chosen(left)
+        pieces = self._pieces(entries.values())
+        unread = [piece for piece in pieces if not read.has(piece)]
+        chosen = self._chosen([piece for piece in unread if not pending or piece.digest not in pending])
         if not chosen:
             return {}
         shares = self._dealt(chosen, free)
-        before = self._before(states, unfinished, read, entries)
+        before = self._before(states, read, pieces, unread)
         return {slot: SlotState(before(slot), tuple(share)).at_end() for slot, share in shares.items()}
 
     def _pieces(self, entries: Iterable[FileEntry]) -> list[Piece]:
@@ -163,7 +162,8 @@ class SourcePlanner:
 
     def _settled(self, left: Sequence[Piece]) -> list[Piece]:
         if not self.settings.by_name:
-            return [piece for piece in left if self._is_settled(piece.entry)]
+            latest = time.time_ns() - self.settings.settle
+            return [piece for piece in left if piece.entry.touched <= latest]
         # What follows an unsettled file in its folder must wait for it.
         settled: list[Piece] = []
         for _, pieces in groupby(left, lambda piece: folder_of(piece.entry.name)[0]):
@@ -187,25 +187,19 @@ class SourcePlanner:
         return {slot: share for slot, share in shares.items() if share}
 
     def _before(
-        self,
-        states: Mapping[int, SlotState],
-        unfinished: Collection[int],
-        read: Read,
-        entries: Mapping[str, FileEntry],
-    ) -> Any:
+        self, states: Mapping[int, SlotState], read: Read, pieces: Sequence[Piece], unread: Sequence[Piece]
+    ) -> Callable[[int], Read]:
         """Return what each slot is to remember of what was read before, as a function of the slot."""
-        if isinstance(read, NamesRead):
+        if not isinstance(read, TimesRead):
             return lambda slot: states[slot].all_read if slot in states else NamesRead()
-        assert isinstance(read, TimesRead)
-        pieces = self._pieces(entries.values())
+        # Few of many files are known one by one: only those of their times are looked at closely.
+        times = set(read.done.values())
+        listed = {piece.digest: piece.entry.name for piece in pieces if piece.entry.modified in times}
         if self.settings.after_commit.removes:
             # What was read is no longer there, so that nothing needs to be taken for read by its time.
-            there = {piece.digest for piece in pieces}
-            return lambda slot: _times(states, slot).only(there)
-        listed = {piece.digest: piece.entry.name for piece in pieces}
-        unread = [p.key for p in pieces if not read.has(p) and p.digest not in self._empty]
-        floor = read.floored(listed, min(unread, default=None))
-
+            return lambda slot: _times(states, slot).only(listed)
+        keys = (piece.key for piece in unread if not self._empty or piece.digest not in self._empty)
+        floor = read.floored(listed, min(keys, default=None))
         return lambda slot: _times(states, slot).above(floor, listed)
 
 

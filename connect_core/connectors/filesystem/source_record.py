@@ -66,7 +66,7 @@ class TimesRead(Read):
 
     def has(self, piece: Piece) -> bool:
         """Return whether a piece was read, or is so old that it must have been."""
-        return piece.key <= self.floor or piece.digest in self.done
+        return piece.key <= self.floor or (bool(self.done) and piece.digest in self.done)
 
     def with_pieces(self, pieces: Iterable[Piece]) -> TimesRead:
         """Return the set with more pieces."""

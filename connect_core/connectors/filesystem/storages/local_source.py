@@ -34,6 +34,7 @@ class LocalSource(SourceFiles):
     def __init__(self, root: Path, limits: WorkerLimits) -> None:
         self._root, self._limits = root, limits
         self._own = own_places(limits)
+        self._own_names = frozenset(map(str, self._own))
 
     def listed(self) -> Iterator[FileEntry]:
         """Walk the folder; a name that is no UTF-8 is passed over."""
@@ -45,7 +46,7 @@ class LocalSource(SourceFiles):
                 if entry.is_dir(follow_symlinks=False):
                     if not is_own(self._root / name, self._own):
                         folders.append(f"{name}/")
-                elif entry.is_file(follow_symlinks=False) and self._root / name not in self._own:
+                elif entry.is_file(follow_symlinks=False) and f"{self._root}/{name}" not in self._own_names:
                     with suppress(FileNotFoundError):
                         yield _entry(name, entry.stat(follow_symlinks=False))
 
