@@ -285,3 +285,33 @@ def test_committer_of_somebody_else_may_recount(world: World, tmp_path: Path, mo
     export.run([1, 2, 3], is_marked=False)
     found = recount(export)
     assert (kinds(found), found.rows, found.found, "n" in found.notes) == ([("rows", 1), ("foreign", None)], 3, 2, True)
+
+
+LAKES = {
+    "IcebergSink": {
+        "iceberg.tables": "db.orders",
+        "iceberg.catalog.uri": "sqlite:///catalog.db",
+        "iceberg.catalog.warehouse": "warehouse",
+        "iceberg.tables.auto-create-enabled": "true",
+    },
+    "DeltaSink": {"path": "lake"},
+}
+
+
+@pytest.mark.parametrize("kind", LAKES)
+def test_tables_are_recounted(world: World, tmp_path: Path, kind: str) -> None:
+    pytest.importorskip({"IcebergSink": "pyiceberg", "DeltaSink": "deltalake"}[kind])
+    config = {"connector.class": kind, "tasks.max": "1", "topics": "t", **LAKES[kind]}
+    export = Export(world_of(world, tmp_path), tmp_path, config).create()
+    for first in (0, 2):
+        export.run([{"n": first}, {"n": first + 1}])
+    found = recount(export)
+    assert (found.differences, found.intervals, found.rows, found.found) == ([], 2, 4, 4)
+    assert [(one.start, one.end) for one in found.partitions] == [(0, 4)]
+    newest = max((place for place in tmp_path.rglob("*.parquet") if "_delta_log" not in place.parts), key=written_at)
+    newest.unlink()
+    assert kinds(recount(export)) == [("missing", 2)]
+
+
+def written_at(place: Path) -> int:
+    return place.stat().st_mtime_ns
