@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from connect_core.api.recount import Difference, RecountedInterval, RowsPerRecord
@@ -38,7 +37,7 @@ class Recount:
 
     def intervals(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
         """Yield the intervals that have a manifest."""
-        for key in self._keys(self.control):
+        for key in self.control.intervals():
             self._newest = max(self._newest, key)
             marker = self._marker(self.control, key) if key[1] >= first else None
             if marker is None:
@@ -90,7 +89,7 @@ class Recount:
     def _look_again(self) -> None:
         """Learn what was committed since, and what other connectors have named: their files are none of ours."""
         newest = self._newest
-        for key in self._keys(self.control):
+        for key in self.control.intervals():
             if key <= newest:
                 break
             self._newest = max(self._newest, key)
@@ -98,7 +97,7 @@ class Recount:
         if not self._knows_others:
             self._knows_others = True
             for control in self._others():
-                for key in self._keys(control):
+                for key in control.intervals():
                     self._named |= {_mark(file["name"]) for file in _files(self._marker(control, key))}
 
     def _others(self) -> Iterator[ControlFolder]:
@@ -111,15 +110,6 @@ class Recount:
         for file in files:
             self._named.add(_mark(file["name"]))
             self._homes.add(str(file.get("home") or self.layout.home(file["topic"])))
-
-    def _keys(self, control: ControlFolder) -> Iterator[Key]:
-        """Return the intervals that have a manifest, the newest first."""
-        lives = sorted((int(name) for name in control.store.names(control.path) if name.isdigit()), reverse=True)
-        for incarnation in lives:
-            names = control.store.names(control.path / str(incarnation))
-            stems = (Path(name).stem for name in names if name.endswith(".json"))
-            sequences = sorted(map(int, filter(str.isdigit, stems)), reverse=True)
-            yield from ((incarnation, sequence) for sequence in sequences)
 
     def _marker(self, control: ControlFolder, key: Key) -> CommitMarker | None:
         return control.marker(self._key(key))
