@@ -17,6 +17,7 @@ from confluent_kafka import Producer
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
 from connect_core.herder import offsets
+from connect_core.herder.verification import verify
 from connect_core.interval.values import IntervalState
 from connect_core.store.interval_history import PastInterval
 from tests.integration.deployment import Deployment, eventually
@@ -149,3 +150,4 @@ def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Pat
     assert backfill(deployment, full - timedelta(hours=1), full) == ["idle", "idle"]
     assert inodes(home) == standing
     assert len(counted(deployment)) == 4
+    assert verify(deployment.herder, NAME).differences == [], "markers, files and history agree"
