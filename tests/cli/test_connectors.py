@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +26,6 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     """A folder with a worker file and a migrated database; levels of loggers are as before in the end."""
     # No broker is there to be asked, and half a minute of asking tells nothing here.
     monkeypatch.setattr("connect_core.cli.deployment.rewrite_offsets", rewrite_in_database)
-    levels = {name: logging.getLogger(name).level for name in (None, "connect_core.settings", "httpx", "httpcore")}
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))
     (tmp_path / "worker.properties").write_text(
@@ -39,8 +37,6 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     )
     migrate(f"sqlite:///{tmp_path / 'connect.db'}")
     yield tmp_path
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
 
 
 def connect(*arguments: str) -> Result:

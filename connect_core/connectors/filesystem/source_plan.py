@@ -19,7 +19,7 @@ from connect_core.connectors.filesystem.storages import FileEntry, SourceFiles
 from connect_core.connectors.filesystem.storages.source_files import FileChangedError, FileGoneError
 from connect_core.errors import ConnectError
 
-__all__ = ["MOST_PIECES", "SourcePlanner", "slot_of"]
+__all__ = ["MOST_PIECES", "SourcePlanner", "changed_text", "slot_of"]
 
 Offsets = Mapping[str, Mapping[str, Any]]
 
