@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +21,8 @@ CONFIG = {"connector.class": "FileStreamSource", "file": "lines.txt", "topic": "
 
 
 @pytest.fixture
-def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a worker file and a migrated database; levels of loggers are as before in the end."""
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a worker file and a migrated database."""
     # No broker is there to be asked, and half a minute of asking tells nothing here.
     monkeypatch.setattr("connect_core.cli.deployment.rewrite_offsets", rewrite_in_database)
     monkeypatch.chdir(tmp_path)
@@ -36,7 +35,7 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         f"file.roots={tmp_path}\ndatabase.url=sqlite:///{tmp_path / 'connect.db'}\n"
     )
     migrate(f"sqlite:///{tmp_path / 'connect.db'}")
-    yield tmp_path
+    return tmp_path
 
 
 def connect(*arguments: str) -> Result:
