@@ -23,7 +23,6 @@ _CALLED_BY = {
     "request_commit": "sink tasks, by their context",
     "_manifests": "pyiceberg, of the snapshot it makes",
     "seekable": "fastavro, of the file it writes to",
-    "readable": "a buffered reader, of the file it reads",
     "readinto": "a buffered reader, of the file it reads",
     **dict.fromkeys(
         ("history_records", "lag_records", "last_interval_records", "last_interval_seconds"), "a scrape, by name"

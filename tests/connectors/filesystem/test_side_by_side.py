@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -30,9 +31,11 @@ def test_an_error_ends_it_and_nothing_goes_on_behind_it(at_once):
         begun.append(number)
         if number == 2:
             raise OSError("no answer")
+        time.sleep(0.001)
 
     with pytest.raises(OSError, match="no answer"):
         for_each(range(10_000), at_once, act)
     count = len(begun)
-    assert count < 10_000
+    assert count < 1_000, "only what the other threads had begun when it failed"
+    time.sleep(0.01)
     assert len(begun) == count
