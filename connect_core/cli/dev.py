@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Column, Table
 
+from connect_core.dev.foreground import run_service
 from connect_core.dev.home import Home
-from connect_core.dev.run import run_service
 from connect_core.dev.services import AIRFLOW_NAMES, SERVICES, find_service
 from connect_core.dev.stack import RunningService, Stack
 from connect_core.dev.supervisor import running

@@ -10,10 +10,10 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, AssetAlias, AssetWatcher
 
+from connect_core.dag.connector_task import ConnectorTask
 from connect_core.dag.housekeeping import housekeeping_dag
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, TAG, TASK_ID, dag_id_of
 from connect_core.dag.operators import ConnectorRunOperator
-from connect_core.dag.run_task import ConnectorTask
 from connect_core.dag.schedule import CONTINUOUS, Schedule, parse_asset, parse_schedule
 from connect_core.dag.submit import ConnectorSubmitOperator
 from connect_core.dag.trigger import WorkTrigger

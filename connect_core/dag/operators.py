@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from connect_core.dag.run_task import ConnectorTask
+from connect_core.dag.connector_task import ConnectorTask
 from connect_core.interval.runs import RunOutcome, RunRequest
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class ConnectorRunOperator(ConnectorTask):
 
     def drive(self, request: RunRequest, context: Context) -> RunOutcome:
         """Carry out one run in this process. Raises ConnectError."""
-        from connect_core.spark.run import run_connector
+        from connect_core.spark.remote import run_connector
 
         return run_connector(request, lambda url: self.show_job(context, url))
 
@@ -31,7 +31,7 @@ class ConnectorRunOperator(ConnectorTask):
         Called from a signal handler while the run's own thread may hold the
         client's locks: hence a thread of its own, and not waited for long.
         """
-        from connect_core.spark.run import interrupt
+        from connect_core.spark.remote import interrupt
 
         killer = threading.Thread(target=interrupt, args=(self.connector,), daemon=True)
         killer.start()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import AirflowException
 
-from connect_core.dag.run_task import ConnectorTask
+from connect_core.dag.connector_task import ConnectorTask
 from connect_core.dag.wiring import worker_settings
 from connect_core.errors import ConnectError
 from connect_core.interval.reports import report_from_text, request_to_text

@@ -65,7 +65,7 @@ def make_watcher() -> Watcher:
     from airflow.configuration import conf
 
     # The probe brings Kafka's client along, which parsing the DAG file must not pay for.
-    from connect_core.spark.probe import open_probe
+    from connect_core.run.probe import open_probe
 
     settings = worker_settings()
     database, api = Database(settings.database_url), airflow_api(settings)

@@ -172,7 +172,7 @@ class Supervisor:
             _end_session(self._home, self._leaders.pop(name))
             self._count_restart(name)
         backoff.starts(now)
-        child = _spawn(self._home, name, [sys.executable, "-m", "connect_core.dev.run", name])
+        child = _spawn(self._home, name, [sys.executable, "-m", "connect_core.dev.foreground", name])
         self._children[name] = child
         write_pid_file(self._home.path / name / "pid", child.pid)
         # Noted here, not when next seen: one that dies at once is a restart too.

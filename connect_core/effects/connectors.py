@@ -29,8 +29,8 @@ from connect_core.interval.effects import (
     TaskConfigs,
 )
 from connect_core.interval.values import OffsetStates, SourceOffsets, TaskAssignment
-from connect_core.run.hooks import HookThread, stop_plugin
-from connect_core.run.shortage import is_shortage
+from connect_core.task.hooks import HookThread, stop_plugin
+from connect_core.task.shortage import is_shortage
 
 __all__ = ["ConnectorEffects", "DriverContext"]
 

@@ -1,1 +1,1 @@
-"""One TaskPlan to one TaskResult, on a Spark worker: no database, no framework but Kafka's client."""
+"""A run: one holder works off a connector, interval after interval, whatever runs its tasks."""

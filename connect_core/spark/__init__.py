@@ -1,1 +1,1 @@
-"""The driver's loop and its Spark jobs: one partition per task."""
+"""Apache Spark: sessions, the code they are given, and a job whose partitions are the tasks of an interval."""

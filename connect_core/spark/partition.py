@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 
 from connect_core.interval.values import TaskPlan
-from connect_core.spark.collector import spare_collector
+from connect_core.run.garbage_collection import collect_garbage_less_often
 
 __all__ = ["partition_function"]
 
@@ -26,9 +26,9 @@ def partition_function(
     def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         _keep_to_one_core()
         from connect_core.interval.results import result_to_bytes
-        from connect_core.run.task import run_task
+        from connect_core.task.attempt import run_task
 
-        spare_collector()
+        collect_garbage_less_often()
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 result = run_task(tasks[index])

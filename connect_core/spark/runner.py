@@ -1,34 +1,22 @@
-"""Running the tasks of a plan: as partitions of a Spark job, or as threads of this process."""
+"""Running the tasks of a plan as partitions of a Spark job."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from connect_core.interval.results import result_from_bytes
 from connect_core.interval.values import Plan, TaskResult
-from connect_core.run.task import run_task
 from connect_core.spark.partition import partition_function
 
-__all__ = ["LazyRunner", "SparkRunner", "TaskRunner", "ThreadRunner", "interrupt_tag"]
+__all__ = ["SparkRunner", "interrupt_tag"]
 
 _LOG = logging.getLogger(__name__)
-
-
-class TaskRunner(Protocol):
-    """Runs every task of a plan once; what is missing from the answer is unclear."""
-
-    def run(self, plan: Plan) -> Sequence[TaskResult]:
-        """Run the tasks side by side and return what came back."""
-
-    def interrupt(self, tag: str) -> None:
-        """End the job of this tag, if any; correctness never waits for its death."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +54,6 @@ class SparkRunner:
     def interrupt(self, tag: str) -> None:
         """End the jobs of this tag. Spark's ``interruptAll`` would end other connectors' jobs."""
         interrupt_tag(self.session, tag)
-
-
-@dataclass(slots=True)
-class LazyRunner:
-    """Opens its runner when the first plan has work: an idle run costs no Spark session."""
-
-    open: Callable[[], TaskRunner]
-    _opened: TaskRunner | None = None
-
-    def run(self, plan: Plan) -> Sequence[TaskResult]:
-        """Run the plan with the opened runner."""
-        if self._opened is None:
-            self._opened = self.open()
-        return self._opened.run(plan)
-
-    def interrupt(self, tag: str) -> None:
-        """End the job of this tag, if a runner was ever opened."""
-        if self._opened is not None:
-            self._opened.interrupt(tag)
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadRunner:
-    """Runs tasks as threads of this process: standard input and unit tests."""
-
-    def run(self, plan: Plan) -> Sequence[TaskResult]:
-        """Run the tasks in as many threads."""
-        if not plan.tasks:
-            return ()
-        with ThreadPoolExecutor(len(plan.tasks), thread_name_prefix="task") as pool:
-            return list(pool.map(run_task, plan.tasks))
-
-    def interrupt(self, tag: str) -> None:
-        """Do nothing: threads end with their interval."""
 
 
 def _read(plan: Plan, rows: Sequence[Any]) -> Iterator[TaskResult]:

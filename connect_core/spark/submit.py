@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 from connect_core.errors import ConnectError
 from connect_core.interval.reports import report_to_text, request_from_text
 from connect_core.interval.runs import RunOutcome
-from connect_core.spark.run import drive, environment_settings
+from connect_core.run.loop import drive
+from connect_core.spark.remote import environment_settings
 from connect_core.spark.runner import SparkRunner
 
 __all__ = ["submit"]

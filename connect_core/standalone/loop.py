@@ -13,9 +13,9 @@ from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, NotFoundError, RetriableError, StaleEpochError
 from connect_core.herder.readiness import Readiness, readiness
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
-from connect_core.spark.driver import Driver
-from connect_core.spark.job import main
-from connect_core.spark.runner import TaskRunner
+from connect_core.run.driver import Driver
+from connect_core.run.loop import work_off
+from connect_core.run.runner import TaskRunner
 from connect_core.store.statuses import load_facts
 
 __all__ = ["ConnectorLoop"]
@@ -102,7 +102,7 @@ class ConnectorLoop:
     def _run_once(self) -> RunOutcome:
         asked, self._asked = self._asked, False
         request = RunRequest(self.worker.name, self.worker.identity.run_id, continuous=True, asked=asked)
-        outcome = main(request, Driver(self.worker, self._stopping), self.runner)
+        outcome = work_off(request, Driver(self.worker, self._stopping), self.runner)
         self._tell_holder(outcome)
         return outcome
 

@@ -12,8 +12,9 @@ from connect_core.configs import ConnectorConfig, SecretBox
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerSettings
-from connect_core.spark.runner import SparkRunner, ThreadRunner
+from connect_core.spark.runner import SparkRunner
 from connect_core.standalone.loop import ConnectorLoop
 from connect_core.standalone.process_lock import ProcessLock
 from connect_core.standalone.scheduler import StandaloneScheduler

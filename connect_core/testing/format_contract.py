@@ -16,7 +16,7 @@ from connect_core.connectors.filesystem.formats import Format
 from connect_core.connectors.filesystem.rows import Rows
 from connect_core.connectors.filesystem.storages import LocalStorage
 from connect_core.connectors.filesystem.tables import table_of
-from connect_core.run.pipeline import columnar
+from connect_core.task.pipeline import columnar
 from connect_core.testing.samples import sink_records
 
 __all__ = ["FormatContract"]

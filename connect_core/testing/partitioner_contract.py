@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from connect_core.api.batch import Batch
 from connect_core.api.records import SinkRecord
 from connect_core.connectors.filesystem.partitioners import Partitioner
-from connect_core.run.pipeline import columnar
+from connect_core.task.pipeline import columnar
 from connect_core.testing.samples import ORDER_SCHEMA, orders, sink_records
 
 __all__ = ["PartitionerContract"]

@@ -19,8 +19,8 @@ from connect_core.api.sink import (
     SinkTask,
     Staged,
 )
-from connect_core.run.contexts import SinkContext
-from connect_core.run.pipeline import columnar
+from connect_core.task.contexts import SinkContext
+from connect_core.task.pipeline import columnar
 from connect_core.testing.contexts import KeptErrors, MemoryConnectorContext
 from connect_core.testing.source_engine import Lane
 

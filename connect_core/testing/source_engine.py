@@ -14,8 +14,8 @@ from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceConnector, SourceTask
 from connect_core.interval.values import OffsetStates, SourceOffsets
-from connect_core.run.contexts import PlannedOffsets, SourceContext, Transactions
-from connect_core.run.polling import Poller
+from connect_core.task.contexts import PlannedOffsets, SourceContext, Transactions
+from connect_core.task.polling import Poller
 from connect_core.testing.contexts import MemoryConnectorContext
 
 __all__ = ["Lane", "Poll", "Position", "SourceEngine", "position_after"]

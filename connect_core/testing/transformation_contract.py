@@ -13,7 +13,7 @@ from connect_core.api.convert import BatchRowError
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord
 from connect_core.api.transform import Predicate, Transformation
 from connect_core.errors import ConnectError, DataError
-from connect_core.run.pipeline import columnar
+from connect_core.task.pipeline import columnar
 from connect_core.testing.comparing import record_facts, records_facts
 from connect_core.testing.plugin_contract import PluginContract
 from connect_core.testing.samples import sample_records

@@ -75,7 +75,8 @@ def test_nothing_but_the_command_line_imports_dev() -> None:
 @pytest.mark.parametrize(
     ("parts", "absent"),
     [
-        (("run",), ("sqlalchemy", "airflow", "pyspark", "fastapi", "connect_core.store")),
+        (("task",), ("sqlalchemy", "airflow", "pyspark", "fastapi", "connect_core.store")),
+        (("run",), ("airflow", "pyspark", "fastapi")),
         (("plan", "commit", "configs"), ("sqlalchemy", "airflow", "pyspark", "confluent_kafka", "fastapi")),
         (("settings",), ("sqlalchemy", "airflow", "pyspark", "confluent_kafka", "connect_core.registry")),
     ],

@@ -16,10 +16,10 @@ from connect_core.effects.worker import ConnectorWorker
 from connect_core.interval.runs import RunRequest
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.run.driver import Driver
+from connect_core.run.loop import work_off
 from connect_core.settings import WorkerMode
-from connect_core.spark.driver import Driver
-from connect_core.spark.job import main
-from connect_core.spark.run import remote_runner
+from connect_core.spark.remote import remote_runner
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
 
@@ -67,7 +67,7 @@ class Export:
                 connectors.create(connection, name, wanted, TargetState.STARTED)
             worker = ConnectorWorker(settings, database, name)
             began = time.monotonic()
-            outcome = main(RunRequest(name, "benchmark"), Driver(worker), runner)
+            outcome = work_off(RunRequest(name, "benchmark"), Driver(worker), runner)
             done.append(Exported(outcome.records, time.monotonic() - began))
             worker.close()
         return typical(done)

@@ -21,11 +21,11 @@ from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.run.driver import Driver
+from connect_core.run.loop import work_off
+from connect_core.run.runner import TaskRunner
 from connect_core.settings import WorkerMode
-from connect_core.spark.driver import Driver
-from connect_core.spark.job import main
-from connect_core.spark.run import remote_runner
-from connect_core.spark.runner import TaskRunner
+from connect_core.spark.remote import remote_runner
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
 from tests.benchmarks.exporting import Exported
@@ -66,7 +66,7 @@ class JdbcExport:
         worker = ConnectorWorker(self._settings, self._database, self._name)
         began = time.monotonic()
         try:
-            outcome = main(RunRequest(self._name, f"run-{time.monotonic_ns()}"), Driver(worker), self._runner)
+            outcome = work_off(RunRequest(self._name, f"run-{time.monotonic_ns()}"), Driver(worker), self._runner)
         finally:
             worker.close()
         return Exported(outcome.records, time.monotonic() - began)

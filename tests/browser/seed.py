@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert
 from connect_core.store.models import Connector, ConnectorConfig, DagState, Interval, IntervalTask, Offset, RecordError
 
 TRACE = """Traceback (most recent call last):
-  File "connect_core/run/task.py", line 84, in run_task
+  File "connect_core/task/attempt.py", line 84, in run_task
     result = runner.run(task_plan)
   File "connect_core/connectors/file/sink.py", line 120, in put
     self._file.write(lines)

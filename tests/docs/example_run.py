@@ -19,10 +19,10 @@ from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.interval.runs import RunOutcome, RunRequest
 from connect_core.kafka.internal_topics import create_internal_topics
+from connect_core.run.driver import Driver
+from connect_core.run.loop import work_off
+from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerMode, WorkerSettings
-from connect_core.spark.driver import Driver
-from connect_core.spark.job import main
-from connect_core.spark.runner import ThreadRunner
 from connect_core.standalone.scheduler import StandaloneScheduler
 from connect_core.store import Database, deployment, migrate
 
@@ -94,7 +94,7 @@ def worker_of(folder: Path, bootstrap: str, name: str, config: Mapping[str, str]
 
 def run_once(worker: ConnectorWorker) -> RunOutcome:
     """Run the connector until nothing is left to do."""
-    return main(RunRequest(worker.name, "test"), Driver(worker), ThreadRunner())
+    return work_off(RunRequest(worker.name, "test"), Driver(worker), ThreadRunner())
 
 
 class _NoLoops(StandaloneScheduler):

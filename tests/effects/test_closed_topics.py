@@ -12,7 +12,7 @@ from connect_core.herder.lag import get_lag
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.interval import effects as fx
 from connect_core.interval.values import ConnectorType, TargetState
-from connect_core.spark.probe import open_probe
+from connect_core.run.probe import open_probe
 from connect_core.store import connectors
 from connect_core.store.connectors import NewConfig
 from tests.herder.conftest import sqlite_template, world

@@ -15,7 +15,7 @@ from connect_core.api.source import SourceConnector, SourceTask
 from connect_core.effects.connectors import ConnectorEffects, DriverContext
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.interval.effects import LatestSourceOffsets, TaskConfigs
-from connect_core.run.hooks import HookTimeoutError
+from connect_core.task.hooks import HookTimeoutError
 
 
 class Recording(SourceConnector):

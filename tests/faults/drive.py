@@ -19,7 +19,7 @@ import time_machine
 
 from connect_core.errors import ConnectError
 from connect_core.interval.runs import RunRequest, RunStatus
-from connect_core.spark.run import run_connector
+from connect_core.spark.remote import run_connector
 
 _PAUSE_SECONDS = 0.3
 _RETRIES = 3

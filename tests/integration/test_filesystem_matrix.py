@@ -23,9 +23,9 @@ from confluent_kafka import Producer
 from connect_core.configs import load_worker
 from connect_core.dev.stack import Stack
 from connect_core.herder.verification import Verification
+from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerMode
-from connect_core.spark.run import remote_runner
-from connect_core.spark.runner import ThreadRunner
+from connect_core.spark.remote import remote_runner
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.integration.file_readers import READERS, SPARK, by_spark, plain
 from tests.integration.file_rows import COUNT, PARTITIONS, ROWS, Row, as_csv, as_json, stored_country, value_of

@@ -16,8 +16,8 @@ from connect_core.herder.readiness import Readiness, readiness
 from connect_core.interval.effects import ReadPartitionEnds
 from connect_core.interval.values import TaskOutcome, TaskResult
 from connect_core.plan.run import end_run
-from connect_core.run.task import _error_of
 from connect_core.store.statuses import load_facts
+from connect_core.task.failures import error_of
 from tests.recovery.sinks import NAME, Sink, lines, new_database, topics_of
 
 pytestmark = pytest.mark.slow
@@ -88,7 +88,7 @@ def test_retention_between_plan_and_read(tmp_path: Path, policy: str) -> None:
     sink = sink_of(tmp_path, *(f"r{at}" for at in range(6)), data_loss=policy)
     planned = sink.plan(sink.run_of("run h 1"))
     sink.topics.earliest["t"] = 4
-    error = _error_of(DataLossError("Planned records of t-0 at offset 0 no longer exist"))
+    error = error_of(DataLossError("Planned records of t-0 at offset 0 no longer exist"))
     outcome = sink.commit(planned, [TaskResult(0, TaskOutcome.FAILED, error=error)])
     assert outcome is (Committed.UNCLEAR if policy == "skip" else Committed.FAILED)
     perform(end_run(planned.run), sink.handlers())

@@ -39,7 +39,7 @@ from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
 from connect_core.plan.abandon import OffsetWish, abandon
 from connect_core.plan.interval import plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, end_run
-from connect_core.run.tolerance import class_name
+from connect_core.task.tolerance import class_name
 from tests.simulator.broker import DATA, OFFSETS
 from tests.simulator.history import FILES, OFFSETS_TOPIC, PARTS, PATH, History, record
 from tests.simulator.metadata import NAME

@@ -11,11 +11,10 @@ from connect_core.effects import kafka as kafka_effects
 from connect_core.herder import rewriting
 from connect_core.kafka import control, markers, writer
 from connect_core.plan import abandon, interval, run
-from connect_core.run import source_task
-from connect_core.run import task as task_running
-from connect_core.spark import driver, job
-from connect_core.spark import run as distributed
+from connect_core.run import driver, loop
+from connect_core.spark import remote
 from connect_core.standalone import loop as standalone
+from connect_core.task import attempt, source
 from tests.simulator import broker, history, processes
 
 pytestmark = pytest.mark.simulator
@@ -23,19 +22,20 @@ pytestmark = pytest.mark.simulator
 
 def test_plan_commit_and_recovery_are_the_same_objects() -> None:
     assert processes.plan_interval is driver.plan_interval is interval.plan_interval
-    assert processes.commit_interval is job.commit_interval is committing.commit_interval
+    assert processes.commit_interval is loop.commit_interval is committing.commit_interval
     assert processes.abandon is rewriting.abandon is abandon.abandon
     assert processes.begin_run is driver.begin_run is run.begin_run
     assert processes.end_run is driver.end_run is run.end_run
 
 
 def test_standalone_and_distributed_run_the_same_loop() -> None:
-    assert standalone.main is distributed.main is job.main
+    assert standalone.work_off is loop.work_off
+    assert remote.drive is loop.drive
 
 
 def test_markers_transactions_and_the_control_producer_are_the_same_objects() -> None:
-    assert processes.check_start is task_running.check_start is markers.check_start
-    assert processes.TransactionalWriter is source_task.TransactionalWriter is writer.TransactionalWriter
+    assert processes.check_start is attempt.check_start is markers.check_start
+    assert processes.TransactionalWriter is source.TransactionalWriter is writer.TransactionalWriter
     assert history.control.ControlProducer is control.ControlProducer
     assert kafka_effects.write_epoch is control.write_epoch
     assert kafka_effects.write_offsets is control.write_offsets

@@ -15,7 +15,7 @@ import pytest
 
 from connect_core.errors import ConnectError
 from connect_core.spark.code import build_archive
-from connect_core.spark.run import remote_runner
+from connect_core.spark.remote import remote_runner
 from tests.configs.workers import worker
 
 
@@ -43,7 +43,7 @@ def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     build_archive.cache_clear()
     second = build_archive(tmp_path / "two")
     assert first.path.name == second.path.name
-    assert "connect_core/run/task.py" in zipfile.ZipFile(first.path).namelist()
+    assert "connect_core/task/attempt.py" in zipfile.ZipFile(first.path).namelist()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 from connect_core.api.records import ConnectRecord
 from connect_core.configs.connector import ConnectorConfig
 from connect_core.configs.stages import TransformationStage
-from connect_core.run.pipeline import apply_columns, apply_record
+from connect_core.task.pipeline import apply_columns, apply_record
 from tests.conformance.case import Case
 from tests.conformance.decode import decode_record
 from tests.conformance.encode import encode_record

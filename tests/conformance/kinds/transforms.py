@@ -10,7 +10,7 @@ from connect_core.api.batch import Batch
 from connect_core.api.transform import Predicate, Transformation
 from connect_core.configs.stages import TransformationStage
 from connect_core.registry import PluginKind
-from connect_core.run.pipeline import apply_columns
+from connect_core.task.pipeline import apply_columns
 from tests.conformance.case import Case
 from tests.conformance.decode import decode_config, decode_record
 from tests.conformance.encode import encode_record

@@ -6,8 +6,8 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 
 _FILES = {
-    "connect_core.spark.run": "stub_run.py",
-    "connect_core.spark.probe": "stub_probe.py",
+    "connect_core.spark.remote": "stub_remote.py",
+    "connect_core.run.probe": "stub_probe.py",
     "connect_core.spark.submit": "stub_submit.py",
 }
 

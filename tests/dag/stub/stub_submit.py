@@ -5,7 +5,7 @@ from pathlib import Path
 
 from connect_core.errors import ConnectError
 from connect_core.interval.reports import report_to_text, request_from_text
-from connect_core.spark.run import run_connector
+from connect_core.spark.remote import run_connector
 
 urls: list[str] = []
 try:

@@ -1,0 +1,202 @@
+"""The driver of a run: performs effects, keeps the lease, watches for a stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from connect_core.effects.perform import perform
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.errors import ConnectError, RetriableError, StaleEpochError
+from connect_core.interval.effects import SweepTarget
+from connect_core.interval.failpoints import reach
+from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+from connect_core.interval.values import Plan, TaskResult
+from connect_core.plan.interval import Planned, plan_interval
+from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
+from connect_core.run.backfill import untold
+from connect_core.run.finished import Finished
+
+__all__ = ["Driver", "Progress"]
+
+_LOG = logging.getLogger(__name__)
+_LEASE_SECONDS = 20.0
+_WATCH_SECONDS = 1.0
+_FIRST_RETRY_SECONDS = 10.0
+_LAST_RETRY_SECONDS = 600.0
+
+Result = TypeVar("Result")
+"""What a protocol returns."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a run has done so far."""
+
+    intervals: int = 0
+    records: int = 0
+    unclear: int = 0
+    outlets: set[str] = field(default_factory=set)
+    """URIs of what was written, for Airflow's assets."""
+    finished: Callable[[str], Mapping[str, Any]] = lambda run_id: {}
+    """Tells of the intervals that a run has finished."""
+
+    def count(self, plan: Plan, results: Sequence[TaskResult]) -> None:
+        """Count one committed interval."""
+        self.intervals, self.unclear = self.intervals + 1, 0
+        self.records += sum(result.counts.records for result in results)
+        if plan.row.source is not None:
+            written = {topic for result in results for topic in result.topics}
+            self.outlets |= {f"kafka://{plan.tasks[0].deployment}/{topic}" for topic in written}
+
+    def count_unclear(self, plan: Plan, tries: int) -> None:
+        """Count one attempt of unclear outcome. Raises RetriableError after ``tries`` in a row."""
+        self.unclear += 1
+        if self.unclear >= tries:
+            raise RetriableError(
+                f"the outcome of {plan.job_tag} stayed unclear {self.unclear} times in a row; the log tells why"
+            )
+
+    def ended(self, status: RunStatus, request: RunRequest) -> RunOutcome:
+        """Return the outcome of the run."""
+        waits = request.continuous and status in (RunStatus.IDLE, RunStatus.STOPPED)
+        outlets = tuple(sorted(self.outlets))
+        return RunOutcome(
+            status,
+            wait=waits,
+            intervals=self.intervals,
+            records=self.records,
+            outlets=outlets,
+            finished=self.finished(request.run_id),
+        )
+
+
+@dataclass(slots=True)
+class Driver:
+    """One process working off one connector at a time; ``stopping`` ends it at a commit point."""
+
+    worker: ConnectorWorker
+    stopping: threading.Event = field(default_factory=threading.Event)
+    _began: float = field(default_factory=time.monotonic)
+    _finished: Finished = field(default_factory=Finished)
+    _request: RunRequest | None = None
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether this process was asked to end."""
+        return self.stopping.is_set()
+
+    def begin(self, request: RunRequest) -> Run | None:
+        """Take the lease → the run, or ``None`` while another holder has it. Raises NotFoundError."""
+        self._began, self._request = time.monotonic(), request
+        holder = f"{request.run_id} {socket.gethostname()} {uuid.uuid4().hex[:8]}"
+        state = self.perform(begin_run(request.connector, holder, _LEASE_SECONDS))
+        if state is None:
+            return None
+        return self.worker.run_of(state, holder, request.bound_time, request.since)
+
+    def perform(self, steps: Steps[Result]) -> Result:
+        """Run a protocol against the real systems; errors tell no secrets of the connector."""
+        try:
+            return perform(steps, self._finished.heard(self.worker.handlers()))
+        except ConnectError as error:
+            self.worker.clean(error)
+            raise
+
+    def plan(self, run: Run) -> Planned:
+        """Plan the next interval; what the connector itself raises makes it FAILED, a backfill's refusal does not."""
+        try:
+            planned = self.perform(plan_interval(run))
+        except StaleEpochError:
+            raise
+        except ConnectError as error:
+            self.worker.record_failure(run.holder, error)
+            raise
+        if planned.refusal is not None:
+            raise planned.refusal
+        return planned
+
+    @contextmanager
+    def holding(self, run: Run) -> Iterator[Progress]:
+        """Keep the lease while the block runs; give it back at its end."""
+        with _repeating(_LEASE_SECONDS / 4, lambda: self.worker.renew_lease(run.holder, _LEASE_SECONDS)):
+            try:
+                yield Progress(finished=self._told)
+            finally:
+                self._release(run)
+
+    @contextmanager
+    def watching(self, run: Run, plan: Plan) -> Iterator[None]:
+        """While the job runs: mark it alive, and pass a stop or pause on to its tasks."""
+        reach("K2", run.connector)
+        self.worker.beat(plan, run.mine)
+
+        def watch() -> None:
+            self.worker.beat(plan, run.mine)
+            if self.is_stopping or self.worker.is_unwanted(run.state):
+                self.worker.ask_tasks_to_stop(plan)
+
+        with _repeating(_WATCH_SECONDS, watch):
+            yield
+
+    def schedule_retry(self, request: RunRequest, plan: Plan) -> None:
+        """Say when the failed interval runs again; after the last try its tasks show FAILED until then."""
+        waits = min(_FIRST_RETRY_SECONDS * 2**plan.row.attempts, _LAST_RETRY_SECONDS)
+        self.worker.store.schedule_retry(request.connector, waits, 0 if request.last_try else 1)
+
+    def is_over(self, request: RunRequest, is_last: bool) -> bool:
+        """Return whether the run ends after this interval."""
+        if self.is_stopping:
+            return True
+        if not request.continuous:
+            return is_last
+        return time.monotonic() - self._began > self.worker.run_seconds
+
+    def _told(self, run_id: str) -> Mapping[str, Any]:
+        """Tell what the run has finished; a run that cannot be told of has done its work all the same."""
+        try:
+            rows = self.worker.store.finished(self.worker.name, run_id, self._finished.committed)
+            return self._finished.told(untold(self._request, rows), self.worker.handlers())
+        except ConnectError as error:
+            _LOG.warning("what run %s of %s finished is not told: %s", run_id, self.worker.name, error)
+            return {}
+
+    def _release(self, run: Run) -> None:
+        try:
+            # A run that ends before its first plan has loaded no connector, and staged nothing.
+            if SweepTarget in self.worker.handlers():
+                self.perform(clear_target(run))
+        except (ConnectError, OSError) as error:
+            _LOG.warning("what finished intervals of %s have staged is left for the next run: %s", run.connector, error)
+        try:
+            self.perform(end_run(run))
+        except ConnectError as error:
+            _LOG.warning("lease of %s was not given back, it ends by itself: %s", run.connector, error)
+
+
+@contextmanager
+def _repeating(seconds: float, action: Callable[[], Any]) -> Iterator[None]:
+    """Repeat an action in a thread while the block runs; a failing one is tried again next time."""
+    over = threading.Event()
+
+    def repeat() -> None:
+        while not over.wait(seconds):
+            try:
+                action()
+            except ConnectError as error:
+                _LOG.warning("%s", error)
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(seconds + 5)

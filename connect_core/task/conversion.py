@@ -1,0 +1,230 @@
+"""Between bytes in Kafka and Connect data: whole batches, or records one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch, Data, Objects
+from connect_core.api.convert import Converter, HeaderConverter
+from connect_core.api.data import Schema, SchemaAndValue
+from connect_core.api.headers import Headers
+from connect_core.api.records import ConnectRecord
+from connect_core.errors import ConnectError
+from connect_core.kafka.raw_batch import RawBatch, RawHeaders
+from connect_core.task.pipeline import place_of
+from connect_core.task.tolerance import Place, Stage, Step, Tolerance, class_name
+
+__all__ = ["Converters", "Produced"]
+
+
+_Read = tuple[SchemaAndValue, SchemaAndValue, Headers]
+_Written = tuple[bytes | None, bytes | None, RawHeaders]
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """A batch as bytes, ready to produce; rows that were skipped are absent from ``batch``.
+
+    keys, values: binary or large_binary, null = Kafka null.
+    """
+
+    batch: Batch
+    keys: pa.Array
+    values: pa.Array
+    headers: list[RawHeaders] | None
+
+
+@dataclass(slots=True)
+class Converters:
+    """The key, value and header converter of a task."""
+
+    key: Converter
+    value: Converter
+    header: HeaderConverter
+    tolerance: Tolerance
+    fallbacks: int = 0
+
+    def to_connect(self, raw: RawBatch) -> Batch:
+        """Return what a raw batch means; rows that cannot be read are absent."""
+        topic = _constant(raw.topic, len(raw.value))
+        key = _read(self.key, topic, raw.key)
+        value = _read(self.value, topic, raw.value)
+        if key is None or value is None:
+            self.fallbacks += 1
+            return self._records_to_connect(raw, topic)
+        batch = _batch(raw, topic, (key, value))
+        if raw.headers is None:
+            return batch
+        try:
+            return replace(batch, headers=tuple(self._read_headers(raw.topic, one or ()) for one in raw.headers))
+        except Exception:
+            return self._records_to_connect(raw, topic)
+
+    def from_connect(self, batch: Batch) -> Produced:
+        """Return the bytes of a batch; rows that cannot be written are absent."""
+        keys = _write(self.key, batch.topic, batch.key)
+        values = _write(self.value, batch.topic, batch.value)
+        if keys is None or values is None:
+            self.fallbacks += 1
+            return self._records_from_connect(batch)
+        if batch.headers is None:
+            return Produced(batch, keys, values, None)
+        topics = batch.topic.to_pylist()
+        try:
+            headers = [self.write_headers(topic, one) for topic, one in zip(topics, batch.headers, strict=True)]
+        except Exception:
+            return self._records_from_connect(batch)
+        return Produced(batch, keys, values, headers)
+
+    def close(self) -> None:
+        """Close all three."""
+        self.key.close()
+        self.value.close()
+        self.header.close()
+
+    def _records_to_connect(self, raw: RawBatch, topic: pa.Array) -> Batch:
+        kept: list[int] = []
+        rows: list[_Read] = []
+        for row in range(len(raw.value)):
+            read = self._read_row(raw, row)
+            if read is not None:
+                kept.append(row)
+                rows.append(read)
+        data = _objects([row[0] for row in rows]), _objects([row[1] for row in rows])
+        batch = _batch(raw, topic, data, kept)
+        return batch if raw.headers is None else replace(batch, headers=tuple(row[2] for row in rows))
+
+    def _read_row(self, raw: RawBatch, row: int) -> _Read | None:
+        headers = (raw.headers[row] if raw.headers else None) or ()
+        try:
+            return (
+                self.key.to_connect_data(raw.topic, raw.key[row]),
+                self.value.to_connect_data(raw.topic, raw.value[row]),
+                self._read_headers(raw.topic, headers),
+            )
+        except Exception:
+            return self._read_guarded(raw, row, headers)
+
+    def _read_guarded(self, raw: RawBatch, row: int, headers: RawHeaders) -> _Read | None:
+        """Read a row again, part by part, to learn which part it is that fails."""
+        place = Place(raw.topic, raw.partition[row].as_py(), raw.offset[row].as_py(), row)
+        parts: _Read | None = self._parts(
+            place,
+            None,
+            partial(self.key.to_connect_data, raw.topic, raw.key[row]),
+            partial(self.value.to_connect_data, raw.topic, raw.value[row]),
+            partial(self._read_headers, raw.topic, headers),
+        )
+        return parts
+
+    def _records_from_connect(self, batch: Batch) -> Produced:
+        kept: list[int] = []
+        written: list[_Written] = []
+        for row, record in enumerate(batch.to_records()):
+            done = self._write_row(record, batch, row)
+            if done is not None:
+                kept.append(row)
+                written.append(done)
+        rows = batch if len(kept) == len(batch) else batch.take(pa.array(kept, pa.int64()))
+        # Large: what one array of the other kind cannot hold, Arrow would cut in pieces.
+        keys, values = (pa.array([one[place] for one in written], pa.large_binary()) for place in (0, 1))
+        headers = [one[2] for one in written]
+        return Produced(rows, keys, values, headers if any(headers) else None)
+
+    def _write_row(self, record: ConnectRecord, batch: Batch, row: int) -> _Written | None:
+        topic = record.topic
+        try:
+            return (
+                self.key.from_connect_data(topic, record.key_schema, record.key),
+                self.value.from_connect_data(topic, record.value_schema, record.value),
+                self.write_headers(topic, record.headers),
+            )
+        except Exception:
+            parts: _Written | None = self._parts(
+                place_of(record, batch.origin[row].as_py()),
+                record,
+                partial(self.key.from_connect_data, topic, record.key_schema, record.key),
+                partial(self.value.from_connect_data, topic, record.value_schema, record.value),
+                partial(self.write_headers, topic, record.headers),
+            )
+            return parts
+
+    def _parts(self, place: Place, record: ConnectRecord | None, *operations: Callable[[], Any]) -> Any:
+        """Return what the operations on key, value and headers give; ``None`` if the record is skipped."""
+        parts: list[Any] = []
+        for (stage, converter), operation in zip(self._stages(), operations, strict=True):
+            found = self.tolerance.attempt(Step(stage, converter, place, record), operation)
+            if not found.is_done:
+                return None
+            parts.append(found.result)
+        return tuple(parts)
+
+    def _stages(self) -> tuple[tuple[Stage, object], ...]:
+        return (
+            (Stage.KEY_CONVERTER, self.key),
+            (Stage.VALUE_CONVERTER, self.value),
+            (Stage.HEADER_CONVERTER, self.header),
+        )
+
+    def _read_headers(self, topic: str, raw: RawHeaders) -> Headers:
+        headers = Headers()
+        for key, value in raw:
+            headers.add_schema_and_value(key, self.header.to_connect_header(topic, key, value))
+        return headers
+
+    def write_headers(self, topic: str | None, headers: Headers) -> RawHeaders:
+        """Return the bytes of a record's headers. Raises what the converter raises."""
+        return [(one.key, self.header.from_connect_header(topic, one.key, one.schema, one.value)) for one in headers]
+
+
+def _constant(topic: str, length: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), length), pa.array([topic]))
+
+
+def _read(converter: Converter, topic: pa.Array, values: Sequence[bytes | None]) -> Data | None:
+    try:
+        return converter.to_connect_batch(topic, values)
+    except Exception:
+        # Whatever it is, the record lane meets it again and says of which record.
+        return None
+
+
+def _write(converter: Converter, topic: pa.Array, data: Data) -> pa.Array | None:
+    try:
+        found = converter.from_connect_batch(topic, data)
+        column = None if found is None else _as_bytes(found)
+    except Exception:
+        # Whatever it is, the record lane meets it again and says of which record.
+        return None
+    if column is not None and len(column) != len(topic):
+        raise ConnectError(
+            f"{class_name(converter)}.from_connect_batch gave {len(column)} rows for {len(topic)}; each needs one"
+        )
+    return column
+
+
+def _as_bytes(column: pa.Array) -> pa.Array | None:
+    """Return a column of bytes or text as the writer takes it, ``None`` for another."""
+    if column.type in (pa.binary(), pa.large_binary()):
+        return column
+    is_text = column.type in (pa.string(), pa.large_string())
+    return column.cast(pa.binary()) if is_text or pa.types.is_fixed_size_binary(column.type) else None
+
+
+def _objects(data: list[SchemaAndValue]) -> Data:
+    schemas: list[Schema | None] = [one.schema for one in data]
+    objects = Objects(schemas, [one.value for one in data])
+    return objects.to_columns() or objects
+
+
+def _batch(raw: RawBatch, topic: pa.Array, data: tuple[Data, Data], rows: list[int] | None = None) -> Batch:
+    """Return the batch of key and value ``data``, of all raw rows or of the given ones."""
+    chosen = pa.array(range(len(topic)) if rows is None else rows, pa.int64())
+    some = topic, raw.partition, raw.offset, raw.timestamp
+    topic, partition, offset, timestamp = some if rows is None else [column.take(chosen) for column in some]
+    return Batch(topic, partition, offset, timestamp, chosen, *data, timestamp_type=raw.timestamp_type)

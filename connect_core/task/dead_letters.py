@@ -1,0 +1,262 @@
+"""Dead letters of a task: the bytes of a record that failed, wherever it failed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.api.batch import Batch
+from connect_core.api.convert import Converter
+from connect_core.api.data import Schema
+from connect_core.api.records import SinkRecord, SourceRecord, TimestampType
+from connect_core.converters.json import JsonConverter
+from connect_core.errors import ConnectError
+from connect_core.kafka.dead_letters import DeadLetter, DeadLetterQueue, ErrorContext
+from connect_core.kafka.raw_batch import RawBatch, RawHeaders
+from connect_core.kafka.writer import TransactionalWriter
+from connect_core.task.conversion import Converters
+from connect_core.task.pipeline import place_of
+from connect_core.task.reporting import executing_class
+from connect_core.task.tolerance import Failure, Stage, Step, Tolerance, class_name
+
+__all__ = ["ErrantRecords", "LettersOf", "SinkDeadLetters", "SourceDeadLetters"]
+
+_LOG = logging.getLogger(__name__)
+_REMEMBERED_BATCHES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LettersOf:
+    """Whose dead letters: a task, the topic they go to, whether headers tell why."""
+
+    connector: str
+    task: int
+    topic: str
+    has_context: bool
+
+    def context(self, failure: Failure) -> ErrorContext:
+        """Return what the headers of a letter tell."""
+        step, error = failure.step, failure.error
+        return ErrorContext(
+            connector=self.connector,
+            task=self.task,
+            stage=step.stage.value,
+            executing_class=executing_class(step),
+            exception_class=class_name(error),
+            message=str(error),
+            trace="".join(traceback.format_exception(error)),
+        )
+
+
+@dataclass(slots=True)
+class SinkDeadLetters:
+    """Sends bad records as they were read, outside any transaction: at least once.
+
+    ``open`` is called at the first letter. A letter sent again after a crash is
+    known by its topic, partition and offset headers.
+    """
+
+    of: LettersOf
+    open: Callable[[], DeadLetterQueue]
+    _queue: DeadLetterQueue | None = None
+    _recent: deque[RawBatch] = field(default_factory=lambda: deque(maxlen=_REMEMBERED_BATCHES))
+    _waiting: list[Future[None]] = field(default_factory=list)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def begin(self, raw: RawBatch) -> None:
+        """Take note of the batch in hand: rows of failures are rows of it."""
+        self._recent.append(raw)
+
+    def report(self, failure: Failure) -> None:
+        """Send one record. Raise DataError or RetriableError if Kafka does not take it."""
+        letter = failure.letter or _letter(self._recent[-1], failure.step.place.row)
+        with self._lock:
+            self._queue = self._queue or self.open()
+            self._queue.report(letter, self.of.context(failure))
+
+    def find(self, record: SinkRecord) -> DeadLetter | None:
+        """Return a record of one of the last batches as it was read."""
+        for raw in reversed(self._recent):
+            if raw.topic == record.original_topic:
+                row = _row_of(raw, record.original_kafka_partition, record.kafka_offset)
+                if row >= 0:
+                    return _letter(raw, row)
+        return None
+
+    def future(self) -> Future[None]:
+        """Return a future that is done when every letter so far is in Kafka."""
+        promised = _Promise(self)
+        with self._lock:
+            self._waiting.append(promised)
+        return promised
+
+    def flush(self) -> None:
+        """Wait until every letter is in Kafka; raises as ``report``. Called before any offset moves."""
+        with self._lock:
+            if self._queue is not None:
+                self._queue.flush()
+            waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            one.set_result(None)
+
+    def close(self) -> None:
+        """Send what still waits, if possible, and leave the brokers."""
+        if self._queue is None:
+            return
+        try:
+            self.flush()
+        except ConnectError as error:
+            _LOG.warning("dead letters of %s-%d may be missing: %s", self.of.connector, self.of.task, error)
+        self._queue.close()
+
+
+class _Record(NamedTuple):
+    key: bytes | None
+    value: bytes | None
+    headers: RawHeaders
+
+
+class _Promise(Future[None]):
+    """Asked for its result it sees to it: the engine itself flushes only before offsets move."""
+
+    def __init__(self, letters: SinkDeadLetters) -> None:
+        super().__init__()
+        self._letters = letters
+
+    def result(self, timeout: float | None = None) -> None:
+        if not self.done():
+            self._letters.flush()
+        super().result(timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrantRecords:
+    """The errant record reporter of a sink task, over its tolerance (KIP-610).
+
+    Connect: ``WorkerErrantRecordReporter``. A record the task has made itself is
+    converted back; one that was delivered goes out as it was read.
+    """
+
+    tolerance: Tolerance
+    task: object
+    converters: Converters
+    letters: SinkDeadLetters | None = None
+
+    def report(self, record: SinkRecord, error: BaseException) -> Future[None]:
+        """Skip a record with a report. Raise ConnectError when errors are not tolerated."""
+        letter = None if self.letters is None else self.letters.find(record) or self._converted(record)
+        step = Step(Stage.TASK_PUT, self.task, place_of(record, -1), record)
+        self.tolerance.fail(Failure(step, error, letter=letter))
+        if self.letters is not None:
+            return self.letters.future()
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def _converted(self, record: SinkRecord) -> DeadLetter:
+        topic, to = record.topic or "", self.converters
+        key = to.key.from_connect_data(topic, record.key_schema, record.key)
+        value = to.value.from_connect_data(topic, record.value_schema, record.value)
+        partition = -1 if record.kafka_partition is None else record.kafka_partition
+        headers = to.write_headers(topic, record.headers)
+        return DeadLetter(topic, partition, record.kafka_offset, key, value, record.timestamp, headers)
+
+
+@dataclass(slots=True)
+class SourceDeadLetters:
+    """Adds bad source records to the open transaction: exactly once, as the records beside them.
+
+    A letter is the record before any transform, in the bytes of the task's
+    converters; as JSON with its schema where those cannot write it. Beyond
+    Connect, whose dead letters are of sinks only.
+    """
+
+    of: LettersOf
+    writer: TransactionalWriter
+    converters: Converters
+    ensure_topic: Callable[[], None]
+    _batch: Batch | None = None
+    _records: Sequence[SourceRecord] = ()
+    _fallback: Converter = field(default_factory=lambda: _json())
+    _is_ready: bool = False
+
+    def begin(self, batch: Batch, records: Sequence[SourceRecord] = ()) -> None:
+        """Take note of the batch in hand: rows of failures are rows of it."""
+        self._batch, self._records = batch, records
+
+    def report(self, failure: Failure) -> None:
+        """Produce one record. Raises as ``TransactionalWriter.produce``."""
+        if not self._is_ready:
+            self.ensure_topic()
+            self._is_ready = True
+        letter = self._letter(self._record(failure.step.place.row))
+        headers = letter.with_context(self.of.context(failure)) if self.of.has_context else list(letter.headers)
+        self.writer.produce_records(self.of.topic, [_Record(letter.key, letter.value, headers)])
+
+    def _record(self, row: int) -> SourceRecord:
+        assert self._batch is not None
+        if self._records:
+            return self._records[row]
+        (record,) = self._batch.take(pa.array([row], pa.int64())).to_records()
+        assert isinstance(record, SourceRecord)
+        return record
+
+    def _letter(self, record: SourceRecord) -> DeadLetter:
+        topic, to = record.topic or "", self.converters
+        headers: RawHeaders = ()
+        with suppress(Exception):
+            headers = to.write_headers(topic, record.headers)
+        return DeadLetter(
+            topic=topic,
+            partition=-1 if record.kafka_partition is None else record.kafka_partition,
+            offset=-1,
+            key=self._bytes(to.key, topic, record.key_schema, record.key),
+            value=self._bytes(to.value, topic, record.value_schema, record.value),
+            headers=headers,
+            source=_position(record),
+        )
+
+    def _bytes(self, converter: Converter, topic: str, schema: Schema | None, value: Any) -> bytes | None:
+        for one in (converter, self._fallback):
+            with suppress(Exception):
+                return one.from_connect_data(topic, schema, value)
+        return repr(value).encode()
+
+
+def _json() -> Converter:
+    made = JsonConverter()
+    made.configure({"schemas.enable": "true", "converter.type": "value"}, False)
+    return made
+
+
+def _position(record: SourceRecord) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return record.source_partition or {}, record.source_offset or {}
+
+
+def _row_of(raw: RawBatch, partition: int | None, offset: int) -> int:
+    found = pc.and_(pc.equal(raw.partition, partition), pc.equal(raw.offset, offset))
+    row: int = pc.index(found, True).as_py()
+    return row
+
+
+def _letter(raw: RawBatch, row: int) -> DeadLetter:
+    has_time = raw.timestamp_type is not TimestampType.NO_TIMESTAMP_TYPE
+    return DeadLetter(
+        topic=raw.topic,
+        partition=raw.partition[row].as_py(),
+        offset=raw.offset[row].as_py(),
+        key=raw.key[row],
+        value=raw.value[row],
+        timestamp=raw.timestamp[row].as_py() if has_time else None,
+        headers=(raw.headers[row] if raw.headers else None) or (),
+    )

@@ -1,0 +1,156 @@
+"""Polling a source task in its own thread: ``poll`` may block, ``stop`` comes from outside."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, Queue
+
+from connect_core.api.batch import Batch
+from connect_core.api.offsets import canonical
+from connect_core.api.records import SourceRecord
+from connect_core.api.source import SourceTask
+from connect_core.errors import RetriableError
+from connect_core.interval.values import OffsetStates
+from connect_core.task.contexts import Boundaries, Transactions
+from connect_core.task.hooks import HookThread, hook_error, stop_plugin
+from connect_core.task.tolerance import class_name
+
+__all__ = ["Polled", "Poller"]
+
+_LOG = logging.getLogger(__name__)
+_RETRY_SECONDS = 0.5
+_AHEAD = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """One answer of ``poll``: records as a batch; ``None`` means there were none.
+
+    ``states``: the private state that belongs to the last offset of each source
+    partition, by its canonical JSON.
+    """
+
+    batch: Batch | None
+    records: Sequence[SourceRecord] = ()
+    states: OffsetStates = field(default_factory=dict)
+    boundaries: Boundaries = field(default_factory=Boundaries)
+    error: BaseException | None = None
+
+
+@dataclass(slots=True)
+class Poller:
+    """Starts a task, then calls its ``poll_batch`` or ``poll`` until told to stop, all in one thread.
+
+    ``seconds``: how long ``start`` may take. A poll may last for ever: its
+    interval ends without it.
+    """
+
+    task: SourceTask
+    transactions: Transactions | None = None
+    seconds: float = 300.0
+    _answers: Queue[Polled] = field(default_factory=Queue)
+    _room: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(_AHEAD))
+    _has_stopped: bool | None = None
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _hooks: HookThread | None = None
+    _polling: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start the task and begin polling. Raise ConnectError if it cannot, RetriableError if it hangs."""
+        self._hooks = HookThread(self.task, self.seconds)
+        self._hooks.call("start", lambda: self.task.start(config))
+        self._polling.set()
+        self._hooks.begin(self._poll_until_stopped)
+
+    def next(self, seconds: float) -> Polled | None:
+        """Return the next answer, or ``None`` if none came in time. Raises what ``poll`` raised, as ConnectError."""
+        try:
+            answer = self._answers.get(timeout=max(seconds, 0.001))
+        except Empty:
+            return None
+        self._room.release()
+        if answer.error is not None:
+            error = hook_error(self.task, "poll", answer.error)
+            raise error from (error.__cause__ if error is answer.error else answer.error)
+        return answer
+
+    def stop(self, seconds: float) -> bool:
+        """Ask the task to stop, once, and wait so long → whether ``stop`` and ``poll`` have returned.
+
+        ``stop`` is called in another thread than ``poll``, which it may have to end.
+        """
+        if self._has_stopped is None:
+            self._stopping.set()
+            self._has_stopped = stop_plugin(HookThread(self.task, seconds), self.task, seconds)
+        end = time.monotonic() + seconds
+        while not self._is_over() and time.monotonic() < end:
+            self._ended.wait(0.05)
+        if self._hooks is not None:
+            self._hooks.close()
+        if not self._is_over():
+            _LOG.warning("%s.poll did not return within %g s after stop", class_name(self.task), seconds)
+        return self._has_stopped and self._is_over()
+
+    def last(self, seconds: float) -> list[Polled]:
+        """Stop the task → what it had polled and what the poll in progress gave, if that was in time.
+
+        A source whose polls are slow would else never get anywhere. What a poll
+        raises after ``stop`` concerns nobody. Connect: ``AbstractWorkerSourceTask.execute``.
+        """
+        self.stop(seconds)
+        answers: list[Polled] = []
+        while not self._answers.empty():
+            answers.append(self._answers.get_nowait())
+        return [answer for answer in answers if answer.batch is not None]
+
+    def _is_over(self) -> bool:
+        return self._ended.is_set() or not self._polling.is_set()
+
+    def _poll_until_stopped(self) -> None:
+        try:
+            self._poll()
+        finally:
+            self._ended.set()
+
+    def _poll(self) -> None:
+        poll = self._poll_batch if type(self.task).poll_batch is not SourceTask.poll_batch else self._poll_records
+        while not self._stopping.is_set():
+            try:
+                answer = poll()
+            except RetriableError as error:
+                _LOG.warning("%s.poll failed, it is called again: %s", class_name(self.task), error)
+                self._stopping.wait(_RETRY_SECONDS)
+                continue
+            except BaseException as error:
+                self._put(Polled(None, error=error))
+                return
+            self._put(answer)
+
+    def _poll_batch(self) -> Polled:
+        batch = self.task.poll_batch()
+        if batch is None:
+            return self._poll_records()
+        return self._polled(batch) if len(batch) else Polled(None)
+
+    def _poll_records(self) -> Polled:
+        records = self.task.poll()
+        return self._polled(Batch.from_records(records), records) if records else Polled(None)
+
+    def _polled(self, batch: Batch, records: Sequence[SourceRecord] = ()) -> Polled:
+        # Asked here, before the next poll: later the task may be in another file.
+        assert batch.positions is not None
+        partitions = [partition for partition, _ in batch.positions.last()]
+        states = {canonical(one): self.task.offset_state(one) for one in partitions}
+        # Asked here, too: what the next poll asks for concerns the next batch.
+        boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()
+        return Polled(batch, records, {key: state for key, state in states.items() if state is not None}, boundaries)
+
+    def _put(self, answer: Polled) -> None:
+        self._answers.put(answer)
+        while not self._room.acquire(timeout=0.1) and not self._stopping.is_set():
+            continue

@@ -1,0 +1,311 @@
+"""Running one source task: polls, converts, and commits Kafka transactions with their offsets."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.api.batch import Batch
+from connect_core.api.offsets import canonical
+from connect_core.api.records import SourceRecord
+from connect_core.api.source import SourceTask
+from connect_core.errors import DataError
+from connect_core.interval.failpoints import reach
+from connect_core.interval.values import Counts, SkippedRecords
+from connect_core.kafka.delivery import Delivery
+from connect_core.kafka.topic_creation import SourceTopics
+from connect_core.kafka.writer import TransactionalWriter
+from connect_core.task.contexts import Boundary, SourceContext
+from connect_core.task.control import TaskControl
+from connect_core.task.conversion import Converters
+from connect_core.task.dead_letters import SourceDeadLetters
+from connect_core.task.hooks import HookThread
+from connect_core.task.pipeline import Pipeline, place_of
+from connect_core.task.polling import Polled, Poller
+from connect_core.task.skipped import SkippedSummary
+from connect_core.task.timeouts import Timeouts
+from connect_core.task.tolerance import Failure, Stage, Step, class_name
+
+__all__ = ["SourceAttempt", "TransactionBoundary"]
+
+_LOG = logging.getLogger(__name__)
+_BOUNDED_IDLE_SECONDS = 10.0
+_FIRST_ANSWER_SECONDS = 5.0
+_HELD_OPEN_IDLE_SECONDS = 60.0
+_LONGEST_WAIT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionBoundary:
+    """When a transaction ends: after so many records or seconds, or where the task says."""
+
+    records: int | None = 100_000
+    seconds: float = 10.0
+    is_connectors: bool = False
+    """Whether the task itself sets boundaries (``transaction.boundary=connector``): then nothing else does."""
+
+
+Acknowledged = tuple[Sequence[SourceRecord], Sequence[Delivery | None]]
+"""Records and where they landed; ``None``: dropped on the way."""
+
+
+@dataclass(slots=True)
+class _Transaction:
+    """What the open transaction holds that is not yet committed."""
+
+    began: float = field(default_factory=time.monotonic)
+    records: int = 0
+    bytes: int = 0
+    dropped: int = 0
+    offsets: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = field(default_factory=dict)
+    states: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SourceAttempt:
+    """One attempt: transactions of {records, then source offsets}, until idle, a bound, a cap or a stop.
+
+    Connect: ``ExactlyOnceWorkerSourceTask``. ``commit_record`` and ``commit`` run
+    only after the transaction has committed.
+    """
+
+    task: SourceTask
+    context: SourceContext
+    task_config: Mapping[str, str]
+    converters: Converters
+    pipeline: Pipeline
+    writer: TransactionalWriter
+    target_topics: SourceTopics
+    boundary: TransactionBoundary
+    control: TaskControl
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    summary: SkippedSummary = field(default_factory=SkippedSummary)
+    letters: SourceDeadLetters | None = None
+    moved: Counts = field(default_factory=Counts)
+    offsets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    topics: set[str] = field(default_factory=set)
+    skipped: tuple[SkippedRecords, ...] = ()
+    _open: _Transaction = field(default_factory=_Transaction)
+    _read: int = 0
+    _has_answered: bool = False
+    _hooks: HookThread = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Not the thread that polls: a poll may last for ever.
+        self._hooks = HookThread(self.task, self.timeouts.hook_seconds)
+
+    def run(self) -> None:
+        """Run the task to the end of its interval. Raise ConnectError."""
+        task, transactions = self.task, self.context.transaction_context
+        poller = Poller(task, transactions, self.timeouts.hook_seconds)
+        try:
+            self._hooks.call("initialize", lambda: task.initialize(self.context))
+            poller.start(self.task_config)
+            self._work_off(poller)
+            self._send_last(poller)
+            self._finish()
+        finally:
+            self._hooks.close()
+            poller.stop(self.timeouts.stop_seconds)
+            self.pipeline.close()
+
+    def counts(self) -> Counts:
+        """Return what is committed so far."""
+        pipeline, converters = self.pipeline, self.converters
+        return replace(self.moved, fallbacks=max(pipeline.fallbacks, converters.fallbacks))
+
+    def is_capped(self) -> bool:
+        """Return whether a cap ends the attempt."""
+        sent, control = self.moved.records + self._open.records, self.control
+        is_full = control.is_past_records(sent) or control.is_past_bytes(self.moved.bytes + self._open.bytes)
+        return is_full or control.is_past_deadline
+
+    @property
+    def _is_held_open(self) -> bool:
+        """Whether the task has begun a transaction and not yet ended it: only it may do so."""
+        return self.boundary.is_connectors and self._open.records > 0
+
+    def _work_off(self, poller: Poller) -> None:
+        last_data = time.monotonic()
+        while not self.control.is_stopping and (self._is_held_open or not self.is_capped()):
+            answer = poller.next(min(self._idle_left(last_data), self._transaction_left()))
+            self._has_answered |= answer is not None
+            if answer is not None and answer.batch is not None:
+                last_data = time.monotonic()
+                self._send_all(answer, answer.batch)
+            elif self._is_idle(answer, last_data):
+                return
+            if self._is_transaction_over():
+                self._commit()
+
+    def _send_last(self, poller: Poller) -> None:
+        """Send what was polled by the time the task has stopped, but not beyond a cap."""
+        if self._read and self.is_capped():
+            return
+        for answer in poller.last(self.timeouts.stop_seconds):
+            if answer.batch is not None:
+                self._send_all(answer, answer.batch)
+
+    def _send_all(self, answer: Polled, batch: Batch) -> None:
+        """Send a batch, ending transactions at the very records after which the task wants it."""
+        if self.letters is not None:
+            self.letters.begin(batch, answer.records)
+        self._read += len(batch)
+        first = 0
+        for row, boundary in answer.boundaries.rows:
+            self._send(answer, _rows(batch, first, row + 1))
+            self._end_transaction(boundary)
+            first = row + 1
+        if first < len(batch):
+            self._send(answer, _rows(batch, first, len(batch)))
+        if answer.boundaries.last is not None:
+            self._end_transaction(answer.boundaries.last)
+
+    def _end_transaction(self, boundary: Boundary) -> None:
+        if boundary is Boundary.ABORT:
+            self._drop()
+        self._commit()
+
+    def _send(self, answer: Polled, batch: Batch) -> None:
+        skipped = self.pipeline.tolerance.skipped
+        produced = self.converters.from_connect(self.pipeline.apply(batch))
+        skipped = self.pipeline.tolerance.skipped - skipped
+        topics = [topic for topic in produced.batch.topic.unique().to_pylist() if topic is not None]
+        self.target_topics.ensure(topics)
+        tolerates = self.pipeline.tolerance.settings.tolerate_all
+        refused = partial(self._skip, produced.batch) if tolerates else None
+        deliveries = self.writer.produce(produced.batch, produced.keys, produced.values, produced.headers, refused)
+        if _is_overridden(self.task, "commit_record"):
+            self._remember(answer, batch, produced.batch, deliveries)
+        self._open.records += len(batch)
+        self._open.dropped += len(batch) - len(produced.values) - skipped
+        self._open.bytes += pc.sum(pc.binary_length(produced.values)).as_py() or 0
+        self.topics.update(topics)
+        self._advance(answer, batch)
+        reach("K4", self.control.connector)
+
+    def _skip(self, batch: Batch, row: int, error: DataError) -> None:
+        """Leave out a record that the client does not take. Connect: ``producerSendFailed``."""
+        one = batch.take(pa.array([row], pa.int64()))
+        (record,), origin = one.to_records(), one.origin[0].as_py()
+        step = Step(Stage.KAFKA_PRODUCE, self.task, place_of(record, origin), record)
+        self.pipeline.tolerance.fail(Failure(step, error))
+
+    def _advance(self, answer: Polled, batch: Batch) -> None:
+        assert batch.positions is not None
+        self._open.states.update(answer.states)
+        for partition, offset in batch.positions.last():
+            self._open.offsets[canonical(partition)] = (partition, offset)
+
+    def _drop(self) -> None:
+        """Abort the open transaction; its offsets stay, so that the source does not give its records again."""
+        self.writer.abort()
+        done = self._open
+        told: list[Acknowledged] = [(records, [None] * len(records)) for records, _ in done.acknowledged]
+        self._open = _Transaction(offsets=done.offsets, states=done.states, acknowledged=told, dropped=done.records)
+
+    def _remember(self, answer: Polled, batch: Batch, sent: Batch, deliveries: Sequence[Delivery]) -> None:
+        rows: list[int] = batch.origin.to_pylist()
+        records = [answer.records[row] for row in rows] if answer.records else batch.to_records()
+        by_row: dict[int, Delivery] = dict(zip(sent.origin.to_pylist(), deliveries, strict=True))
+        sources = [record for record in records if isinstance(record, SourceRecord)]
+        self._open.acknowledged.append((sources, [by_row.get(row) for row in rows]))
+
+    def _commit(self) -> None:
+        """Produce the offsets last and commit; then tell the task. Connect: ``commitTransaction``."""
+        done = self._open
+        if not done.offsets:
+            return
+        tolerance = self.pipeline.tolerance
+        tolerance.check_share(self._read)
+        reach("K5", self.control.connector)
+        self.writer.commit(list(done.offsets.values()), done.states, done.records)
+        self.moved += Counts(done.records, done.bytes, tolerance.skipped - self.moved.skipped, done.dropped)
+        self.skipped = self.summary.lines()
+        self.offsets.update({key: offset for key, (_, offset) in done.offsets.items() if offset is not None})
+        self._open = _Transaction()
+        self._acknowledge(done.acknowledged)
+        self.control.progress(self.moved.records, {})
+
+    def _acknowledge(self, done: Sequence[Acknowledged]) -> None:
+        task = self.task
+        if done:
+            self._hooks.call("commit_record", lambda: _commit_records(task, done))
+        if _is_overridden(task, "commit"):
+            self._hooks.call("commit", task.commit)
+
+    def _finish(self) -> None:
+        """End the last transaction. One that the task holds open is dropped: its records come again."""
+        transactions = self.context.transaction_context
+        if self._is_held_open and transactions is not None and transactions.take(()).last is not Boundary.COMMIT:
+            _LOG.warning(
+                "%s left a transaction of %d records open: it is aborted, they are read again",
+                class_name(self.task),
+                self._open.records,
+            )
+            self.writer.abort()
+            return
+        self._commit()
+
+    def _is_transaction_over(self) -> bool:
+        boundary = self.boundary
+        if boundary.is_connectors:
+            return False
+        is_full = boundary.records is not None and self._open.records >= boundary.records
+        return is_full or self._transaction_left() <= 0
+
+    def _transaction_left(self) -> float:
+        if self.boundary.is_connectors or not self._open.offsets:
+            return _LONGEST_WAIT_SECONDS
+        return self.boundary.seconds - (time.monotonic() - self._open.began)
+
+    def _idle_left(self, last_data: float) -> float:
+        """Return how long the source may still give nothing; one with a bound is owed more time."""
+        idle = self.control.caps.idle_milliseconds / 1000
+        if not self._has_answered:
+            idle = max(idle, _FIRST_ANSWER_SECONDS)
+        if self.context.upper_bounds is not None:
+            idle = max(idle, _BOUNDED_IDLE_SECONDS)
+        if self._is_held_open:
+            idle = max(idle, _HELD_OPEN_IDLE_SECONDS)
+        return idle - (time.monotonic() - last_data)
+
+    def _is_idle(self, answer: Polled | None, last_data: float) -> bool:
+        is_over = self._is_bound_reached() or self.task.is_exhausted()
+        if answer is not None and not self._is_held_open and is_over:
+            return True
+        return self._idle_left(last_data) <= 0
+
+    def _is_bound_reached(self) -> bool:
+        upper = self.context.upper_bounds
+        if upper is None:
+            return False
+        mine = self.context.offset_storage_reader.asked | set(self._open.offsets) | set(self.offsets)
+        now = {key: offset for key, (_, offset) in self._open.offsets.items()}
+        start = self.context.offset_storage_reader.start
+        reached = [now.get(key, self.offsets.get(key, start.get(key))) == upper[key] for key in mine if key in upper]
+        return bool(reached) and all(reached)
+
+
+def _rows(batch: Batch, first: int, end: int) -> Batch:
+    """Return the rows [first, end) of a batch."""
+    whole = first == 0 and end == len(batch)
+    return batch if whole else batch.take(pa.array(range(first, end), pa.int64()))
+
+
+def _is_overridden(task: SourceTask, hook: str) -> bool:
+    return getattr(type(task), hook) is not getattr(SourceTask, hook)
+
+
+def _commit_records(task: SourceTask, done: Sequence[Acknowledged]) -> None:
+    for records, deliveries in done:
+        for record, delivery in zip(records, deliveries, strict=True):
+            task.commit_record(record, delivery.metadata() if delivery is not None else None)

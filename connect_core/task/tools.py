@@ -1,0 +1,108 @@
+"""What a task of either kind works with, made from its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from connect_core.configs import ConnectorConfig, ErrorSettings, Redaction, providers_of, task_worker
+from connect_core.interval.values import TaskPlan
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.heartbeat import TaskHeartbeat
+from connect_core.settings import WorkerSettings
+from connect_core.task.control import TaskControl
+from connect_core.task.conversion import Converters
+from connect_core.task.dead_letters import LettersOf
+from connect_core.task.pipeline import Pipeline
+from connect_core.task.reporting import log_reporters
+from connect_core.task.skipped import SkippedSummary
+from connect_core.task.timeouts import Timeouts
+from connect_core.task.tolerance import Tolerance, ToleranceSettings
+
+__all__ = ["TaskTools", "heartbeat", "letters_of", "open_tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTools:
+    """What a task of either kind needs, made from its plan."""
+
+    settings: WorkerSettings
+    config: ConnectorConfig
+    clients: KafkaClients
+    control: TaskControl
+    tolerance: Tolerance
+    summary: SkippedSummary
+    timeouts: Timeouts
+    converters: Converters
+    pipeline: Pipeline
+    task_config: Mapping[str, str]
+    """As ``task_configs`` made it, references resolved."""
+
+    @property
+    def internal(self) -> frozenset[str]:
+        """The topics that are not for records."""
+        own = self.config.offsets_topic
+        return self.settings.internal_topics | ({own} if own else set())
+
+    def new_task(self) -> Any:
+        """Return a new task of the connector's task class."""
+        return self.config.connector().task_class()()
+
+
+def open_tools(plan: TaskPlan, environment: dict[str, str]) -> TaskTools:
+    """Parse the plan's configurations and make what they name. Raises ConfigError."""
+    settings = task_worker(plan.worker, environment)
+    providers = providers_of(settings, environment)
+    config = ConnectorConfig.parse(
+        plan.connector_config, settings, lambda raw: providers.resolve(raw, plan.key.connector)
+    )
+    clients = KafkaClients(settings.resolved, config.resolved, f"connect-{plan.key.connector}-{plan.task}")
+    control = TaskControl(plan.caps, plan.key.connector)
+    errors, summary = config.errors(), SkippedSummary()
+    tolerance = Tolerance(
+        _tolerance_settings(errors),
+        (*log_reporters(plan.key.connector, plan.task, errors), summary),
+        control.stopping,
+        Redaction(plan.connector_config, providers, plan.key.connector),
+    )
+    converters = Converters(config.key_converter(), config.value_converter(), config.header_converter(), tolerance)
+    pipeline = Pipeline(config.transformation_stages(), tolerance)
+    task_config = providers.resolve(plan.task_config, plan.key.connector)
+    timeouts = _timeouts(settings, config)
+    return TaskTools(
+        settings, config, clients, control, tolerance, summary, timeouts, converters, pipeline, task_config
+    )
+
+
+def _tolerance_settings(errors: ErrorSettings) -> ToleranceSettings:
+    return ToleranceSettings(
+        errors.is_tolerant,
+        errors.retry_timeout / 1000,
+        errors.retry_delay_max / 1000,
+        errors.max_count,
+        errors.max_share,
+    )
+
+
+def _timeouts(settings: WorkerSettings, config: ConnectorConfig) -> Timeouts:
+    return Timeouts(
+        hook_seconds=config.values["hook.timeout.ms"] / 1000,
+        flush_seconds=settings.values["offset.flush.interval.ms"] / 1000,
+        stop_seconds=settings.values["task.shutdown.graceful.timeout.ms"] / 1000,
+    )
+
+
+@contextmanager
+def heartbeat(plan: TaskPlan, tools: TaskTools) -> Iterator[None]:
+    """Report progress while the block runs, and hear when to stop."""
+    topic = tools.settings.status_topic.name
+    with TaskHeartbeat(tools.clients, topic, plan, tools.control.stopping) as started:
+        tools.control.heartbeat = started
+        yield
+
+
+def letters_of(plan: TaskPlan, errors: ErrorSettings) -> LettersOf:
+    """Return whose dead letters they are, and where they go."""
+    return LettersOf(plan.key.connector, plan.task, errors.dead_letter_topic, errors.dead_letter_headers)

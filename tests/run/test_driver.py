@@ -1,0 +1,68 @@
+"""What a driver does around the intervals of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from connect_core.api.sink import IntervalKey
+from connect_core.interval import effects as fx
+from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState
+from connect_core.run.driver import Driver
+from tests.simulator.world import World
+
+
+@dataclass
+class Worker:
+    """Performs the effects of a run's end, and remembers them."""
+
+    unfinished: IntervalRow | None = None
+    trouble: Exception | None = None
+    is_loaded: bool = True
+    done: list[fx.Effect] = field(default_factory=list)
+
+    def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
+        always = {fx.LoadUnfinished: lambda effect: self.unfinished, fx.ReleaseLease: self.done.append}
+        return {**always, fx.SweepTarget: self._sweep} if self.is_loaded else always
+
+    def _sweep(self, effect: fx.SweepTarget) -> None:
+        self.done.append(effect)
+        if self.trouble is not None:
+            raise self.trouble
+
+
+@pytest.mark.parametrize("trouble", [None, OSError("disk")])
+def test_sink_is_cleared_of_staged_files_before_it_is_given_back(trouble: Exception | None) -> None:
+    world, worker = World(type=ConnectorType.SINK), Worker(trouble=trouble)
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        assert worker.done == []
+    assert [type(effect) for effect in worker.done] == [fx.SweepTarget, fx.ReleaseLease]
+
+
+def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
+    world = World(type=ConnectorType.SINK)
+    row = IntervalRow(IntervalKey(world.state.name, 0, 7, 1), IntervalState.FAILED, 1, "")
+    worker = Worker(row)
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        pass
+    assert worker.done[0] == fx.SweepTarget(world.state.name, (row.key,))
+
+
+def test_source_has_nothing_staged() -> None:
+    world, worker = World(type=ConnectorType.SOURCE), Worker()
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        pass
+    assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]
+
+
+def test_run_that_ended_before_it_loaded_the_connector_gives_it_back() -> None:
+    """So does that of a failed connector which nobody asked for."""
+    world = World(type=ConnectorType.SINK)
+    worker = Worker(is_loaded=False)
+    driver = Driver(worker)  # type: ignore[arg-type]
+    with driver.holding(world.run()):
+        pass
+    assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]

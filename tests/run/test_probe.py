@@ -1,0 +1,167 @@
+"""The watcher's look at many connectors at once: what is wrong with one stays that one's affair."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from connect_core.api.records import TopicPartition
+from connect_core.configs.providers import make_providers
+from connect_core.dag.factory import connector_dags
+from connect_core.dag.naming import dag_id_of
+from connect_core.errors import ConnectError, RetriableError
+from connect_core.interval.effects import RecordAssignment, TakeLease
+from connect_core.interval.values import ConnectorType, PartitionEnds, TargetState
+from connect_core.interval.waits import Check
+from connect_core.kafka.admin import KafkaAdmin
+from connect_core.kafka.partition_ends import LeaderChangingError
+from connect_core.run.probe import ConnectorProbe
+from connect_core.store import Database, connectors
+from connect_core.store.connectors import NewConfig
+from connect_core.store.schedules import scheduled_connectors
+from connect_core.store.statuses import load_facts
+from tests.herder.conftest import sqlite_template, world
+from tests.herder.worlds import SINK, Driver, World, worker
+
+__all__ = ["sqlite_template", "world"]
+
+PROVIDERS = {
+    "config.providers": "env",
+    "config.providers.env.class": "EnvVarConfigProvider",
+    "config.providers.env.param.allowlist.pattern": "TASKS",
+}
+
+
+class Ends:
+    """Topics with one record each; brokers that refuse to speak of some."""
+
+    def __init__(self) -> None:
+        self.refusals: dict[str, ConnectError] = {}
+
+    def partition_ends(self, topics: tuple[str, ...], regex: str | None = None) -> dict[Any, Any]:
+        for topic in topics:
+            if topic in self.refusals:
+                raise self.refusals[topic]
+        return {TopicPartition(topic, 0): PartitionEnds("id", 0, 1, 1) for topic in topics}
+
+
+@pytest.fixture
+def ends() -> Ends:
+    return Ends()
+
+
+@pytest.fixture
+def probe(world: World, ends: Ends) -> ConnectorProbe:
+    providers = make_providers(PROVIDERS, {"TASKS": "2"})
+    return ConnectorProbe(
+        worker(**PROVIDERS).with_standalone_id("test"), world.database, cast(KafkaAdmin, ends), providers
+    )
+
+
+def store(database: Database, name: str, **more: str) -> None:
+    config = {**SINK, "name": name, **{key.replace("_", "."): value for key, value in more.items()}}
+    with database.write() as connection:
+        connectors.create(connection, name, NewConfig(ConnectorType.SINK, config), TargetState.STARTED)
+    driver = Driver(database, name)
+    state = driver.do(TakeLease(name, "driver", 60))
+    driver.do(RecordAssignment(name, "driver", (config,), state.config_version))
+
+
+def test_reference_in_a_number_is_resolved(world: World, probe: ConnectorProbe) -> None:
+    store(world.database, "a", tasks_max="${env:TASKS}")
+    store(world.database, "b")
+    assert {name: one.check for name, one in probe.wait_states(["a", "b"]).items()} == {
+        "a": Check.SINK,
+        "b": Check.SINK,
+    }
+    assert sorted(probe.sinks_with_data(["a", "b"])) == ["a", "b"]
+
+
+@pytest.mark.parametrize("broken", [{"tasks_max": "${env:SECRET}"}, {"connector_class": "Gone"}, {"tasks_max": "x"}])
+def test_connector_that_cannot_be_read_is_left_to_its_run(
+    world: World, probe: ConnectorProbe, broken: dict[str, str]
+) -> None:
+    store(world.database, "broken", **broken)
+    store(world.database, "well")
+    assert probe.wait_states(["broken", "well"])["well"].check is Check.SINK
+    assert sorted(probe.sinks_with_data(["broken", "well"])) == ["broken", "well"]
+
+
+def test_topic_nobody_may_read_holds_up_nobody_else(world: World, probe: ConnectorProbe, ends: Ends) -> None:
+    ends.refusals = {"secret": ConnectError("not allowed"), "going": LeaderChangingError("no leader")}
+    for topic in ("secret", "going", "lines"):
+        store(world.database, topic, topics=topic)
+    assert sorted(probe.sinks_with_data(["going", "lines", "secret"])) == ["lines", "secret"]
+
+
+def test_brokers_that_are_down_are_asked_once(world: World, probe: ConnectorProbe, ends: Ends) -> None:
+    ends.refusals = {"lines": RetriableError("no broker answers")}
+    store(world.database, "a")
+    with pytest.raises(RetriableError):
+        probe.sinks_with_data(["a"])
+
+
+def create(database: Database, name: str, **more: str) -> None:
+    config = {**SINK, "name": name, **{key.replace("_", "."): value for key, value in more.items()}}
+    with database.write() as connection:
+        connectors.create(connection, name, NewConfig(ConnectorType.SINK, config), TargetState.STARTED)
+
+
+def assigned(database: Database, name: str) -> int | None:
+    with database.read() as connection:
+        return load_facts(connection, [name])[0].task_count
+
+
+def test_tasks_of_a_new_connector_are_assigned_without_a_run(world: World, probe: ConnectorProbe) -> None:
+    create(world.database, "new", tasks_max="3")
+    assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
+    assert probe.assign("new") is False
+    assert assigned(world.database, "new") == 3
+    assert probe.wait_states(["new"])["new"].check is Check.SINK
+    # Whoever comes next may take it: nothing is held, and no epoch was raised.
+    state = Driver(world.database, "new").do(TakeLease("new", "run-1 driver", 60))
+    assert (state.epoch, state.sequence) == (0, 0)
+    # Now a run has it, which assigns by itself.
+    with world.database.write() as connection:
+        connectors.replace_config(connection, "new", NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"}))
+    assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
+    assert probe.assign("new") is False
+    assert assigned(world.database, "new") == 3
+
+
+def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_assigns(world: World, probe: ConnectorProbe) -> None:
+    create(world.database, "latest", consumer_override_auto_offset_reset="latest")
+    assert probe.assign("latest") is True
+    assert assigned(world.database, "latest") is None
+    store(world.database, "unfinished")
+    Driver(world.database, "unfinished").begin()
+    assert probe.wait_states(["unfinished"])["unfinished"].check is Check.NOW
+
+
+def test_assignment_that_fails_is_left_to_a_run_and_holds_nothing(world: World, probe: ConnectorProbe) -> None:
+    create(world.database, "broken", connector_class="Gone")
+    with pytest.raises(ConnectError, match="Gone"):
+        probe.assign("broken")
+    assert assigned(world.database, "broken") is None
+    assert Driver(world.database, "broken").do(TakeLease("broken", "run-1 driver", 60)) is not None
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        {"schedule": "PT99999999999999999H"},
+        {"schedule": "²"},
+        {"schedule_retries": "²"},
+        {"schedule_retries": "9" * 5000},
+        {"schedule_outlets": "http://["},
+    ],
+)
+def test_schedule_that_makes_no_sense_leaves_the_dags_of_others(world: World, schedule: dict[str, str]) -> None:
+    store(world.database, "broken", **schedule)
+    store(world.database, "well")
+    with world.database.read() as connection:
+        found = scheduled_connectors(connection)
+    dags = connector_dags(found)
+    assert dags[dag_id_of("well")].schedule.name == f"work-{dag_id_of('well')}"
+    assert dag_id_of("broken") in dags
