@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from connect_core.api.backfill import Backfill
-from connect_core.api.sink import CommitMarker
 from connect_core.commit.committed import Committed
 from connect_core.errors import DataError
 from connect_core.interval.effects import (
@@ -32,21 +31,23 @@ def commit_backfill(run: Run, plan: Plan, backfill: Backfill, results: Sequence[
     row, ordered = plan.row, sorted(results, key=lambda one: one.task)
     failed = [one for one in ordered if one.outcome is TaskOutcome.FAILED]
     if failed or not _is_whole(plan, ordered):
-        yield RecordAttempt(row.key, run.mine, tuple(results), IntervalState.RUNNING)
+        yield from RecordAttempt(row.key, run.mine, tuple(results), IntervalState.RUNNING)
         yield from end_sink_interval(run, row, None, _reason(failed))
         return Committed.FAILED if failed else Committed.UNCLEAR
-    yield RecordAttempt(row.key, run.mine, tuple(results), IntervalState.STAGED)
+    yield from RecordAttempt(row.key, run.mine, tuple(results), IntervalState.STAGED)
     staged = tuple(piece for result in ordered for piece in result.staged)
     try:
-        marker: CommitMarker = yield ReplaceTarget(row.key, staged, backfill)
+        marker = yield from ReplaceTarget(row.key, staged, backfill)
     except DataError as error:
         yield from end_sink_interval(run, row, None, str(error))
         raise
     if marker.moves or not proves_commit(marker, row.ranges):
-        yield AbandonInterval(row.key, run.mine, "the target holds its abort marker" if marker.aborted else FOREIGN)
+        yield from AbandonInterval(
+            row.key, run.mine, "the target holds its abort marker" if marker.aborted else FOREIGN
+        )
         return Committed.ABANDONED
-    yield PublishTarget(row.key, marker)
-    yield CommitInterval(row.key, run.mine, tuple(results), positions=marker.positions, columns=marker.columns)
+    yield from PublishTarget(row.key, marker)
+    yield from CommitInterval(row.key, run.mine, tuple(results), positions=marker.positions, columns=marker.columns)
     return Committed.COMMITTED
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from connect_core.api.sink import CommitMarker
 from connect_core.commit.backfill import commit_backfill
 from connect_core.commit.committed import Committed
 from connect_core.errors import DataLossError
@@ -39,7 +38,7 @@ def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Step
     trouble = _trouble(plan, (*results, *plan.kept))
     if trouble is not None:
         state = IntervalState.FAILED if trouble is Committed.FAILED else IntervalState.RUNNING
-        yield RecordAttempt(plan.row.key, run.mine, tuple(results), state)
+        yield from RecordAttempt(plan.row.key, run.mine, tuple(results), state)
         return trouble
     if run.state.type is ConnectorType.SOURCE:
         return (yield from _commit_source(run, plan, results))
@@ -68,7 +67,7 @@ def _passable(run: Run, result: TaskResult) -> TaskResult:
 
 def _commit_source(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
     offsets, projection = yield from committed_offsets(run, plan.row.source)
-    yield CommitInterval(
+    yield from CommitInterval(
         plan.row.key, run.mine, tuple(results), source_offsets=offsets, offsets_position=projection.position
     )
     return Committed.COMMITTED
@@ -78,18 +77,18 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
     staged = tuple(
         piece for result in sorted((*results, *plan.kept), key=lambda one: one.task) for piece in result.staged
     )
-    yield RecordAttempt(plan.row.key, run.mine, tuple(results), IntervalState.STAGED)
-    marker: CommitMarker = yield CommitTarget(plan.row.key, staged)
+    yield from RecordAttempt(plan.row.key, run.mine, tuple(results), IntervalState.STAGED)
+    marker = yield from CommitTarget(plan.row.key, staged)
     if not is_of(marker, plan.row.ranges):
-        yield AbandonInterval(plan.row.key, run.mine, FOREIGN)
+        yield from AbandonInterval(plan.row.key, run.mine, FOREIGN)
         return Committed.ABANDONED
     if marker.aborted:
-        yield AbandonInterval(plan.row.key, run.mine, "the target holds its abort marker")
+        yield from AbandonInterval(plan.row.key, run.mine, "the target holds its abort marker")
         return Committed.ABANDONED
-    yield PublishTarget(plan.row.key, marker)
+    yield from PublishTarget(plan.row.key, marker)
     positions = covering(plan.row, marker.positions)
-    yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=positions, columns=marker.columns)
-    yield CommitGroupOffsets(run.settings.consumer_group, marker.positions)
+    yield from CommitInterval(plan.row.key, run.mine, tuple(results), positions=positions, columns=marker.columns)
+    yield from CommitGroupOffsets(run.settings.consumer_group, marker.positions)
     return Committed.COMMITTED
 
 
@@ -97,6 +96,6 @@ def _commit_claims(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
     """Commit what ``pre_commit`` declared safe: at-least-once, as the connector keeps no marker."""
     reached = {part: position for result in (*results, *plan.kept) for part, position in result.positions.items()}
     claims = covering(plan.row, reached)
-    yield CommitInterval(plan.row.key, run.mine, tuple(results), positions=claims)
-    yield CommitGroupOffsets(run.settings.consumer_group, claims)
+    yield from CommitInterval(plan.row.key, run.mine, tuple(results), positions=claims)
+    yield from CommitGroupOffsets(run.settings.consumer_group, claims)
     return Committed.COMMITTED

@@ -14,7 +14,7 @@ __all__ = ["Handlers", "perform"]
 Result = TypeVar("Result")
 """What the protocol returns."""
 
-Handlers = Mapping[type[Effect], Callable[[Any], Any]]
+Handlers = Mapping[type[Effect[Any]], Callable[[Any], Any]]
 """The performer of each effect type."""
 
 

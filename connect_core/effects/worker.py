@@ -7,7 +7,7 @@ import socket
 import threading
 import traceback
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,8 @@ from connect_core.effects.kafka import KafkaEffects
 from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import ConnectError, LeaseLostError, RetriableError
-from connect_core.interval.effects import LoadConnector, ReleaseLease
+from connect_core.interval.effects import Effect, LoadConnector, ReleaseLease
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import ConnectorState, IntervalSettings, Plan, TargetState
 from connect_core.kafka.ids import transactional_id
 from connect_core.plan.interval import assign_tasks
@@ -36,7 +37,7 @@ from connect_core.plan.run import Run, begin_run
 from connect_core.settings import WorkerSettings
 from connect_core.settings.worker import IN_USE
 from connect_core.store import Database, connectors
-from connect_core.store.intervals import RunIdentity
+from connect_core.store.attempts import TaskProgress
 
 __all__ = ["ConnectorWorker"]
 
@@ -59,6 +60,10 @@ class ConnectorWorker:
     _config: ConnectorConfig | None = None
     _redaction: Redaction = field(default_factory=Redaction)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _performers: Handlers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._performers = self._of_database()
 
     @property
     def _providers(self) -> ConfigProviders:
@@ -70,11 +75,8 @@ class ConnectorWorker:
         return StoreEffects(self.database, self.identity)
 
     def handlers(self) -> Handlers:
-        """Return the performer of every effect; it follows the configuration that is loaded."""
-        table: dict[type[Any], Callable[[Any], Any]] = dict(self.store.handlers())
-        self._add_performers(table)
-        table[LoadConnector] = self._following(table[LoadConnector], table)
-        return table
+        """Return the performer of every effect, as the configuration wants it that was loaded last."""
+        return _Followed(self)
 
     def run_of(
         self, state: ConnectorState, holder: str, bound_time: datetime | None, since: datetime | None = None
@@ -181,9 +183,19 @@ class ConnectorWorker:
         trace = "".join(traceback.format_exception(error))
         self.store.record_failure(self.name, holder, trace, isinstance(error, RetriableError))
 
-    def beat(self, plan: Plan, epoch: int) -> None:
-        """Say that the interval's driver lives."""
-        self.store.heartbeat(plan.row.key, epoch)
+    def beat(self, plan: Plan, epoch: int, progress: Sequence[TaskProgress] = ()) -> None:
+        """Say that the interval's driver lives, and how far its tasks are."""
+        self.store.heartbeat(plan.row.key, epoch, progress)
+
+    def progress(self, plan: Plan) -> list[TaskProgress]:
+        """Return how far the running tasks have said to be; the first call of an interval begins to listen."""
+        assert self._kafka is not None
+        attempts = {task.attempt_id for task in plan.tasks}
+        return [
+            TaskProgress(one.task, one.records, {str(part): offset for part, offset in one.positions.items()})
+            for one in self._kafka.progress(plan.row.key)
+            if one.attempt in attempts
+        ]
 
     def ask_tasks_to_stop(self, plan: Plan) -> None:
         """Let the running tasks end at their next commit point."""
@@ -195,23 +207,19 @@ class ConnectorWorker:
         with self._lock:
             if self._connector is not None:
                 self._connector.close()
+            if self._kafka is not None:
+                self._kafka.close()
             self._connector, self._kafka, self._started = None, None, None
+            self._performers = self._of_database()
 
-    def _following(
-        self, load: Callable[[Any], ConnectorState], table: dict[type[Any], Callable[[Any], Any]]
-    ) -> Callable[[Any], ConnectorState]:
-        def follow(effect: Any) -> ConnectorState:
-            state = load(effect)
-            self._follow(state)
-            self._add_performers(table)
-            return state
+    def _of_database(self) -> Handlers:
+        return {**self.store.handlers(), LoadConnector: self._load}
 
-        return follow
-
-    def _add_performers(self, table: dict[type[Any], Callable[[Any], Any]]) -> None:
-        for performer in (self._kafka, self._connector):
-            if performer is not None:
-                table.update(performer.handlers())
+    def _load(self, effect: LoadConnector) -> ConnectorState:
+        with self.database.read() as connection:
+            state = connectors.get(connection, effect.connector)
+        self._follow(state)
+        return state
 
     def _follow(self, state: ConnectorState) -> None:
         """Make the connector's object anew when its configuration has changed.
@@ -229,6 +237,7 @@ class ConnectorWorker:
         self._connector = self._effects_of(state.name, state.config, config)
         self._kafka = KafkaEffects.of(self.settings, config, closed_topics(self.settings, self.database))
         self._config, self._started = config, version
+        self._performers = {**self._of_database(), **self._kafka.handlers(), **self._connector.handlers()}
 
     def _effects_of(self, name: str, raw: Mapping[str, str], config: ConnectorConfig) -> ConnectorEffects:
         resolved = config.resolved
@@ -240,3 +249,19 @@ class ConnectorWorker:
             config.values["hook.timeout.ms"] / 1000,
             lambda earlier: self._effects_of(name, earlier, self._parse(name, earlier)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed(Mapping[type[Effect[Any]], Callable[[Any], Any]]):
+    """A worker's performers as they are at each look: a protocol goes on while a new configuration is followed."""
+
+    worker: ConnectorWorker
+
+    def __getitem__(self, kind: type[Effect[Any]]) -> Callable[[Any], Any]:
+        return self.worker._performers[kind]
+
+    def __iter__(self) -> Iterator[type[Effect[Any]]]:
+        return iter(self.worker._performers)
+
+    def __len__(self) -> int:
+        return len(self.worker._performers)

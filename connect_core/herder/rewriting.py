@@ -8,10 +8,9 @@ from connect_core.effects.perform import perform
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError, StaleEpochError
 from connect_core.herder.context import Herder
-from connect_core.interval.effects import LoadConnector, ReleaseTarget
+from connect_core.interval.effects import LoadConnector, ReleaseTarget, StoreIntent
 from connect_core.plan.abandon import OffsetWish, abandon
 from connect_core.store import connectors, intents, offsets
-from connect_core.store.intents import Wish
 from connect_core.store.offsets import Changes
 
 __all__ = ["end_connector", "rewrite_in_database", "rewrite_offsets"]
@@ -83,7 +82,7 @@ def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, 
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken.
     """
     with herder.database.write() as connection:
-        epoch = intents.store(connection, connector, Wish(wanted, herder.actor))
+        epoch = intents.store(connection, StoreIntent(connector, wanted, herder.actor))
     with herder.database.write() as connection:
         kind = connectors.get(connection, connector).type
         moved = dict.fromkeys(offsets.load(connection, connector, kind)) if wanted is None else wanted

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any, Generic, TypeVar
+
 __all__ = ["Effect"]
 
+Answer_co = TypeVar("Answer_co", covariant=True)
+"""What is sent back for an effect."""
 
-class Effect:
-    """One act on the world."""
+
+class Effect(Generic[Answer_co]):
+    """One act on the world; ``yield from`` it gives its answer, of the declared type."""
 
     __slots__ = ()
+
+    def __iter__(self) -> Generator[Effect[Any], Any, Answer_co]:
+        """Yield the effect itself and return what it is answered with."""
+        answer: Answer_co = yield self
+        return answer

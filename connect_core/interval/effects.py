@@ -30,11 +30,13 @@ from connect_core.interval.target_effects import (
 )
 from connect_core.interval.time_bounds import LoadTimeBefore, ReadTimeBounds, RecordFuture
 from connect_core.interval.values import (
+    ConnectorState,
     IntervalRow,
     IntervalState,
     LostRecords,
     OffsetProjection,
     OffsetStates,
+    PartitionEnds,
     SourceBounds,
     SourceOffsets,
     TaskResult,
@@ -94,7 +96,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class TakeLease(Effect):
+class TakeLease(Effect[ConnectorState | None]):
     """Take the connector, unless another's lease is valid → ``ConnectorState | None``. Raise NotFoundError."""
 
     connector: str
@@ -103,7 +105,7 @@ class TakeLease(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseLease(Effect):
+class ReleaseLease(Effect[None]):
     """Give the lease back if ``holder`` still has it → ``None``."""
 
     connector: str
@@ -111,14 +113,14 @@ class ReleaseLease(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class LoadConnector(Effect):
+class LoadConnector(Effect[ConnectorState]):
     """Read the connector's row → ``ConnectorState``. Raise NotFoundError."""
 
     connector: str
 
 
 @dataclass(frozen=True, slots=True)
-class LoadConfig(Effect):
+class LoadConfig(Effect[Mapping[str, str] | None]):
     """Read one of the configurations the connector has had → raw ``Mapping[str, str] | None``."""
 
     connector: str
@@ -126,7 +128,7 @@ class LoadConfig(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RaiseIncarnation(Effect):
+class RaiseIncarnation(Effect[int]):
     """Raise the incarnation above itself and ``floor`` while ``epoch`` is mine → ``int``. Raise StaleEpochError.
 
     Where the target holds markers of an earlier life under the keys to come.
@@ -138,7 +140,7 @@ class RaiseIncarnation(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RaiseEpoch(Effect):
+class RaiseEpoch(Effect[int]):
     """Raise the epoch above ``floor`` where the holder is mine and the target state STARTED → ``int``.
 
     ``is_settling``: where it is *not*. Raise StaleEpochError otherwise.
@@ -151,7 +153,7 @@ class RaiseEpoch(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordAssignment(Effect):
+class RecordAssignment(Effect[None]):
     """Store the tasks a plan assigned, found work or not, while the holder is mine → ``None``.
 
     Begins restarts. Raise StaleEpochError when the lease is lost or the connector was stopped.
@@ -164,7 +166,7 @@ class RecordAssignment(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class LoadUnfinished(Effect):
+class LoadUnfinished(Effect[IntervalRow | None]):
     """Read the connector's one interval that is not final → ``IntervalRow | None``.
 
     One of an earlier incarnation was left unclear when a sink of this name was deleted.
@@ -174,35 +176,35 @@ class LoadUnfinished(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class LoadResults(Effect):
+class LoadResults(Effect[tuple[TaskResult, ...]]):
     """Read what tasks last reported, those still running or to be restarted left out → ``tuple[TaskResult, ...]``."""
 
     key: IntervalKey
 
 
 @dataclass(frozen=True, slots=True)
-class LoadOffsets(Effect):
+class LoadOffsets(Effect[Any]):
     """Read the projected offsets → ``SourceOffsets`` or ``Mapping[TopicPartition, int]`` by type."""
 
     connector: str
 
 
 @dataclass(frozen=True, slots=True)
-class LoadOffsetStates(Effect):
+class LoadOffsetStates(Effect[OffsetStates]):
     """Read the private state kept with source offsets → ``OffsetStates``."""
 
     connector: str
 
 
 @dataclass(frozen=True, slots=True)
-class InsertInterval(Effect):
+class InsertInterval(Effect[None]):
     """Insert a started connector's next interval and assignment while its epoch is mine. Raise StaleEpochError."""
 
     row: IntervalRow
 
 
 @dataclass(frozen=True, slots=True)
-class RecordLosses(Effect):
+class RecordLosses(Effect[None]):
     """Keep for good what can no longer be read, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
 
     connector: str
@@ -211,7 +213,7 @@ class RecordLosses(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RestartInterval(Effect):
+class RestartInterval(Effect[IntervalRow]):
     """Begin another attempt; results of tasks in ``kept`` stand → ``IntervalRow``. Raise StaleEpochError."""
 
     key: IntervalKey
@@ -224,7 +226,7 @@ class RestartInterval(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class AbandonInterval(Effect):
+class AbandonInterval(Effect[None]):
     """Make an unfinished interval ABANDONED, a sink's positions where it began, while ``epoch`` is mine → ``None``."""
 
     key: IntervalKey
@@ -233,7 +235,7 @@ class AbandonInterval(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RepairOffsets(Effect):
+class RepairOffsets(Effect[None]):
     """Let SQL follow the offsets topic or the target while ``epoch`` is mine → ``None``. Raise StaleEpochError.
 
     ``topic_ids``: of the topics in which a sink's partitions begin where they do.
@@ -246,7 +248,7 @@ class RepairOffsets(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordAttempt(Effect):
+class RecordAttempt(Effect[None]):
     """Store what an attempt reported, and its state, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
 
     key: IntervalKey
@@ -256,7 +258,7 @@ class RecordAttempt(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class CommitInterval(Effect):
+class CommitInterval(Effect[None]):
     """Commit an interval, with all that follows from it, while ``epoch`` is mine; idempotent. Raise StaleEpochError."""
 
     key: IntervalKey
@@ -269,7 +271,7 @@ class CommitInterval(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class StoreIntent(Effect):
+class StoreIntent(Effect[int]):
     """Raise the epoch above ``floor`` where STOPPED and keep the wanted offsets → ``int``.
 
     A ``None`` offset forgets one, ``wanted=None`` resets all. ``position``: the
@@ -285,7 +287,7 @@ class StoreIntent(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class FinishIntent(Effect):
+class FinishIntent(Effect[None]):
     """Let SQL follow the moved target, abandon what is unfinished, while ``epoch`` is mine → ``None``.
 
     ``None`` offsets forget. Raise StaleEpochError if overtaken: the next plan repairs SQL.
@@ -301,7 +303,7 @@ class FinishIntent(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class WriteEpoch(Effect):
+class WriteEpoch(Effect[None]):
     """Write the epoch record by the control producer → ``None``. Raise StaleEpochError if one ≥ stands.
 
     See plan/README.md#fencing.
@@ -313,7 +315,7 @@ class WriteEpoch(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class WriteOffsets(Effect):
+class WriteOffsets(Effect[None]):
     """Write source offsets, with private states, by the control producer; may be repeated; as ``WriteEpoch``."""
 
     connector: str
@@ -323,7 +325,7 @@ class WriteOffsets(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class FenceProducers(Effect):
+class FenceProducers(Effect[None]):
     """Run ``init_transactions`` for tasks 0…``tasks``-1, ``has_control``: for the control producer, too → ``None``."""
 
     connector: str
@@ -332,7 +334,7 @@ class FenceProducers(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOffsetsTopic(Effect):
+class ReadOffsetsTopic(Effect[OffsetProjection]):
     """Read from ``position``, or the start if elsewhere, to the high watermark, committed → ``OffsetProjection``."""
 
     connector: str
@@ -341,7 +343,7 @@ class ReadOffsetsTopic(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPartitionEnds(Effect):
+class ReadPartitionEnds(Effect[Mapping[TopicPartition, PartitionEnds]]):
     """Read the ends of all partitions, of topics that exist → ``Mapping[TopicPartition, PartitionEnds]``."""
 
     topics: tuple[str, ...] = ()
@@ -349,7 +351,7 @@ class ReadPartitionEnds(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadGroupOffsets(Effect):
+class ReadGroupOffsets(Effect[Mapping[TopicPartition, int]]):
     """Read a consumer group's committed offsets → ``Mapping[TopicPartition, int]`` (what exists)."""
 
     group: str
@@ -357,7 +359,7 @@ class ReadGroupOffsets(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class CommitGroupOffsets(Effect):
+class CommitGroupOffsets(Effect[None]):
     """Let lag tools see a sink's positions → ``None``; a failure is logged, never raised."""
 
     group: str
@@ -365,7 +367,7 @@ class CommitGroupOffsets(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ForgetGroup(Effect):
+class ForgetGroup(Effect[None]):
     """Drop a sink's consumer group → ``None``; a failure is logged, never raised."""
 
     group: str

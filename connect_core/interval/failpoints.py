@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from connect_core.errors import RetriableError
 from connect_core.interval import effects as fx
@@ -40,7 +41,7 @@ FAIL_POINTS: Mapping[str, str] = MappingProxyType(
 )
 """Point → where it is."""
 
-POINT_OF: Mapping[type[fx.Effect], str] = MappingProxyType(
+POINT_OF: Mapping[type[fx.Effect[Any]], str] = MappingProxyType(
     {
         fx.TakeLease: "K10",
         fx.InsertInterval: "K1",
@@ -75,7 +76,7 @@ def reach(point: str, connector: str) -> None:
         time.sleep(float(act))
 
 
-def pass_effect(effect: fx.Effect) -> None:
+def pass_effect(effect: fx.Effect[Any]) -> None:
     """Reach the point before an effect that names its connector. Raise RetriableError."""
     if FILE in os.environ:
         reach(POINT_OF.get(type(effect), "K0"), _connector_of(effect))
@@ -93,7 +94,7 @@ def _taken(file: Path, point: str, connector: str) -> str | None:
     return act
 
 
-def _connector_of(effect: fx.Effect) -> str:
+def _connector_of(effect: fx.Effect[Any]) -> str:
     group: str | None = getattr(effect, "group", None)
     if group is not None:
         return group.removeprefix("connect-")

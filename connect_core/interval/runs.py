@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-__all__ = ["RunOutcome", "RunRequest", "RunStatus"]
+__all__ = ["RunIdentity", "RunOutcome", "RunRequest", "RunStatus"]
 
 
 class RunStatus(Enum):
@@ -24,6 +24,14 @@ class RunStatus(Enum):
     """The connector was paused, stopped, deleted or the run interrupted; what is done is committed."""
     FAILED = "failed"
     """A fatal error, recorded on the connector: only a restart or a new config helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """Who runs intervals: the scheduler's run and the driver's ``host:port``."""
+
+    run_id: str = ""
+    worker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from connect_core.api.backfill import Backfill
+from connect_core.api.backfill import Backfill, Standing
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 from connect_core.interval.effect import Effect
-from connect_core.interval.values import OffsetStates, SourceOffsets
+from connect_core.interval.values import OffsetStates, SourceOffsets, TaskAssignment
 
 __all__ = [
     "AbandonTarget",
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class TaskConfigs(Effect):
+class TaskConfigs(Effect[TaskAssignment]):
     """Start the connector if need be and call ``task_configs`` → ``TaskAssignment`` (configs unresolved)."""
 
     connector: str
@@ -37,7 +37,7 @@ class TaskConfigs(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class LatestSourceOffsets(Effect):
+class LatestSourceOffsets(Effect[SourceOffsets | None]):
     """Call ``SourceConnector.latest`` → ``SourceOffsets | None``."""
 
     connector: str
@@ -46,7 +46,7 @@ class LatestSourceOffsets(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class CompareTarget(Effect):
+class CompareTarget(Effect[bool]):
     """Ask ``SinkConnector.target`` whether the connector writes where it did by ``config`` → ``bool``."""
 
     connector: str
@@ -54,7 +54,7 @@ class CompareTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class FenceTarget(Effect):
+class FenceTarget(Effect[Mapping[TopicPartition, int] | None]):
     """Call ``SinkCommitter.fence`` → ``Mapping[TopicPartition, int] | None``.
 
     ``config``, here and below: the configuration whose target is meant, of an
@@ -67,14 +67,14 @@ class FenceTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadLastInterval(Effect):
+class ReadLastInterval(Effect[tuple[int, int] | None]):
     """Call ``SinkCommitter.last_interval`` → ``tuple[int, int] | None``; ``None`` for a connector without committer."""
 
     connector: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTargetMarker(Effect):
+class ReadTargetMarker(Effect[CommitMarker | None]):
     """Call ``SinkCommitter.read_marker`` → ``CommitMarker | None``."""
 
     key: IntervalKey
@@ -82,7 +82,7 @@ class ReadTargetMarker(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class CommitTarget(Effect):
+class CommitTarget(Effect[CommitMarker]):
     """Call ``SinkCommitter.commit`` → ``CommitMarker``."""
 
     key: IntervalKey
@@ -90,7 +90,7 @@ class CommitTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStanding(Effect):
+class ReadStanding(Effect[Standing | str]):
     """Call ``ReplacingCommitter.standing`` → ``Standing``, or ``str``: why the connector cannot export again."""
 
     connector: str
@@ -98,7 +98,7 @@ class ReadStanding(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceTarget(Effect):
+class ReplaceTarget(Effect[CommitMarker]):
     """Call ``ReplacingCommitter.replace`` → ``CommitMarker``. Raise DataError."""
 
     key: IntervalKey
@@ -107,7 +107,7 @@ class ReplaceTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class PublishTarget(Effect):
+class PublishTarget(Effect[None]):
     """Call ``SinkCommitter.publish`` → ``None``."""
 
     key: IntervalKey
@@ -116,7 +116,7 @@ class PublishTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class AbandonTarget(Effect):
+class AbandonTarget(Effect[CommitMarker | None]):
     """Call ``SinkCommitter.abandon`` → ``CommitMarker``, ``None`` for a connector without a committer."""
 
     key: IntervalKey
@@ -125,14 +125,14 @@ class AbandonTarget(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseTarget(Effect):
+class ReleaseTarget(Effect[None]):
     """Call ``SinkCommitter.release`` → ``None``."""
 
     connector: str
 
 
 @dataclass(frozen=True, slots=True)
-class SweepTarget(Effect):
+class SweepTarget(Effect[None]):
     """Call ``SinkCommitter.sweep`` → ``None``."""
 
     connector: str

@@ -52,7 +52,7 @@ class RecordTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTimeBounds(Effect):
+class ReadTimeBounds(Effect[Mapping[TopicPartition, TimeBound]]):
     """Read where ranges end by a time → ``Mapping[TopicPartition, TimeBound]``.
 
     The first offset from a range's start on whose record is of ``before`` or later; the range's end, if there is none.
@@ -66,7 +66,7 @@ class ReadTimeBounds(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class LoadTimeBefore(Effect):
+class LoadTimeBefore(Effect[datetime | None]):
     """Read the latest earlier time by which an interval of this life was committed → ``datetime | None``."""
 
     connector: str
@@ -75,7 +75,7 @@ class LoadTimeBefore(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordFuture(Effect):
+class RecordFuture(Effect[None]):
     """Keep for good which future records are passed over, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
 
     connector: str

@@ -1,1 +1,1 @@
-"""Planning of intervals: pure generators that yield effects and import no framework."""
+"""Planning of intervals: pure generators that yield from effects and import no framework."""

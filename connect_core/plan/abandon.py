@@ -67,7 +67,7 @@ def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
     SQL was overtaken meanwhile: the next plan repairs it. Raises NotFoundError,
     IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken before.
     """
-    run = run.refreshed((yield LoadConnector(run.connector)))
+    run = run.refreshed((yield from LoadConnector(run.connector)))
     if run.state.type is ConnectorType.SOURCE:
         yield from _abandon_source(run, wish)
         return True
@@ -76,7 +76,7 @@ def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
 
 def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
     run, epoch = yield from _fence_topics(run, wish)
-    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
+    topic = yield from ReadOffsetsTopic(run.connector, None)
     current, states = yield from _current(run, topic)
     known = {key for key, offset in {**topic.offsets, **current}.items() if offset is not None}
     wanted = dict.fromkeys(known) if wish.wanted is None else wish.wanted
@@ -92,19 +92,19 @@ def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
 def _fence_topics(run: Run, wish: OffsetWish) -> Steps[tuple[Run, int]]:
     """Store the intent and raise the epoch, then fence tasks and operators → the run as it is then, the epoch."""
     # From its start, always: the topic may have been recreated since the position SQL remembers.
-    before: OffsetProjection = yield ReadOffsetsTopic(run.connector, None)
-    former: OffsetProjection | None = yield from read_former(run, before)
+    before = yield from ReadOffsetsTopic(run.connector, None)
+    former = yield from read_former(run, before)
     newest = max(before.epoch, 0 if former is None else former.epoch)
-    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor, newest, _start_of(before))
+    epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor, newest, _start_of(before))
     # Read again: only now can no plan assign more tasks, and the offsets topic may be another by now.
     version = run.state.config_version
-    run = run.refreshed((yield LoadConnector(run.connector)))
+    run = run.refreshed((yield from LoadConnector(run.connector)))
     if run.state.config_version != version:
-        former = yield from read_former(run, (yield ReadOffsetsTopic(run.connector, None)))
+        former = yield from read_former(run, (yield from ReadOffsetsTopic(run.connector, None)))
     if former is not None and former.position is not None:
-        yield WriteEpoch(run.connector, epoch, former.position.topic)
-    yield WriteEpoch(run.connector, epoch)
-    yield FenceProducers(run.connector, run.state.tasks_ever)
+        yield from WriteEpoch(run.connector, epoch, former.position.topic)
+    yield from WriteEpoch(run.connector, epoch)
+    yield from FenceProducers(run.connector, run.state.tasks_ever)
     return run, epoch
 
 
@@ -118,11 +118,11 @@ def _current(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, Of
     The topic's own, where SQL follows it; else those of the topic before, which
     SQL knows up to where it has read it, and all of them if that topic is gone.
     """
-    stored: SourceOffsets = yield LoadOffsets(run.connector)
+    stored: SourceOffsets = yield from LoadOffsets(run.connector)
     if not is_elsewhere(run, topic):
         return {**stored, **topic.offsets}, {}
-    former: OffsetProjection | None = yield from read_former(run, topic)
-    states: OffsetStates = yield LoadOffsetStates(run.connector)
+    former = yield from read_former(run, topic)
+    states = yield from LoadOffsetStates(run.connector)
     if former is None:
         return stored, states
     moved = {key: state for key, state in states.items() if key not in former.offsets}
@@ -131,11 +131,11 @@ def _current(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, Of
 
 def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
     run, kept = yield from _fence(run, wish)
-    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    unfinished = yield from LoadUnfinished(run.connector)
     if unfinished is not None:
         run = yield from _end(run, unfinished, kept, wish)
-    run = run.refreshed((yield LoadConnector(run.connector)))
-    stored: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
+    run = run.refreshed((yield from LoadConnector(run.connector)))
+    stored: Mapping[TopicPartition, int] = yield from LoadOffsets(run.connector)
     ahead: Mapping[TopicPartition, int] = {}
     if kept is None:
         run, reached = yield from follow_target(run, stored)
@@ -170,31 +170,31 @@ def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, 
         is_passing = has_answered and isinstance(error, RetriableError)
         if wish.wanted is not None or is_passing:
             raise
-        yield AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target holds is not known: {error}")
+        yield from AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target holds is not known: {error}")
     return run
 
 
 def _fence(run: Run, wish: OffsetWish) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
-    epoch: int = yield StoreIntent(run.connector, wish.wanted, wish.actor)
+    epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor)
     try:
-        kept = yield FenceTarget(run.connector, epoch)
+        kept = yield from FenceTarget(run.connector, epoch)
     except StaleEpochError as newer:
         if not newer.epoch:
             raise
-        epoch = yield StoreIntent(run.connector, wish.wanted, wish.actor, newer.epoch)
-        kept = yield FenceTarget(run.connector, epoch)
+        epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor, newer.epoch)
+        kept = yield from FenceTarget(run.connector, epoch)
     return replace(run, epoch=epoch), kept
 
 
-def _surely(effect: Effect) -> Steps[None]:
+def _surely(effect: Effect[None] | AbandonTarget) -> Steps[None]:
     """Repeat an act whose answer was lost: done twice, it changes nothing more."""
     for _ in range(_TRIES - 1):
         try:
-            yield effect
+            yield from effect
         except UnclearOutcomeError:
             continue
         return
-    yield effect
+    yield from effect
 
 
 def _follow(effect: FinishIntent, has_moved: bool) -> Steps[None]:
@@ -207,8 +207,8 @@ def _follow(effect: FinishIntent, has_moved: bool) -> Steps[None]:
 
 def _tell_group(group: str, changes: Mapping[TopicPartition, int | None], is_reset: bool) -> Steps[None]:
     if is_reset:
-        yield ForgetGroup(group)
+        yield from ForgetGroup(group)
         return
     positions = {part: position for part, position in changes.items() if position is not None}
     if positions:
-        yield CommitGroupOffsets(group, positions)
+        yield from CommitGroupOffsets(group, positions)

@@ -22,17 +22,17 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
     A plan takes such a marker for its own interval. Where offsets are moved by hand, or the connector begins another
     life, none of them may stand for what is asked for anew, and their records must not be written again.
     """
-    last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
+    last = yield from ReadLastInterval(run.connector)
     positions, sequence = dict(stored), run.state.sequence + 1
     while True:
         key = IntervalKey(run.connector, run.state.incarnation, sequence, run.mine)
-        marker: CommitMarker | None = yield ReadTargetMarker(key)
+        marker = yield from ReadTargetMarker(key)
         if marker is None:
             break
         if is_passed_by(marker) and not marker.aborted:
-            yield PublishTarget(key, marker)
+            yield from PublishTarget(key, marker)
         elif _joins(marker, positions, run.state.topic_ids):
-            yield PublishTarget(key, marker)
+            yield from PublishTarget(key, marker)
             positions.update(marker.positions)
         sequence += 1
     if sequence > run.state.sequence + 1 or (last is not None and last[0] > run.state.incarnation):
@@ -48,13 +48,13 @@ def follow_group(run: Run, adopted: Positions, topic_ids: Mapping[str, str]) -> 
     """
     if not adopted:
         return adopted
-    last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
+    last = yield from ReadLastInterval(run.connector)
     if last is None:
         return adopted
     marker, key = yield from _last_that_moves(run, *last)
     if marker is None or not _joins(marker, adopted, topic_ids):
         return adopted
-    yield PublishTarget(key, marker)
+    yield from PublishTarget(key, marker)
     return {**adopted, **marker.positions}
 
 
@@ -62,11 +62,11 @@ def _last_that_moves(run: Run, incarnation: int, sequence: int) -> Steps[tuple[C
     """Return the newest marker that tells of positions; what a backfill had committed last is published."""
     while True:
         key = IntervalKey(run.connector, incarnation, sequence, run.mine)
-        marker: CommitMarker | None = yield ReadTargetMarker(key)
+        marker = yield from ReadTargetMarker(key)
         if marker is None or not is_passed_by(marker):
             return marker, key
         if not marker.aborted:
-            yield PublishTarget(key, marker)
+            yield from PublishTarget(key, marker)
         sequence -= 1
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from connect_core.api.backfill import Backfill, Exported, Standing
+from connect_core.api.backfill import Backfill, Exported
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange
+from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.errors import ConnectError, DataLossError, RetriableError
 from connect_core.interval.effects import (
     InsertInterval,
@@ -24,7 +24,7 @@ from connect_core.interval.effects import (
     ReadTargetMarker,
     ReadTimeBounds,
 )
-from connect_core.interval.time_bounds import RecordTimes, TimeBound, millis_of
+from connect_core.interval.time_bounds import RecordTimes, millis_of
 from connect_core.interval.values import (
     ConnectorType,
     IntervalRow,
@@ -52,7 +52,7 @@ _EVER = datetime(9000, 1, 1, tzinfo=UTC)
 def plan_backfill(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | ConnectError | None]]:
     """Fence the target, give up what a backfill left unfinished, then bound the next interval → why not, if refused."""
     run, _ = yield from fence_sink(run, assignment_name(ConnectorType.SINK, assignment.configs))
-    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    unfinished = yield from LoadUnfinished(run.connector)
     if unfinished is not None:
         if not unfinished.is_backfill:
             return run, RetriableError(f"Interval {unfinished.key.sequence} of the live export is not finished")
@@ -66,17 +66,17 @@ def plan_backfill(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan
 
 
 def _next(run: Run, assignment: TaskAssignment) -> Steps[Plan | ConnectError | None]:
-    positions: Positions = yield LoadOffsets(run.connector)
-    ends: Ends = yield ReadPartitionEnds(run.settings.topics, run.settings.topics_regex)
+    positions: Positions = yield from LoadOffsets(run.connector)
+    ends = yield from ReadPartitionEnds(run.settings.topics, run.settings.topics_regex)
     recreated = _recreated(run, ends)
     if recreated is not None:
         return recreated
     wanted = yield from _wanted(run, positions, ends)
-    standing: Standing | str = yield ReadStanding(run.connector, wanted)
+    standing = yield from ReadStanding(run.connector, wanted)
     if isinstance(standing, str):
         return ConnectError(f"Connector {run.connector} can have no backfill: {standing}")
     following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
-    marker: CommitMarker | None = yield ReadTargetMarker(following)
+    marker = yield from ReadTargetMarker(following)
     if marker is not None:
         return RetriableError("The target is ahead of the metadata database; a live run has to follow it first")
     old = [one for one in standing.exported if not _is_new(run, one)]
@@ -124,7 +124,7 @@ def _begun(run: Run, assignment: TaskAssignment, key: IntervalKey, piece: _Piece
         since=since,
     )
     is_last = piece.is_last and (yield from _is_passed(run, before))
-    yield InsertInterval(row)
+    yield from InsertInterval(row)
     times = RecordTimes(millis_of(since), millis_of(before)) if piece.is_first else RecordTimes()
     plan = plan_of(run, row, assignment, (), times)
     # What is cut short by a cap has another name, and would stand beside what it is to replace.
@@ -142,7 +142,7 @@ def _time(run: Run) -> tuple[datetime, datetime]:
 
 def _is_passed(run: Run, before: datetime) -> Steps[bool]:
     """Return whether the live export has no record of that time before it, but late ones."""
-    latest: datetime | None = yield LoadTimeBefore(run.connector, run.state.incarnation, _EVER)
+    latest = yield from LoadTimeBefore(run.connector, run.state.incarnation, _EVER)
     return run.settings.offset_reset == "latest" if latest is None else latest >= before
 
 
@@ -170,7 +170,7 @@ def _first_of(run: Run, ranges: Ranges, moment: datetime) -> Steps[dict[TopicPar
     found: dict[TopicPartition, int] = {}
     left = ranges
     while left:
-        bounds: Mapping[TopicPartition, TimeBound] = yield ReadTimeBounds(left, moment, run.settings.skew_ms, True)
+        bounds = yield from ReadTimeBounds(left, moment, run.settings.skew_ms, True)
         found.update({part: bound.end for part, bound in bounds.items()})
         left = tuple(
             replace(part, start=found[part.topic_partition]) for part in left if bounds[part.topic_partition].is_cut

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker
 from connect_core.interval.effects import (
     AbandonInterval,
     AbandonTarget,
@@ -34,16 +33,18 @@ def end_sink_interval(
     ``kept``: the positions the target keeps, read after the fence. ``home``: the
     configuration the target is reached by, where it is not the present one's.
     """
-    marker: CommitMarker | None = yield ReadTargetMarker(row.key, home)
+    marker = yield from ReadTargetMarker(row.key, home)
     if marker is None:
-        marker = yield AbandonTarget(replace(row.key, epoch=run.mine), None, home)
+        marker = yield from AbandonTarget(replace(row.key, epoch=run.mine), None, home)
     if marker is not None and marker.moves is not row.is_backfill and proves_commit(marker, row.ranges):
-        yield PublishTarget(row.key, marker, home)
-        yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
+        yield from PublishTarget(row.key, marker, home)
+        yield from CommitInterval(
+            row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns
+        )
         return
     starts = {part.topic_partition: part.start for part in row.ranges}
     reached = {part: max(start, (kept or {}).get(part, start)) for part, start in starts.items()}
     if reached == starts:
-        yield AbandonInterval(row.key, run.mine, reason)
+        yield from AbandonInterval(row.key, run.mine, reason)
         return
-    yield CommitInterval(row.key, run.mine, (), positions=reached)
+    yield from CommitInterval(row.key, run.mine, (), positions=reached)

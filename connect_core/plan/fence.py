@@ -19,7 +19,6 @@ from connect_core.interval.effects import (
     RepairOffsets,
     WriteEpoch,
 )
-from connect_core.interval.values import ConnectorState, OffsetProjection
 from connect_core.plan.offsets_topic import carry_over, is_elsewhere, read_former
 from connect_core.plan.run import Run, Steps
 
@@ -37,21 +36,21 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     """
     is_ahead, floor = False, 0
     while True:
-        epoch: int = yield RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
+        epoch = yield from RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
         # Each time: a wish may have been carried out before it, in another topic than SQL followed until then.
         run = yield from reloaded(run)
         ever = max(run.state.tasks_ever, tasks)
-        yield FenceProducers(run.connector, ever, has_control=True)
-        topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+        yield from FenceProducers(run.connector, ever, has_control=True)
+        topic = yield from ReadOffsetsTopic(run.connector, run.state.offsets_position)
         former = yield from read_former(run, topic)
         floor = max(topic.epoch, 0 if former is None else former.epoch)
         if floor < epoch:
             break
         is_ahead = former is None
     if former is not None and former.position is not None:
-        yield WriteEpoch(run.connector, epoch, former.position.topic)
-    yield WriteEpoch(run.connector, epoch)
-    yield FenceProducers(run.connector, ever)
+        yield from WriteEpoch(run.connector, epoch, former.position.topic)
+    yield from WriteEpoch(run.connector, epoch)
+    yield from FenceProducers(run.connector, ever)
     run = replace(run, epoch=epoch, assignment=name)
     if is_elsewhere(run, topic):
         return (yield from _change_topic(run, is_ahead=is_ahead))
@@ -61,9 +60,9 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
 def _change_topic(run: Run, is_ahead: bool) -> Steps[Run]:
     """Let the offsets go over to the topic that is configured, or follow it where the database is older than it."""
     # Read again: what an operator wrote there before the epoch stood in it holds no more.
-    topic: OffsetProjection = yield ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    topic = yield from ReadOffsetsTopic(run.connector, run.state.offsets_position)
     if is_ahead:
-        yield RepairOffsets(run.connector, run.mine, topic)
+        yield from RepairOffsets(run.connector, run.mine, topic)
     else:
         yield from carry_over(run, topic)
     return (yield from reloaded(run))
@@ -76,11 +75,11 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
     """
     if run.epoch is not None:
         # A sink's tasks may be assigned anew between two intervals of one run.
-        return replace(run, assignment=name), (yield FenceTarget(run.connector, run.epoch))
-    epoch: int = yield RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
+        return replace(run, assignment=name), (yield from FenceTarget(run.connector, run.epoch))
+    epoch = yield from RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     run = replace(run, epoch=epoch, assignment=name)
     try:
-        positions = yield FenceTarget(run.connector, epoch)
+        positions = yield from FenceTarget(run.connector, epoch)
     except StaleEpochError as newer:
         if not newer.epoch:
             raise
@@ -89,14 +88,14 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
 
 
 def raise_above(
-    run: Run, floor: int, raising: Callable[[int], Effect] | None = None
+    run: Run, floor: int, raising: Callable[[int], Effect[int]] | None = None
 ) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
     """Raise the epoch above one that stands in a target, and fence the present target with it.
 
     ``raising`` returns what raises it, by default as a plan does. Raises StaleEpochError.
     """
     epoch: int = yield raising(floor) if raising else RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
-    return replace(run, epoch=epoch), (yield FenceTarget(run.connector, epoch))
+    return replace(run, epoch=epoch), (yield from FenceTarget(run.connector, epoch))
 
 
 def begin_above(run: Run) -> Steps[Run]:
@@ -104,10 +103,10 @@ def begin_above(run: Run) -> Steps[Run]:
 
     The metadata database was lost, begun anew or restored: keys it would use again are another life's.
     """
-    last: tuple[int, int] | None = yield ReadLastInterval(run.connector)
+    last = yield from ReadLastInterval(run.connector)
     if last is None or last[0] < run.state.incarnation:
         return run
-    incarnation: int = yield RaiseIncarnation(run.connector, run.mine, last[0])
+    incarnation = yield from RaiseIncarnation(run.connector, run.mine, last[0])
     return replace(run, state=replace(run.state, incarnation=incarnation))
 
 
@@ -116,7 +115,7 @@ def reloaded(run: Run) -> Steps[Run]:
 
     Raises StaleEpochError where tasks were assigned by a configuration that is replaced by now.
     """
-    state: ConnectorState = yield LoadConnector(run.connector)
+    state = yield from LoadConnector(run.connector)
     if state.config_version != run.state.config_version and not run.is_settling:
         raise StaleEpochError(f"Connector {run.connector} was reconfigured while its tasks were assigned: plan again")
     return run.refreshed(state)

@@ -7,7 +7,7 @@ from enum import Enum
 
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.effects import LoadConnector, LoadUnfinished, RecordAssignment, TaskConfigs
-from connect_core.interval.values import ConnectorState, ConnectorType, Plan, TargetState, TaskAssignment
+from connect_core.interval.values import ConnectorType, Plan, TargetState, TaskAssignment
 from connect_core.plan.assignment import check_tasks_max
 from connect_core.plan.backfill import plan_backfill
 from connect_core.plan.run import Run, Steps
@@ -46,7 +46,7 @@ def plan_interval(run: Run) -> Steps[Planned]:
     Raises StaleEpochError when the connector was taken over, DataLossError,
     and what the connector's own ``task_configs`` raises.
     """
-    state: ConnectorState = yield LoadConnector(run.connector)
+    state = yield from LoadConnector(run.connector)
     run = run.refreshed(state)
     if run.since is not None:
         return (yield from _plan_backfill(run))
@@ -81,18 +81,18 @@ def assign_tasks(run: Run) -> Steps[bool]:
     Not where a plan fixes where reading begins: a sink with ``auto.offset.reset=latest`` would skip what arrives
     between. Raises StaleEpochError when the connector was taken over, and what its own ``task_configs`` raises.
     """
-    state: ConnectorState = yield LoadConnector(run.connector)
+    state = yield from LoadConnector(run.connector)
     run = run.refreshed(state)
     if state.type is ConnectorType.SINK and run.settings.offset_reset != "earliest":
         return False
-    if state.target_state is not TargetState.STARTED or (yield LoadUnfinished(run.connector)) is not None:
+    if state.target_state is not TargetState.STARTED or (yield from LoadUnfinished(run.connector)) is not None:
         return False
     yield from _assign(run)
     return True
 
 
 def _assign(run: Run) -> Steps[TaskAssignment]:
-    assignment: TaskAssignment = yield TaskConfigs(run.connector, run.settings.tasks_max)
+    assignment = yield from TaskConfigs(run.connector, run.settings.tasks_max)
     check_tasks_max(run.connector, assignment, run.settings)
-    yield RecordAssignment(run.connector, run.holder, assignment.configs, run.state.config_version)
+    yield from RecordAssignment(run.connector, run.holder, assignment.configs, run.state.config_version)
     return assignment

@@ -18,7 +18,7 @@ from connect_core.interval.effects import (
     RepairOffsets,
     WriteOffsets,
 )
-from connect_core.interval.values import IntervalRow, OffsetProjection, OffsetStates, SourceOffsets
+from connect_core.interval.values import OffsetProjection, SourceOffsets
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["carry_over", "check_finished", "is_elsewhere", "read_former", "replacing"]
@@ -39,7 +39,7 @@ def read_former(run: Run, found: OffsetProjection) -> Steps[OffsetProjection | N
     if known is None or found.position is None or found.position.topic == known.topic:
         return None
     try:
-        former: OffsetProjection = yield ReadOffsetsTopic(run.connector, known, known.topic)
+        former = yield from ReadOffsetsTopic(run.connector, known, known.topic)
     except NotFoundError:
         return None
     return None if is_elsewhere(run, former) else former
@@ -54,15 +54,15 @@ def carry_over(run: Run, found: OffsetProjection) -> Steps[None]:
     """
     former = yield from read_former(run, found)
     if former is not None:
-        yield RepairOffsets(run.connector, run.mine, former)
+        yield from RepairOffsets(run.connector, run.mine, former)
     else:
         known = run.state.offsets_position
         yield from check_finished(run, "" if known is None else known.topic)
-    stored: SourceOffsets = yield LoadOffsets(run.connector)
-    states: OffsetStates = yield LoadOffsetStates(run.connector)
+    stored: SourceOffsets = yield from LoadOffsets(run.connector)
+    states = yield from LoadOffsetStates(run.connector)
     if changes := replacing(found, stored):
-        yield WriteOffsets(run.connector, run.mine, changes, states)
-    yield RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
+        yield from WriteOffsets(run.connector, run.mine, changes, states)
+    yield from RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
 
 
 def replacing(found: OffsetProjection, offsets: Mapping[str, Mapping[str, Any] | None]) -> Offsets:
@@ -72,7 +72,7 @@ def replacing(found: OffsetProjection, offsets: Mapping[str, Mapping[str, Any] |
 
 def check_finished(run: Run, topic: str) -> Steps[None]:
     """Raise DataLossError if an interval is unfinished: the offsets topic that held its markers is gone."""
-    row: IntervalRow | None = yield LoadUnfinished(run.connector)
+    row = yield from LoadUnfinished(run.connector)
     if row is not None:
         raise DataLossError(
             f"The offsets topic {topic} was deleted while interval {row.key.sequence} of {run.connector} was"

@@ -14,10 +14,7 @@ from connect_core.interval.effects import (
     ReadPartitionEnds,
 )
 from connect_core.interval.values import (
-    ConnectorState,
     ConnectorType,
-    OffsetStates,
-    PartitionEnds,
     SourceOffsets,
     TargetState,
 )
@@ -29,19 +26,17 @@ __all__ = ["has_data"]
 
 def has_data(run: Run) -> Steps[bool | None]:
     """Return whether there is work; ``None`` for a source that declares no bound."""
-    state: ConnectorState = yield LoadConnector(run.connector)
+    state = yield from LoadConnector(run.connector)
     if state.target_state is not TargetState.STARTED or state.failure:
         return False
     run = run.refreshed(state)
-    if (yield LoadUnfinished(run.connector)) is not None:
+    if (yield from LoadUnfinished(run.connector)) is not None:
         return True
     if state.type is ConnectorType.SOURCE:
-        offsets: SourceOffsets = yield LoadOffsets(run.connector)
-        states: OffsetStates = yield LoadOffsetStates(run.connector)
-        upper: SourceOffsets | None = yield LatestSourceOffsets(run.connector, offsets, states)
+        offsets: SourceOffsets = yield from LoadOffsets(run.connector)
+        states = yield from LoadOffsetStates(run.connector)
+        upper = yield from LatestSourceOffsets(run.connector, offsets, states)
         return None if upper is None else not is_reached(upper, offsets)
-    positions: Mapping[TopicPartition, int] = yield LoadOffsets(run.connector)
-    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(
-        run.settings.topics, run.settings.topics_regex
-    )
+    positions: Mapping[TopicPartition, int] = yield from LoadOffsets(run.connector)
+    ends = yield from ReadPartitionEnds(run.settings.topics, run.settings.topics_regex)
     return any(end.stable > positions.get(part, end.earliest) for part, end in ends.items())

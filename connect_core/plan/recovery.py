@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import CommitMarker
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from connect_core.interval.effects import (
     AbandonInterval,
@@ -60,22 +59,22 @@ def recovered(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[tuple
 
 def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
     """Bring SQL up to the marker under this interval's key → how it ended; ``None`` where there is no marker."""
-    marker: CommitMarker | None = yield ReadTargetMarker(row.key)
+    marker = yield from ReadTargetMarker(row.key)
     if marker is None:
         return None
     if is_passed_by(marker):
         if not marker.aborted:
-            yield PublishTarget(row.key, marker)
-        yield AbandonInterval(row.key, run.mine, PASSED_BY)
+            yield from PublishTarget(row.key, marker)
+        yield from AbandonInterval(row.key, run.mine, PASSED_BY)
         return Ended.PASSED_BY
     if not is_of(marker, row.ranges):
-        yield AbandonInterval(row.key, run.mine, FOREIGN)
+        yield from AbandonInterval(row.key, run.mine, FOREIGN)
         return Ended.ABANDONED
     if marker.aborted:
-        yield AbandonInterval(row.key, run.mine, "the target holds its abort marker")
+        yield from AbandonInterval(row.key, run.mine, "the target holds its abort marker")
         return Ended.ABANDONED
-    yield PublishTarget(row.key, marker)
-    yield CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
+    yield from PublishTarget(row.key, marker)
+    yield from CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)
     return Ended.COMMITTED
 
 
@@ -83,27 +82,27 @@ def home_of(run: Run, row: IntervalRow) -> Steps[Config | None]:
     """Return the configuration that reaches the interval's own target; ``None``: the present one does."""
     if row.config_version == run.state.config_version:
         return None
-    config: Config | None = yield LoadConfig(run.connector, row.config_version)
-    if config is None or (yield CompareTarget(run.connector, config)):
+    config = yield from LoadConfig(run.connector, row.config_version)
+    if config is None or (yield from CompareTarget(run.connector, config)):
         return None
     return config
 
 
 def fence_home(
-    run: Run, home: Config, raising: Callable[[int], Effect] | None = None
+    run: Run, home: Config, raising: Callable[[int], Effect[int]] | None = None
 ) -> Steps[tuple[Run, Positions | None]]:
     """Fence an earlier target, too, with the epoch of the present one → the positions it keeps.
 
     ``raising``: what raises the epoch above one that stands there. Raises StaleEpochError.
     """
     try:
-        return run, (yield FenceTarget(run.connector, run.mine, home))
+        return run, (yield from FenceTarget(run.connector, run.mine, home))
     except StaleEpochError as newer:
         if not newer.epoch:
             raise
         floor = newer.epoch
     run, _ = yield from raise_above(run, floor, raising)
-    return run, (yield FenceTarget(run.connector, run.mine, home))
+    return run, (yield from FenceTarget(run.connector, run.mine, home))
 
 
 def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions | None, reason: str) -> Steps[Run]:
@@ -120,14 +119,14 @@ def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions
         run, there = yield from fence_home(run, home)
         has_answered = True
         yield from end_sink_interval(run, row, there, reason, home)
-        yield SweepTarget(run.connector, (), home)
+        yield from SweepTarget(run.connector, (), home)
     except StaleEpochError:
         raise
     except ConnectError as error:
         # What passes is tried again where the target is there: it may hold a commit that is not published yet.
         is_passing = has_answered and isinstance(error, RetriableError)
         if row.key.incarnation != run.state.incarnation and not is_passing:
-            yield AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target fails: {error}")
+            yield from AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target fails: {error}")
             return run
         raise _unreachable(row, error) from error
     return run

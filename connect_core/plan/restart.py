@@ -18,7 +18,7 @@ def kept_results(run: Run, row: IntervalRow) -> Steps[tuple[TaskResult, ...]]:
     """
     if row.assignment != run.assignment or row.config_version != run.state.config_version:
         return ()
-    results: tuple[TaskResult, ...] = yield LoadResults(row.key)
+    results = yield from LoadResults(row.key)
     return tuple(result for result in results if _stands(result, row))
 
 

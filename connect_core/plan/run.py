@@ -24,7 +24,7 @@ __all__ = ["Run", "Steps", "begin_run", "clear_target", "end_run", "make_plan"]
 Result = TypeVar("Result")
 """What a protocol generator returns when it is through."""
 
-Steps = Generator[Effect, Any, Result]
+Steps = Generator[Effect[Any], Any, Result]
 """A protocol: yields effects, is sent their results, returns a result."""
 
 
@@ -80,20 +80,20 @@ def begin_run(connector: str, holder: str, lease_seconds: float) -> Steps[Connec
 
     Raises NotFoundError.
     """
-    state: ConnectorState | None = yield TakeLease(connector, holder, lease_seconds)
+    state = yield from TakeLease(connector, holder, lease_seconds)
     return state
 
 
 def clear_target(run: Run) -> Steps[None]:
     """Remove what finished intervals have left staged; what may still be asked for stays."""
     if run.state.type is ConnectorType.SINK:
-        unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
-        yield SweepTarget(run.connector, () if unfinished is None else (unfinished.key,))
+        unfinished = yield from LoadUnfinished(run.connector)
+        yield from SweepTarget(run.connector, () if unfinished is None else (unfinished.key,))
 
 
 def end_run(run: Run) -> Steps[None]:
     """Give the connector back."""
-    yield ReleaseLease(run.connector, run.holder)
+    yield from ReleaseLease(run.connector, run.holder)
 
 
 def make_plan(

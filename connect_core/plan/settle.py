@@ -22,7 +22,7 @@ def settle(run: Run) -> Steps[Run]:
     A failed interval stays: its tasks show why until they are restarted.
     Raises StaleEpochError when the connector was taken over or resumed.
     """
-    row: IntervalRow | None = yield LoadUnfinished(run.connector)
+    row = yield from LoadUnfinished(run.connector)
     if row is None or row.state is IntervalState.FAILED:
         return run.unfenced()
     settling = replace(run.unfenced(), is_settling=True)
@@ -38,6 +38,6 @@ def settle(run: Run) -> Steps[Run]:
 def _end_source_interval(run: Run, row: IntervalRow) -> Steps[None]:
     offsets, projection = yield from committed_offsets(run)
     if row.source is None or offsets == row.source.start:
-        yield AbandonInterval(row.key, run.mine, _REASON)
+        yield from AbandonInterval(row.key, run.mine, _REASON)
         return
-    yield CommitInterval(row.key, run.mine, (), source_offsets=offsets, offsets_position=projection.position)
+    yield from CommitInterval(row.key, run.mine, (), source_offsets=offsets, offsets_position=projection.position)

@@ -51,7 +51,7 @@ Positions = Mapping[TopicPartition, int]
 def plan_sink(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | None]]:
     """Fence the target, finish what a marker proves, then bound the next sink interval."""
     run, kept = yield from fence_sink(run, assignment_name(ConnectorType.SINK, assignment.configs))
-    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    unfinished = yield from LoadUnfinished(run.connector)
     if unfinished is not None:
         run, is_over = yield from recovered(run, unfinished, kept)
         is_over = is_over or (yield from _gave_up(run, unfinished, kept))
@@ -90,7 +90,7 @@ def _next(run: Run, assignment: TaskAssignment, kept: Positions | None) -> Steps
         tasks=len(assignment.configs),
         bound_time=run.read_before,
     )
-    yield InsertInterval(row)
+    yield from InsertInterval(row)
     plan = plan_of(run, row, assignment, (), (yield from record_times(run, row)))
     return replace(plan, is_last=ranges == available and not is_cut)
 
@@ -107,7 +107,7 @@ def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
     stands = kept.get(first.topic_partition)
     where = "has no position" if stands is None else f"stands at {stands}"
     reason = f"the target was put back: {first.topic_partition} {where} there, and the interval begins at {first.start}"
-    yield AbandonInterval(row.key, run.mine, reason)
+    yield from AbandonInterval(row.key, run.mine, reason)
     return True
 
 
@@ -117,12 +117,12 @@ def _positions(run: Run, kept: Positions | None) -> Steps[tuple[Positions, froze
     A partition the target does not know was never begun, or was reset; the
     topics of those that SQL does know come second: there was something of them to forget.
     """
-    stored: Positions = yield LoadOffsets(run.connector)
+    stored: Positions = yield from LoadOffsets(run.connector)
     if kept is None:
         return stored, frozenset()
     changed = {part: kept.get(part) for part in {*stored, *kept} if kept.get(part) != stored.get(part)}
     if changed:
-        yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(changed), run.mine, None))
+        yield from RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(changed), run.mine, None))
     return kept, frozenset(part.topic for part in stored if part not in kept)
 
 
@@ -132,7 +132,7 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
     ``None``: records of it are lost and a marker would have to name them, so that it is abandoned.
     """
     settings = run.settings
-    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(settings.topics, settings.topics_regex)
+    ends = yield from ReadPartitionEnds(settings.topics, settings.topics_regex)
     ranges = tuple(_resumed(part, (kept or {}).get(part.topic_partition, part.start)) for part in row.ranges)
     unread = {part.topic_partition: part.start for part in ranges if part.start < part.end}
     losses = find_losses(unread, ends, {part.topic: part.topic_id for part in row.ranges})
@@ -148,7 +148,7 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
     if not losses:
         results = yield from kept_results(run, row)
     yield from _pass_over(run, losses, kept)
-    restarted: IntervalRow = yield RestartInterval(
+    restarted = yield from RestartInterval(
         row.key,
         run.mine,
         run.assignment or "",
@@ -168,9 +168,9 @@ def _pass_over(run: Run, losses: Sequence[LostRecords], kept: Positions | None) 
     """Record what is lost for good, and only then let the target's own positions pass over it."""
     if not losses:
         return
-    yield RecordLosses(run.connector, run.mine, tuple(losses))
+    yield from RecordLosses(run.connector, run.mine, tuple(losses))
     if kept is not None:
-        yield AbandonTarget(_following(run), {loss.partition: loss.end for loss in losses})
+        yield from AbandonTarget(_following(run), {loss.partition: loss.end for loss in losses})
 
 
 def _following(run: Run) -> IntervalKey:
@@ -190,14 +190,14 @@ def _available_ranges(
     run: Run, positions: Positions, forgotten: frozenset[str], moves_target: bool
 ) -> Steps[tuple[tuple[PartitionRange, ...], tuple[LostRecords, ...]]]:
     settings = run.settings
-    ends: Mapping[TopicPartition, PartitionEnds] = yield ReadPartitionEnds(settings.topics, settings.topics_regex)
+    ends = yield from ReadPartitionEnds(settings.topics, settings.topics_regex)
     first: Positions = {}
     fresh = tuple(sorted(part for part in ends if part not in positions))
     if fresh:
         # A Connect cluster's work is carried on once; what was reset since must not come back from the group.
         adopted: Positions = {}
         if run.state.sequence == 0:
-            adopted = yield ReadGroupOffsets(settings.consumer_group, fresh)
+            adopted = yield from ReadGroupOffsets(settings.consumer_group, fresh)
             adopted = yield from follow_group(run, adopted, {part.topic: ends[part].topic_id for part in ends})
         # A partition added to a topic already read begins at its earliest offset: its records are all new.
         # So does one that a restored target forgot: whatever ``auto.offset.reset`` says, it was begun.
@@ -215,14 +215,14 @@ def _begin_partitions(
 ) -> Steps[None]:
     """Keep where partitions begin, resolved once: in the target, or in SQL unless it is simply the earliest."""
     if moves_target:
-        yield AbandonTarget(_following(run), first)
+        yield from AbandonTarget(_following(run), first)
         return
     # The end of an empty topic is its earliest offset now, and is not when the first records have arrived.
     is_fixed = run.settings.offset_reset != "earliest"
     resolved = {part: position for part, position in first.items() if is_fixed or position != ends[part].earliest}
     if resolved:
         ids = {part.topic: ends[part].topic_id for part in resolved}
-        yield RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)
+        yield from RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(resolved), run.mine, None), ids)
 
 
 def plan_of(

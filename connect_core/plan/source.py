@@ -22,7 +22,6 @@ from connect_core.interval.values import (
     IntervalRow,
     IntervalState,
     OffsetProjection,
-    OffsetStates,
     Plan,
     SourceBounds,
     SourceOffsets,
@@ -45,10 +44,10 @@ def plan_source(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan |
     if run.epoch is None or run.assignment != name:
         run = yield from fence_source(run, len(assignment.configs), name)
     offsets, projection = yield from committed_offsets(run)
-    states: OffsetStates = yield LoadOffsetStates(run.connector)
-    unfinished: IntervalRow | None = yield LoadUnfinished(run.connector)
+    states = yield from LoadOffsetStates(run.connector)
+    unfinished = yield from LoadUnfinished(run.connector)
     if unfinished is None:
-        upper: SourceOffsets | None = yield LatestSourceOffsets(run.connector, offsets, states)
+        upper = yield from LatestSourceOffsets(run.connector, offsets, states)
         if not assignment.configs or (upper is not None and is_reached(upper, offsets)):
             return run, None
     else:
@@ -72,14 +71,14 @@ def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tup
     was recreated while an interval was unfinished.
     """
     known = run.state.offsets_position if bounds is None else bounds.position
-    projection: OffsetProjection = yield ReadOffsetsTopic(run.connector, known)
+    projection = yield from ReadOffsetsTopic(run.connector, known)
     if projection.epoch > run.mine:
         raise StaleEpochError(f"epoch {projection.epoch} of {run.connector} replaced epoch {run.mine}")
     if known is not None and projection.position is not None and projection.position.is_beside(known):
         yield from check_finished(run, known.topic)
         projection = replace(projection, offsets={}, states={}, moved={})
-    yield RepairOffsets(run.connector, run.mine, projection)
-    offsets: SourceOffsets = yield LoadOffsets(run.connector)
+    yield from RepairOffsets(run.connector, run.mine, projection)
+    offsets: SourceOffsets = yield from LoadOffsets(run.connector)
     return offsets, projection
 
 
@@ -103,7 +102,7 @@ def _write_row(
     name = run.assignment or ""
     if unfinished is not None:
         held = tuple(result.task for result in kept)
-        restarted: IntervalRow = yield RestartInterval(
+        restarted = yield from RestartInterval(
             unfinished.key, run.mine, name, len(assignment.configs), source=bounds, kept=held
         )
         return restarted
@@ -117,7 +116,7 @@ def _write_row(
         tasks=len(assignment.configs),
         bound_time=run.bound_time,
     )
-    yield InsertInterval(row)
+    yield from InsertInterval(row)
     return row
 
 

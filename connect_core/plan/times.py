@@ -7,7 +7,6 @@ partition up until that time has come: where a range would begin at one, ``inter
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -15,7 +14,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import DataError
 from connect_core.interval.effects import LoadTimeBefore, ReadTimeBounds, RecordFuture
-from connect_core.interval.time_bounds import FutureRecord, RecordTimes, TimeBound, millis_of
+from connect_core.interval.time_bounds import FutureRecord, RecordTimes, millis_of
 from connect_core.interval.values import IntervalRow
 from connect_core.plan.run import Run, Steps
 
@@ -34,12 +33,12 @@ def bounded_by_time(run: Run, ranges: Ranges) -> Steps[tuple[Ranges, bool]]:
     if before is None:
         return ranges, False
     passes = settings.future == "advance"
-    found: Mapping[TopicPartition, TimeBound] = yield ReadTimeBounds(ranges, before, settings.skew_ms, passes)
+    found = yield from ReadTimeBounds(ranges, before, settings.skew_ms, passes)
     future = {part: bound.future for part, bound in sorted(found.items()) if bound.future is not None}
     if future and not passes:
         raise _held_up(*next(iter(future.items())), before, settings.skew_ms)
     if future:
-        yield RecordFuture(run.connector, run.mine, future)
+        yield from RecordFuture(run.connector, run.mine, future)
     ended = tuple(replace(part, end=found[part.topic_partition].end) for part in ranges)
     return ended, any(bound.is_cut for bound in found.values())
 
@@ -48,7 +47,7 @@ def record_times(run: Run, row: IntervalRow) -> Steps[RecordTimes]:
     """Return the times by which the records of an interval are counted."""
     if row.bound_time is None:
         return RecordTimes()
-    earlier: datetime | None = yield LoadTimeBefore(run.connector, row.key.incarnation, row.bound_time)
+    earlier = yield from LoadTimeBefore(run.connector, row.key.incarnation, row.bound_time)
     return RecordTimes(None if earlier is None else millis_of(earlier), millis_of(row.bound_time))
 
 

@@ -139,7 +139,7 @@ class Driver:
         self.worker.beat(plan, run.mine)
 
         def watch() -> None:
-            self.worker.beat(plan, run.mine)
+            self.worker.beat(plan, run.mine, self.worker.progress(plan))
             if self.is_stopping or self.worker.is_unwanted(run.state):
                 self.worker.ask_tasks_to_stop(plan)
 

@@ -18,25 +18,25 @@ _MOST_PATHS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard(Mapping[type[Effect], Callable[[Any], Any]]):
+class _Heard(Mapping[type[Effect[Any]], Callable[[Any], Any]]):
     """Performers, some of them with somebody who is told what was done."""
 
     handlers: Handlers
-    notes: Mapping[type[Effect], Callable[[Any], None]]
+    notes: Mapping[type[Effect[Any]], Callable[[Any], None]]
 
-    def __getitem__(self, kind: type[Effect]) -> Callable[[Any], Any]:
+    def __getitem__(self, kind: type[Effect[Any]]) -> Callable[[Any], Any]:
         perform, note = self.handlers[kind], self.notes.get(kind)
         if note is None:
             return perform
 
-        def noted(effect: Effect) -> Any:
+        def noted(effect: Effect[Any]) -> Any:
             done = perform(effect)
             note(effect)
             return done
 
         return noted
 
-    def __iter__(self) -> Iterator[type[Effect]]:
+    def __iter__(self) -> Iterator[type[Effect[Any]]]:
         return iter(self.handlers)
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from connect_core.commit.interval import Committed, commit_interval
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+from connect_core.interval.runs import RunIdentity, RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskOutcome, TaskResult
 from connect_core.plan.interval import Verdict
 from connect_core.run.backfill import concluded
@@ -19,7 +19,6 @@ from connect_core.run.garbage_collection import collect_garbage_less_often
 from connect_core.run.runner import LazyRunner, TaskRunner
 from connect_core.settings import WorkerSettings
 from connect_core.store import Database
-from connect_core.store.intervals import RunIdentity
 
 __all__ = ["drive", "failure_of", "work_off"]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from connect_core.configs import ConnectorConfig, SecretBox
 from connect_core.effects.worker import ConnectorWorker
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.kafka.internal_topics import create_internal_topics
 from connect_core.run.runner import ThreadRunner
@@ -22,7 +23,6 @@ from connect_core.standalone.sealing import seal_stored
 from connect_core.standalone.session import ProcessSession
 from connect_core.standalone.sweeper import Sweeper
 from connect_core.store import Database, connectors, deployment, leases, migrate
-from connect_core.store.intervals import RunIdentity
 from connect_core.store.retention import Retention
 
 __all__ = ["StandaloneWorker", "open_standalone"]

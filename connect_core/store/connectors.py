@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from sqlalchemy import delete as sql_delete
 from sqlalchemy.exc import IntegrityError
 
 from connect_core.errors import AlreadyExistsError, NotFoundError, StaleEpochError
+from connect_core.interval.effects import RecordAssignment
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalState, TargetState
 from connect_core.store import configs, dag_states, restarts, topics
 from connect_core.store.clock import now
@@ -19,7 +21,6 @@ from connect_core.store.models import Connector, Interval, Offset
 from connect_core.store.rows import connector_state, from_start
 
 __all__ = [
-    "Assignment",
     "NewConfig",
     "clear_failure",
     "create",
@@ -205,36 +206,25 @@ def set_target_state(connection: Connection, name: str, target: TargetState) -> 
     return before
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """The tasks a plan assigned, by whom and with which configuration (0: the present one)."""
-
-    holder: str
-    configs: Sequence[Mapping[str, str]]
-    config_version: int = 0
-    worker: str = ""
-
-
-def record_assignment(connection: Connection, name: str, assignment: Assignment) -> None:
+def record_assignment(connection: Connection, effect: RecordAssignment, run: RunIdentity) -> None:
     """Store an assignment while its holder has the connector; ends failures and begins what was to be restarted.
 
     Raises StaleEpochError.
     """
     values = {
-        "task_configs": [dict(one) for one in assignment.configs],
-        "task_count": len(assignment.configs),
-        "planned_version": assignment.config_version or Connector.config_version,
+        "task_configs": [dict(one) for one in effect.configs],
+        "task_count": len(effect.configs),
+        "planned_version": effect.config_version or Connector.config_version,
         "planned_at": now(),
         "failure": None,
-        "worker": assignment.worker,
+        "worker": run.worker,
     }
-    mine = (Connector.name == name) & (Connector.holder == assignment.holder) & Connector.deleted_at.is_(None)
+    name = effect.connector
+    mine = (Connector.name == name) & (Connector.holder == effect.holder) & Connector.deleted_at.is_(None)
     # A plan overtaken by a stop must not show tasks again.
     wanted = Connector.target_state != TargetState.STOPPED
     if connection.execute(update(Connector).where(mine & wanted).values(**values)).rowcount == 0:
-        raise StaleEpochError(
-            f"Connector {name} is no longer held by {assignment.holder}, or was stopped: this run stops"
-        )
+        raise StaleEpochError(f"Connector {name} is no longer held by {effect.holder}, or was stopped: this run stops")
     restarts.begin(connection, name)
 
 

@@ -3,87 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, update
 
 from connect_core.errors import IllegalWorkerStateError
+from connect_core.interval.effects import FinishIntent, StoreIntent
 from connect_core.interval.sink_positions import sink_positions
-from connect_core.interval.values import ConnectorType, TargetState, TopicPosition
+from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import connectors, intervals, offsets
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Intent
 from connect_core.store.rows import from_start, position_json
 
-__all__ = ["Wish", "finish", "finish_unasked", "pending", "store"]
+__all__ = ["finish", "finish_unasked", "store"]
 
 
 _REASON = "offsets were altered or reset"
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """Offsets an operator wants; ``None``: all of them reset."""
+def store(connection: Connection, effect: StoreIntent) -> int:
+    """Raise the epoch above ``floor``, keep the wanted offsets and return the epoch.
 
-    wanted: offsets.Changes | None
-    actor: str = ""
-
-
-def store(
-    connection: Connection, connector: str, wish: Wish, floor: int = 0, position: TopicPosition | None = None
-) -> int:
-    """Raise the epoch above ``floor``, keep the wish and return the epoch.
-
-    ``position``: the offsets topic the wish goes to. A connector that followed none yet follows it from now on:
+    ``position``: the offsets topic they go to. A connector that followed none yet follows it from now on:
     whoever reconfigures it meanwhile has to know where offsets may stand. Raises NotFoundError, and
     IllegalWorkerStateError where the connector is not STOPPED.
     """
+    connector = effect.connector
     row = connectors.lock(connection, connector)
     if row.target_state is not TargetState.STOPPED:
         raise IllegalWorkerStateError(
             "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the "
             f"specified connector by issuing a 'PUT' request to the '/connectors/{connector}/stop' endpoint"
         )
-    epoch: int = max(row.epoch, floor) + 1
+    epoch: int = max(row.epoch, effect.floor) + 1
     values: dict[str, Any] = {"epoch": epoch}
-    if wish.wanted is None:
+    if effect.wanted is None:
         # A reset counts as work done: only a first plan adopts what a consumer group says, and that may be there still.
         values["sequence"] = max(row.sequence, 1)
-    if position is not None and row.offsets_position is None:
-        values["offsets_position"] = position_json(position)
+    if effect.position is not None and row.offsets_position is None:
+        values["offsets_position"] = position_json(effect.position)
     connection.execute(update(Connector).where(Connector.name == connector).values(**values))
     connection.execute(delete(Intent).where(Intent.connector == connector))
-    wanted = None if wish.wanted is None else dict(wish.wanted)
-    intent = {"connector": connector, "epoch": epoch, "wanted": wanted, "actor": wish.actor, "asked_at": now()}
+    wanted = None if effect.wanted is None else dict(effect.wanted)
+    intent = {"connector": connector, "epoch": epoch, "wanted": wanted, "actor": effect.actor, "asked_at": now()}
     connection.execute(insert(Intent).values(**intent))
     return epoch
 
 
-def pending(connection: Connection, connector: str) -> Wish | None:
-    """Return a wish that was stored and not finished: its target may or may not have moved."""
-    row = connection.execute(select(Intent.wanted, Intent.actor).where(Intent.connector == connector)).one_or_none()
-    return None if row is None else Wish(row.wanted, row.actor)
-
-
-def finish(
-    connection: Connection,
-    connector: str,
-    epoch: int,
-    moved: offsets.Changes,
-    position: TopicPosition | None = None,
-) -> None:
+def finish(connection: Connection, effect: FinishIntent) -> None:
     """Let SQL follow the target: move offsets, abandon what is unfinished, forget the intent.
 
     ``position``: of a source, the offsets topic that holds the offsets now.
     Raises StaleEpochError if the epoch was overtaken: the next plan repairs SQL.
     """
-    owner = connectors.own(connection, connector, epoch)
-    intent = _take(connection, connector, epoch)
+    owner = connectors.own(connection, effect.connector, effect.epoch)
+    intent = _take(connection, effect.connector, effect.epoch)
     # Else it was finished before, and the answer was lost.
     if intent is not None:
-        intervals.end_unfinished(connection, owner, _REASON, moved)
-        _follow(connection, owner, intent, moved, position_json(position))
+        intervals.end_unfinished(connection, owner, _REASON, effect.offsets)
+        _follow(connection, owner, intent, effect.offsets, position_json(effect.position))
 
 
 def finish_unasked(connection: Connection, connector: str, epoch: int, moved: offsets.Changes) -> None:

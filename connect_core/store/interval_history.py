@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, or_, select
 
+from connect_core.interval.time_bounds import LoadTimeBefore
 from connect_core.interval.values import Counts, IntervalRow, IntervalState
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.rows import counts_from, interval_row
@@ -77,10 +78,10 @@ def oldest(connection: Connection, connector: str) -> tuple[int, int] | None:
     return None if row is None else (row.incarnation, row.sequence)
 
 
-def time_before(connection: Connection, connector: str, incarnation: int, before: datetime) -> datetime | None:
-    """Return the latest time before ``before`` by which a live interval of this life ended; ``None``: none did."""
-    mine = (Interval.connector == connector, Interval.incarnation == incarnation, Interval.since.is_(None))
-    done = (Interval.state == IntervalState.COMMITTED, Interval.bound_time < before)
+def time_before(connection: Connection, effect: LoadTimeBefore) -> datetime | None:
+    """Return the latest earlier time by which a live interval of this life ended; ``None``: none did."""
+    mine = (Interval.connector == effect.connector, Interval.incarnation == effect.incarnation)
+    done = (Interval.state == IntervalState.COMMITTED, Interval.bound_time < effect.before, Interval.since.is_(None))
     latest = select(Interval.bound_time).where(*mine, *done).order_by(Interval.bound_time.desc()).limit(1)
     return connection.execute(latest).scalar_one_or_none()
 

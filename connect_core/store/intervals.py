@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, case, insert, select, update
 
 from connect_core.api.records import TopicPartition
-from connect_core.api.sink import ColumnTypes, IntervalKey, PartitionRange
+from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.errors import StaleEpochError
+from connect_core.interval.effects import (
+    AbandonInterval,
+    CommitInterval,
+    InsertInterval,
+    RecordAttempt,
+    RecordFuture,
+    RecordLosses,
+    RepairOffsets,
+    RestartInterval,
+)
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.sink_positions import sink_offsets
-from connect_core.interval.time_bounds import FutureRecord
 from connect_core.interval.values import (
     ConnectorType,
     Counts,
     IntervalRow,
     IntervalState,
-    LostRecords,
-    OffsetProjection,
-    SourceBounds,
     TargetState,
-    TaskResult,
-    TopicPosition,
     job_tag,
 )
 from connect_core.store import attempts, audit, connectors, offsets, record_errors, topics
@@ -33,9 +37,6 @@ from connect_core.store.models import Connector, Interval
 from connect_core.store.rows import counts_json, interval_row, position_json, ranges_json, source_json
 
 __all__ = [
-    "Commit",
-    "Restarted",
-    "RunIdentity",
     "abandon",
     "beat",
     "commit",
@@ -53,28 +54,6 @@ __all__ = [
 _FINAL = (IntervalState.COMMITTED, IntervalState.ABANDONED)
 
 
-@dataclass(frozen=True, slots=True)
-class RunIdentity:
-    """Who runs intervals: the scheduler's run and the driver's ``host:port``."""
-
-    run_id: str = ""
-    worker: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """What a committed interval changes in SQL; ``None`` leaves a thing as it is."""
-
-    key: IntervalKey
-    epoch: int
-    results: tuple[TaskResult, ...] = ()
-    offsets: offsets.Changes | None = None
-    offsets_position: TopicPosition | None = None
-    columns: Mapping[str, ColumnTypes] | None = None
-    positions: Mapping[TopicPartition, int] | None = None
-    """How far a sink has come; within the bounds that were planned."""
-
-
 def load_unfinished(connection: Connection, connector: str) -> IntervalRow | None:
     """Return the connector's one interval that is not final, of whatever life."""
     query = select(Interval.__table__).where(Interval.connector == connector, Interval.state.not_in(_FINAL))
@@ -82,13 +61,13 @@ def load_unfinished(connection: Connection, connector: str) -> IntervalRow | Non
     return None if row is None else interval_row(row)
 
 
-def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> None:
+def insert_next(connection: Connection, effect: InsertInterval, run: RunIdentity) -> None:
     """Insert the next interval while its epoch is the connector's, and the connector is to run.
 
     Offsets move only under the connector's epoch: that it is still mine says
     that the start still holds. Raises StaleEpochError.
     """
-    key = row.key
+    row, key = effect.row, effect.row.key
     owner = connectors.own(connection, key.connector, key.epoch)
     if owner.deleted_at is not None or owner.incarnation != key.incarnation:
         raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
@@ -118,22 +97,20 @@ def insert_next(connection: Connection, row: IntervalRow, run: RunIdentity) -> N
     attempts.begin(connection, key, row.tasks)
 
 
-def record_losses(connection: Connection, connector: str, epoch: int, losses: Iterable[LostRecords]) -> None:
+def record_losses(connection: Connection, effect: RecordLosses) -> None:
     """Keep in the audit what can no longer be read. Raises StaleEpochError."""
-    connectors.own(connection, connector, epoch)
-    for loss in losses:
+    connectors.own(connection, effect.connector, effect.epoch)
+    for loss in effect.losses:
         lost = {"partition": str(loss.partition), "from": loss.start, "to": loss.end, "reason": loss.reason}
-        audit.record(connection, audit.Act("connect", "skip lost records", connector, after=lost))
+        audit.record(connection, audit.Act("connect", "skip lost records", effect.connector, after=lost))
 
 
-def record_future(
-    connection: Connection, connector: str, epoch: int, found: Mapping[TopicPartition, FutureRecord]
-) -> None:
+def record_future(connection: Connection, effect: RecordFuture) -> None:
     """Keep in the audit which records from the future are passed over. Raises StaleEpochError."""
-    connectors.own(connection, connector, epoch)
-    for part, one in found.items():
+    connectors.own(connection, effect.connector, effect.epoch)
+    for part, one in effect.found.items():
         passed = {"partition": str(part), "offset": one.offset, "timestamp": one.time}
-        audit.record(connection, audit.Act("connect", "pass over future records", connector, after=passed))
+        audit.record(connection, audit.Act("connect", "pass over future records", effect.connector, after=passed))
 
 
 def _plan_values(row: IntervalRow) -> dict[str, Any]:
@@ -161,22 +138,8 @@ def _run_values(key: IntervalKey, run: RunIdentity) -> dict[str, Any]:
     return {"run_id": run.run_id, "worker": run.worker, "job_tag": job_tag(key)}
 
 
-@dataclass(frozen=True, slots=True)
-class Restarted:
-    """Another attempt of an interval; bounds of ``None`` stay as they are."""
-
-    key: IntervalKey
-    epoch: int
-    assignment: str
-    tasks: int
-    ranges: tuple[PartitionRange, ...] | None = None
-    source: SourceBounds | None = None
-    kept: tuple[int, ...] = ()
-    """Tasks whose last results stand: they do not run again."""
-
-
-def restart(connection: Connection, again: Restarted, run: RunIdentity) -> IntervalRow:
-    """Begin another attempt of an unfinished interval under ``again.epoch``.
+def restart(connection: Connection, again: RestartInterval, run: RunIdentity) -> IntervalRow:
+    """Begin another attempt of an unfinished interval under ``again.epoch``; bounds of ``None`` stay as they are.
 
     Raises StaleEpochError.
     """
@@ -202,14 +165,15 @@ def restart(connection: Connection, again: Restarted, run: RunIdentity) -> Inter
     return interval_row(_unfinished(connection, key))
 
 
-def abandon(connection: Connection, key: IntervalKey, epoch: int, reason: str) -> None:
+def abandon(connection: Connection, effect: AbandonInterval) -> None:
     """Make an interval ABANDONED; one that is so already stays. Raises StaleEpochError."""
-    owner = connectors.own(connection, key.connector, epoch)
+    key = effect.key
+    owner = connectors.own(connection, key.connector, effect.epoch)
     row = _row(connection, key)
     if row.state is IntervalState.ABANDONED:
         return
     _check_unfinished(row, key)
-    end_unfinished(connection, owner, reason)
+    end_unfinished(connection, owner, effect.reason)
 
 
 def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Collection[str] = ()) -> None:
@@ -231,23 +195,21 @@ def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Colle
     connection.execute(update(Interval).where(*unfinished).values(**ended))
 
 
-def record_attempt(
-    connection: Connection, key: IntervalKey, epoch: int, results: Iterable[TaskResult], state: IntervalState
-) -> None:
+def record_attempt(connection: Connection, effect: RecordAttempt) -> None:
     """Store what an attempt reported and how far the interval is. Raises StaleEpochError."""
-    owner = connectors.own(connection, key.connector, epoch)
+    key, results = effect.key, effect.results
+    owner = connectors.own(connection, key.connector, effect.epoch)
     row = _unfinished(connection, key)
-    results = tuple(results)
     attempts.record(connection, key, results)
     topics.add(connection, key.connector, [topic for result in results for topic in result.topics])
     if owner.type is ConnectorType.SOURCE:
         # What a source's attempt has committed stands, whatever became of the attempt.
         record_errors.add(connection, key, results)
     counts = _counts(connection, key, row.moved)
-    _change(connection, key, {"state": state, "counts": counts_json(counts), "records": counts.records})
+    _change(connection, key, {"state": effect.state, "counts": counts_json(counts), "records": counts.records})
 
 
-def commit(connection: Connection, done: Commit) -> None:
+def commit(connection: Connection, done: CommitInterval) -> None:
     """Move offsets, keep topics, columns and counts, and make the interval COMMITTED.
 
     Does nothing for a committed interval. Raises StaleEpochError.
@@ -290,25 +252,19 @@ def _counts(connection: Connection, key: IntervalKey, moved: int) -> Counts:
     return replace(counts, records=moved or counts.records)
 
 
-def _move_offsets(connection: Connection, done: Commit, kind: ConnectorType) -> None:
-    if done.offsets is None:
-        return
+def _move_offsets(connection: Connection, done: CommitInterval, kind: ConnectorType) -> None:
+    wanted = {**(done.source_offsets or {}), **sink_offsets(done.positions or {})}
     place = position_json(done.offsets_position)
     reason = offsets.Move(done.key.connector, kind, "interval", done.epoch, done.key.sequence, marker=place)
-    offsets.move(connection, reason, done.offsets)
+    offsets.move(connection, reason, wanted)
 
 
-def repair(
-    connection: Connection,
-    connector: str,
-    epoch: int,
-    projection: OffsetProjection,
-    topic_ids: Mapping[str, str] = MappingProxyType({}),
-) -> None:
+def repair(connection: Connection, effect: RepairOffsets) -> None:
     """Let the offsets follow what the target or the offsets topic says. Raises StaleEpochError.
 
     What an interval of this epoch has moved is its own; all else is a repair.
     """
+    connector, epoch, projection = effect.connector, effect.epoch, effect.projection
     owner = connectors.own(connection, connector, epoch)
     row = load_unfinished(connection, connector)
     is_running = row is not None and row.key.epoch == epoch
@@ -324,8 +280,8 @@ def repair(
     present = {key: projection.states.get(key) for key, offset in projection.offsets.items() if offset is not None}
     offsets.keep_states(connection, connector, present)
     known: dict[str, Any] = {} if place is None else {"offsets_position": place}
-    if topic_ids:
-        known["topic_ids"] = {**owner.topic_ids, **topic_ids}
+    if effect.topic_ids:
+        known["topic_ids"] = {**owner.topic_ids, **effect.topic_ids}
     if known:
         connection.execute(update(Connector).where(Connector.name == connector).values(**known))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, case, func, or_, select, update
 
 from connect_core.errors import LeaseLostError, StaleEpochError
+from connect_core.interval.effects import RaiseEpoch, RaiseIncarnation, ReleaseLease, TakeLease
 from connect_core.interval.values import ConnectorState, TargetState
 from connect_core.store import connectors
 from connect_core.store.clock import later, now
@@ -32,13 +33,14 @@ class Signals:
     is_restart_asked: bool
 
 
-def take(connection: Connection, name: str, holder: str, seconds: float) -> ConnectorState | None:
+def take(connection: Connection, effect: TakeLease) -> ConnectorState | None:
     """Take the connector, or keep it → its row; ``None`` while another run's lease is valid.
 
     ``holder``: the run's id, a space, and what tells its processes apart. A later
     try of the same run need not wait for a dead one's lease: the epoch keeps
     them apart. Raises NotFoundError.
     """
+    name, holder = effect.connector, effect.holder
     run = holder.partition(" ")[0]
     # What names a way to run and no run is shared by no two processes.
     mine = holder if run == "standalone" else f"{run} "
@@ -52,7 +54,7 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> Conn
     taken = connection.execute(
         update(Connector)
         .where(Connector.name == name, Connector.deleted_at.is_(None), free)
-        .values(holder=holder, lease_until=later(seconds))
+        .values(holder=holder, lease_until=later(effect.seconds))
     )
     state = connectors.get(connection, name)
     return state if taken.rowcount else None
@@ -64,9 +66,9 @@ def renew(connection: Connection, name: str, holder: str, seconds: float) -> boo
     return connection.execute(mine.values(lease_until=later(seconds))).rowcount > 0
 
 
-def release(connection: Connection, name: str, holder: str) -> None:
+def release(connection: Connection, effect: ReleaseLease) -> None:
     """Give the connector back if ``holder`` still has it; the end of its lease stays on record."""
-    mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
+    mine = update(Connector).where(Connector.name == effect.connector, Connector.holder == effect.holder)
     connection.execute(mine.values(holder=None, lease_until=later(0.0)))
 
 
@@ -76,16 +78,17 @@ def release_runs(connection: Connection, prefix: str) -> None:
     connection.execute(update(Connector).where(dead).values(holder=None, lease_until=later(0.0)))
 
 
-def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0, *, is_settling: bool = False) -> int:
+def raise_epoch(connection: Connection, effect: RaiseEpoch) -> int:
     """Raise the epoch above itself and ``floor`` where ``holder`` has the connector and it is STARTED.
 
     ``is_settling``: where it is not, to end what was left unfinished. Raises LeaseLostError or StaleEpochError.
     """
-    higher = case((Connector.epoch < floor, floor), else_=Connector.epoch) + 1
+    name, holder = effect.connector, effect.holder
+    higher = case((Connector.epoch < effect.floor, effect.floor), else_=Connector.epoch) + 1
     raised = connection.execute(
         update(Connector)
         .where(Connector.name == name, Connector.holder == holder, Connector.deleted_at.is_(None))
-        .where((Connector.target_state == TargetState.STARTED) != is_settling)
+        .where((Connector.target_state == TargetState.STARTED) != effect.is_settling)
         .values(epoch=higher)
         .returning(Connector.epoch)
     ).scalar_one_or_none()
@@ -94,11 +97,11 @@ def raise_epoch(connection: Connection, name: str, holder: str, floor: int = 0, 
     return raised
 
 
-def raise_incarnation(connection: Connection, name: str, epoch: int, floor: int) -> int:
+def raise_incarnation(connection: Connection, effect: RaiseIncarnation) -> int:
     """Raise the incarnation above itself and ``floor`` where ``epoch`` is the connector's. Raises StaleEpochError."""
-    row = connectors.own(connection, name, epoch)
-    incarnation: int = max(row.incarnation, floor) + 1
-    connection.execute(update(Connector).where(Connector.name == name).values(incarnation=incarnation))
+    row = connectors.own(connection, effect.connector, effect.epoch)
+    incarnation: int = max(row.incarnation, effect.floor) + 1
+    connection.execute(update(Connector).where(Connector.name == effect.connector).values(incarnation=incarnation))
     return incarnation
 
 

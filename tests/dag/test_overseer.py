@@ -17,6 +17,7 @@ from connect_core.errors import RetriableError
 from connect_core.herder.observer import Observer
 from connect_core.herder.stalls import Cause, Deployment, stall_of
 from connect_core.herder.waiting import Work
+from connect_core.interval.effects import ReleaseLease, TakeLease
 from connect_core.interval.values import IntervalState
 from connect_core.store import reports
 from connect_core.store.leases import release, take
@@ -121,7 +122,7 @@ def scene(world: World, tmp_path: Path) -> Scene:
     driver.commit(driver.begin())
     airflow = StandIn()
     with world.database.write() as connection:
-        release(connection, "a", "driver")
+        release(connection, ReleaseLease("a", "driver"))
     return Scene(world, airflow, Overseer(world.database, airflow, Observer(world.database), 60.0))
 
 
@@ -156,7 +157,7 @@ def test_queued_run_is_shown_and_cleared_when_it_is_lost(scene: Scene) -> None:
 def test_run_whose_connector_is_held_is_left_alone(scene: Scene) -> None:
     scene.airflow.task(dag_id_of("a"), "queued", long_ago())
     with scene.world.database.write() as connection:
-        assert take(connection, "a", "other run", 60) is not None
+        assert take(connection, TakeLease("a", "other run", 60)) is not None
     for _ in range(3):
         scene.look()
     assert scene.airflow.cleared() == []

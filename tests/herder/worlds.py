@@ -26,10 +26,10 @@ from connect_core.interval.effects import (
     RestartInterval,
     TakeLease,
 )
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState, TargetState, TaskResult
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store import Database
-from connect_core.store.intervals import RunIdentity
 
 SOURCE = {"connector.class": "FileStreamSource", "tasks.max": "1", "file": "/tmp/a.txt", "topic": "lines"}
 SINK = {"connector.class": "FileStreamSink", "tasks.max": "1", "file": "/tmp/b.txt", "topics": "lines"}

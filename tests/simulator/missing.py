@@ -76,8 +76,8 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "a target passes over what is lost": Check(
             "database",
             sink,
-            "    if kept is not None:\n        yield AbandonTarget(_following(run), {loss",
-            "    if False:\n        yield AbandonTarget(_following(run), {loss",
+            "    if kept is not None:\n        yield from AbandonTarget(_following(run), {loss",
+            "    if False:\n        yield from AbandonTarget(_following(run), {loss",
         ),
         # plan: what is unfinished
         "an abort mark is respected by plan": Check("files", recovery, "    if marker.aborted:", "    if False:"),
@@ -146,7 +146,7 @@ MISSING: Mapping[str, Check] = MappingProxyType(
             "files", abandon, "    if unfinished is not None:\n", "    if False:\n"
         ),
         "a reset reaches what only the topic knows": Check(
-            "source", abandon, "{**topic.offsets, **current}.items()", "(yield LoadOffsets(run.connector)).items()"
+            "source", abandon, "{**topic.offsets, **current}.items()", "(yield from LoadOffsets(run.connector)).items()"
         ),
     }
 )
@@ -166,7 +166,8 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
         ),
         "tasks assigned until the intent are fenced": (
             abandon,
-            "    run = run.refreshed((yield LoadConnector(run.connector)))\n    if run.state.config_version != version",
+            "    run = run.refreshed((yield from LoadConnector(run.connector)))\n"
+            "    if run.state.config_version != version",
             "met once in about 1,000 histories",
         ),
         "a newer epoch in the topic stops a plan": (

@@ -173,7 +173,7 @@ class StoreMetadata:
 
     def end_unasked(self) -> None:
         with self._changing() as connection:
-            epoch = intents.store(connection, NAME, intents.Wish({}))
+            epoch = intents.store(connection, fx.StoreIntent(NAME, {}))
         with self._changing() as connection:
             intents.finish_unasked(connection, NAME, epoch, {})
 

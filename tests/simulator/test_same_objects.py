@@ -14,7 +14,7 @@ from connect_core.plan import abandon, interval, run
 from connect_core.run import driver, loop
 from connect_core.spark import remote
 from connect_core.standalone import loop as standalone
-from connect_core.task import attempt, source
+from connect_core.task import planned_source
 from tests.simulator import broker, history, processes
 
 pytestmark = pytest.mark.simulator
@@ -34,8 +34,8 @@ def test_standalone_and_distributed_run_the_same_loop() -> None:
 
 
 def test_markers_transactions_and_the_control_producer_are_the_same_objects() -> None:
-    assert processes.check_start is attempt.check_start is markers.check_start
-    assert processes.TransactionalWriter is source.TransactionalWriter is writer.TransactionalWriter
+    assert processes.check_start is planned_source.check_start is markers.check_start
+    assert processes.TransactionalWriter is planned_source.TransactionalWriter is writer.TransactionalWriter
     assert history.control.ControlProducer is control.ControlProducer
     assert kafka_effects.write_epoch is control.write_epoch
     assert kafka_effects.write_offsets is control.write_offsets

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from connect_core.api.records import TopicPartition
+from connect_core.api.sink import CommitMarker
 from connect_core.commit import interval as committing
 from connect_core.connectors.jdbc import sink_committer, sink_offsets
 from connect_core.connectors.jdbc.sink_writer import TargetWriter
@@ -122,40 +123,40 @@ _commit = writing.TransactionalWriter.commit
 
 def _no_fence(run: Any, tasks: int, name: str) -> Any:
     """Raise the epoch and fence nobody."""
-    topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
-    yield fx.WriteEpoch(run.connector, epoch)
+    topic = yield from fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    epoch = yield from fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    yield from fx.WriteEpoch(run.connector, epoch)
     return replace(run, epoch=epoch, assignment=name)
 
 
 def _fence_this_assignment(run: Any, tasks: int, name: str) -> Any:
     """Fence only the tasks of the present assignment, not those of all earlier ones."""
-    topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
-    yield fx.WriteEpoch(run.connector, epoch)
-    yield fx.FenceProducers(run.connector, tasks)
+    topic = yield from fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    epoch = yield from fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    yield from fx.WriteEpoch(run.connector, epoch)
+    yield from fx.FenceProducers(run.connector, tasks)
     return replace(run, epoch=epoch, assignment=name)
 
 
 def _fenced_too_early(run: Any, tasks: int, name: str) -> Any:
     """Fence all producers before the epoch stands in the topic, and not again when it does."""
-    epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
-    yield fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
-    yield fx.WriteEpoch(run.connector, epoch)
+    epoch = yield from fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
+    yield from fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
+    yield from fx.WriteEpoch(run.connector, epoch)
     return replace(run, epoch=epoch, assignment=name)
 
 
 def _no_epoch_in_topic(run: Any, tasks: int, name: str) -> Any:
     """Fence all producers, and write no epoch that a late attempt could see."""
-    topic = yield fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
-    epoch = yield fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
-    yield fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
+    topic = yield from fx.ReadOffsetsTopic(run.connector, run.state.offsets_position)
+    epoch = yield from fx.RaiseEpoch(run.connector, run.holder, topic.epoch, run.is_settling)
+    yield from fx.FenceProducers(run.connector, max(run.state.tasks_ever, tasks))
     return replace(run, epoch=epoch, assignment=name)
 
 
 def _start_from_sql(run: Any, bounds: Any = None) -> Any:
     """Take the start from SQL without reading the topic."""
-    offsets = yield fx.LoadOffsets(run.connector)
+    offsets = yield from fx.LoadOffsets(run.connector)
     return offsets, OffsetProjection({}, run.mine, run.state.offsets_position)
 
 
@@ -178,15 +179,15 @@ _find_losses = bounds.find_losses
 def _silent_losses(run: Any, losses: Any, kept: Any) -> Any:
     """Skip what is lost and record nothing."""
     if losses and kept is not None:
-        yield fx.AbandonTarget(sink._following(run), {loss.partition: loss.end for loss in losses})
+        yield from fx.AbandonTarget(sink._following(run), {loss.partition: loss.end for loss in losses})
 
 
 def _unfenced_sink(run: Any, name: str) -> Any:
     """Raise the epoch in SQL alone; read the target's positions without a fence."""
     epoch = run.epoch
     if epoch is None:
-        epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
-    kept = yield fx.LoadOffsets(run.connector)
+        epoch = yield from fx.RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
+    kept = yield from fx.LoadOffsets(run.connector)
     return replace(run, epoch=epoch, assignment=name), kept
 
 
@@ -197,7 +198,7 @@ def _restart_at_row(part: Any, position: int) -> Any:
 
 def _all_stand(run: Any, row: Any) -> Any:
     """Take every earlier result as standing, whatever assignment it belongs to."""
-    results = yield fx.LoadResults(row.key)
+    results = yield from fx.LoadResults(row.key)
     return tuple(result for result in results if result.outcome is TaskOutcome.DONE)
 
 
@@ -209,8 +210,8 @@ def _publish_first(run: Any, plan: Any, results: Any) -> Any:
     staged = tuple(piece for result in (*results, *plan.kept) for piece in result.staged)
     files = [{"topic": one.topic, "partition": one.partition, "start": one.start, "end": one.end, **one.detail}
              for one in staged]  # fmt: skip
-    marker = committing.CommitMarker({}, detail={"files": files})
-    yield fx.PublishTarget(plan.row.key, marker)
+    marker = CommitMarker({}, detail={"files": files})
+    yield from fx.PublishTarget(plan.row.key, marker)
     return (yield from _commit_target(run, plan, results))
 
 
@@ -219,27 +220,27 @@ _commit_target = committing._commit_target
 
 def _no_abort_mark(run: Any, row: Any, kept: Any, reason: str, home: Any = None) -> Any:
     """Abandon in SQL, without a mark in the target."""
-    yield fx.AbandonInterval(row.key, run.mine, reason)
+    yield from fx.AbandonInterval(row.key, run.mine, reason)
 
 
 def _offsets_before_fence(run: Any, wish: Any) -> Any:
     """Move offsets, and only then fence the tasks' producers."""
-    before = yield fx.ReadOffsetsTopic(run.connector, None)
-    epoch = yield fx.StoreIntent(run.connector, wish.wanted, wish.actor, before.epoch)
-    yield fx.WriteEpoch(run.connector, epoch)
+    before = yield from fx.ReadOffsetsTopic(run.connector, None)
+    epoch = yield from fx.StoreIntent(run.connector, wish.wanted, wish.actor, before.epoch)
+    yield from fx.WriteEpoch(run.connector, epoch)
     known = {key for key, offset in before.offsets.items() if offset is not None}
     changes = dict.fromkeys(known) if wish.wanted is None else wish.wanted
     if changes:
-        yield fx.WriteOffsets(run.connector, epoch, changes)
-    yield fx.FenceProducers(run.connector, run.state.tasks_ever)
-    yield fx.FinishIntent(run.connector, epoch, {**before.offsets, **changes})
+        yield from fx.WriteOffsets(run.connector, epoch, changes)
+    yield from fx.FenceProducers(run.connector, run.state.tasks_ever)
+    yield from fx.FinishIntent(run.connector, epoch, {**before.offsets, **changes})
 
 
 def _sql_only(run: Any, wish: Any) -> Any:
     """Move offsets in SQL alone, although the topic wins."""
-    epoch = yield fx.StoreIntent(run.connector, wish.wanted, wish.actor)
-    stored = yield fx.LoadOffsets(run.connector)
-    yield fx.FinishIntent(run.connector, epoch, dict.fromkeys(stored) if wish.wanted is None else wish.wanted)
+    epoch = yield from fx.StoreIntent(run.connector, wish.wanted, wish.actor)
+    stored = yield from fx.LoadOffsets(run.connector)
+    yield from fx.FinishIntent(run.connector, epoch, dict.fromkeys(stored) if wish.wanted is None else wish.wanted)
 
 
 def _to_last_stable(topic: Any) -> tuple[str, dict[int, int]]:
@@ -254,11 +255,11 @@ def _unchecked(*arguments: Any) -> None:
 
 def _settled_by_sql(run: Any) -> Any:
     """End what is unfinished of a paused connector in SQL alone."""
-    row = yield fx.LoadUnfinished(run.connector)
+    row = yield from fx.LoadUnfinished(run.connector)
     if row is None:
         return run.unfenced()
-    epoch = yield fx.RaiseEpoch(run.connector, run.holder, is_settling=True)
-    yield fx.AbandonInterval(row.key, epoch, "paused")
+    epoch = yield from fx.RaiseEpoch(run.connector, run.holder, is_settling=True)
+    yield from fx.AbandonInterval(row.key, epoch, "paused")
     return run.unfenced()
 
 
@@ -322,7 +323,7 @@ def _not_followed(run: Any, stored: Any) -> Any:
 def _buried_with_its_connector(run: Any, row: Any, kept: Any) -> Any:
     """Abandon what a deleted connector left unfinished, unasked."""
     if row.key.incarnation != run.state.incarnation:
-        yield fx.AbandonInterval(row.key, run.mine, "deleted")
+        yield from fx.AbandonInterval(row.key, run.mine, "deleted")
         return run, True
     return (yield from _recovered(run, row, kept))
 
@@ -343,7 +344,7 @@ def _given_up_at_once(run: Any, row: Any, home: Any, kept: Any, reason: str) -> 
     except StaleEpochError:
         raise
     except ConnectError:
-        yield fx.AbandonInterval(row.key, run.mine, reason)
+        yield from fx.AbandonInterval(row.key, run.mine, reason)
         return run
 
 
@@ -358,7 +359,7 @@ def _not_kept(*arguments: Any) -> Any:
 
 def _left_behind(run: Any, found: Any) -> Any:
     """Follow another offsets topic from where it stands, and carry no offsets over."""
-    yield fx.RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
+    yield from fx.RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, found.position))
 
 
 def _no_former(run: Any, found: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from connect_core.errors import ConfigError
+from connect_core.interval.effects import TakeLease
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.standalone import loop as loops
@@ -69,10 +70,10 @@ def test_second_process_on_one_file_is_refused_by_name(opened: Any, tmp_path: Pa
 def test_lease_of_a_dead_process_is_given_back_at_once(opened: Any, tmp_path: Path) -> None:
     database = Database(settings(tmp_path).database_url)
     with database.write() as connection:
-        assert leases.take(connection, "copy", "standalone-dead h a", 60)
+        assert leases.take(connection, TakeLease("copy", "standalone-dead h a", 60))
     opened().stop(1)
     with database.write() as connection:
-        assert leases.take(connection, "copy", "standalone-next h a", 60)
+        assert leases.take(connection, TakeLease("copy", "standalone-next h a", 60))
 
 
 def test_processes_of_standalone_are_different_runs(opened: Any) -> None:
@@ -95,7 +96,7 @@ def test_neither_takes_the_others_lease(tmp_path: Path, names: tuple[str, str]) 
 
     def take(holder: str) -> bool:
         with database.write() as connection:
-            return leases.take(connection, "copy", holder, 60) is not None
+            return leases.take(connection, TakeLease("copy", holder, 60)) is not None
 
     assert [take(f"{names[0]} h a"), take(f"{names[1]} h b"), take(f"{names[0]} h a")] == [True, False, True]
 
@@ -109,7 +110,7 @@ def test_waiting_for_another_process_is_said_once(
     monkeypatch.setattr(loops, "_PROBE_SECONDS", 0.02)
     monkeypatch.setattr(ConnectorLoop, "_tell_holder", lambda *of: (tell(*of), tries.release()))
     with one.database.write() as connection:
-        leases.take(connection, "copy", "standalone-other h a", 60)
+        leases.take(connection, TakeLease("copy", "standalone-other h a", 60))
     with caplog.at_level(logging.WARNING):
         loop.start()
         assert all(tries.acquire(timeout=20) for _ in range(4))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from sqlalchemy import Connection, select
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
@@ -19,10 +22,17 @@ from connect_core.interval.effects import (
 )
 from connect_core.interval.values import ConnectorType, TargetState, TopicPosition
 from connect_core.store import connectors, intents, offsets
+from connect_core.store.models import Intent
 from tests.store.worlds import World, race
 
 PARTITION = '{"kafka_partition":0,"kafka_topic":"t"}'
 PART = TopicPartition("t", 0)
+
+
+def pending(connection: Connection) -> tuple[Any, str] | None:
+    """Return what is wanted, and by whom, that is not finished yet."""
+    row = connection.execute(select(Intent.wanted, Intent.actor).where(Intent.connector == "c")).one_or_none()
+    return None if row is None else (row.wanted, row.actor)
 
 
 @pytest.mark.parametrize("target", [TargetState.STARTED, TargetState.PAUSED])
@@ -48,12 +58,12 @@ def test_intent_fences_the_run_before(world: World) -> None:
     with pytest.raises(StaleEpochError):
         world.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
     with world.database.read() as connection:
-        assert intents.pending(connection, "c") == intents.Wish({PARTITION: {"kafka_offset": 3}}, "jo")
+        assert pending(connection) == ({PARTITION: {"kafka_offset": 3}}, "jo")
     world.do(FinishIntent("c", epoch, {PARTITION: {"kafka_offset": 3}}))
     assert world.do(LoadOffsets("c")) == {PART: 3}
     assert world.do(LoadUnfinished("c")) is None
     with world.database.read() as connection:
-        assert intents.pending(connection, "c") is None
+        assert pending(connection) is None
         (line,) = offsets.history(connection, "c")
     assert (line.cause, line.actor, line.epoch) == ("alter", "jo", 7)
 
@@ -135,7 +145,7 @@ def test_a_successor_knows_the_offsets_topic_and_reads_all_of_it(world: World, f
     world.do(FinishIntent("c", epoch, {}, TopicPosition("offsets", "id-1", {0: 7})))
     with world.database.write() as connection:
         if not forget:
-            intents.finish_unasked(connection, "c", intents.store(connection, "c", intents.Wish({})), {})
+            intents.finish_unasked(connection, "c", intents.store(connection, StoreIntent("c", {})), {})
         connectors.delete(connection, "c", forget_offsets=forget)
     world.create(kind=ConnectorType.SOURCE)
     assert world.do(LoadConnector("c")).offsets_position == TopicPosition("offsets", "id-1")

@@ -18,6 +18,7 @@ from connect_core.interval.effects import (
     RecordFuture,
     RestartInterval,
 )
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.sink_positions import sink_offsets
 from connect_core.interval.time_bounds import FutureRecord
 from connect_core.interval.values import (
@@ -32,7 +33,6 @@ from connect_core.interval.values import (
     job_tag,
 )
 from connect_core.store import attempts, audit, interval_history, offsets, record_errors
-from connect_core.store.intervals import RunIdentity
 from connect_core.store.retention import Retention, sweep
 from tests.store.worlds import World
 

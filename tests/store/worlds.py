@@ -10,6 +10,7 @@ from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import ConnectError
 from connect_core.interval.effects import Effect, InsertInterval, RaiseEpoch, RecordAssignment, TakeLease
+from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import (
     ConnectorType,
     IntervalRow,
@@ -22,7 +23,6 @@ from connect_core.interval.values import (
 )
 from connect_core.store import Database, connectors
 from connect_core.store.connectors import NewConfig
-from connect_core.store.intervals import RunIdentity
 
 
 class World:
