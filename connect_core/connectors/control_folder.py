@@ -98,21 +98,23 @@ class ControlFolder:
         """Return the folder in which one execution of a task stages; it need not exist."""
         return self.staging / f"{interval.incarnation}-{interval.sequence}" / execution
 
-    def sweep(self, keep: Collection[IntervalKey]) -> None:
-        """Remove what finished intervals other than ``keep`` have staged.
+    def sweep(self, keep: Collection[IntervalKey]) -> bool:
+        """Remove what finished intervals other than ``keep`` have staged → whether none with a manifest has any left.
 
         An interval without a manifest is left alone: it may have begun after
         ``keep`` was read.
         """
-        kept = {f"{interval.incarnation}-{interval.sequence}" for interval in keep}
+        kept, is_clear = {f"{interval.incarnation}-{interval.sequence}" for interval in keep}, True
         for name in self.store.names(self.staging):
             if name in kept:
                 continue
             incarnation, _, sequence = name.partition("-")
             interval = IntervalKey("", int(incarnation), int(sequence), 0)
             marker = self.marker(interval)
-            if marker is not None and (marker.aborted or self.is_published(interval)):
-                self.store.remove_tree(self.staging / name)
+            if marker is not None:
+                is_over = marker.aborted or self.is_published(interval)
+                is_clear = is_over and self.store.remove_tree(self.staging / name) and is_clear
+        return is_clear
 
     @property
     def _epochs(self) -> Path:

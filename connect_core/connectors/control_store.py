@@ -37,8 +37,8 @@ class ControlStore(Protocol):
     def remove(self, place: Path) -> None:
         """Remove a file, if it is there."""
 
-    def remove_tree(self, place: Path) -> None:
-        """Remove what was staged in a folder, with the uploads that are held back for it."""
+    def remove_tree(self, place: Path) -> bool:
+        """Remove what was staged in a folder, with the uploads that are held back for it → whether nothing is left."""
 
 
 class LocalControlStore:
@@ -80,9 +80,10 @@ class LocalControlStore:
         """Remove a file, if it is there."""
         link_free.remove(place)
 
-    def remove_tree(self, place: Path) -> None:
+    def remove_tree(self, place: Path) -> bool:
         """Remove a folder; what cannot be removed stays."""
         link_free.remove_tree(place)
+        return not place.exists()
 
 
 LOCAL = LocalControlStore()

@@ -9,18 +9,24 @@ from pathlib import Path
 
 from tests.connectors.filesystem import azure_server, gcs_server
 from tests.connectors.filesystem.hdfs_cluster import hdfs_cluster
-from tests.connectors.filesystem.s3.servers import S3Server, seaweed_running
+from tests.connectors.filesystem.s3.servers import S3Server, moto_running, seaweed_running
 
 __all__ = ["FileStore", "started"]
+
+_STAGED = "_connect/+tmp"
 
 
 @dataclass(frozen=True, slots=True)
 class FileStore:
-    """One storage: the settings for a folder, the names of what readers see there, and what a file holds."""
+    """One storage: the settings for a folder, the names of what readers see there, and what a file holds.
+
+    ``staged``: what is staged there, names and uploads that are held back.
+    """
 
     config: Callable[[str], Mapping[str, str]]
     names: Callable[[str], list[str]]
     content: Callable[[str, str], bytes]
+    staged: Callable[[str], list[str]]
 
     def copy(self, folder: str, target: Path) -> list[Path]:
         """Copy the data files of a folder to this machine, with their names below it."""
@@ -35,7 +41,9 @@ class FileStore:
 
 def started(kind: str, folder: Path, open_things: ExitStack) -> FileStore:
     """Start a storage's server; ``open_things`` ends it."""
-    return {"local": _local, "s3": _s3, "gcs": _gcs, "azure": _azure, "hdfs": _hdfs}[kind](folder, open_things)
+    return {"local": _local, "s3": _s3, "moto": _moto, "gcs": _gcs, "azure": _azure, "hdfs": _hdfs}[kind](
+        folder, open_things
+    )
 
 
 def _local(folder: Path, open_things: ExitStack) -> FileStore:
@@ -43,14 +51,28 @@ def _local(folder: Path, open_things: ExitStack) -> FileStore:
         found = (place.relative_to(folder / name) for place in (folder / name).rglob("*") if place.is_file())
         return sorted(place.as_posix() for place in found if place.parts[0] != "_connect")
 
+    def staged(name: str) -> list[str]:
+        return sorted(str(place) for place in (folder / name / _STAGED).rglob("*") if place.is_file())
+
     return FileStore(
-        lambda name: {"path": str(folder / name)}, names, lambda name, file: (folder / name / file).read_bytes()
+        lambda name: {"path": str(folder / name)}, names, lambda name, file: (folder / name / file).read_bytes(), staged
     )
 
 
 def _s3(folder: Path, open_things: ExitStack) -> FileStore:
-    server = S3Server(open_things.enter_context(seaweed_running(folder)))
-    return FileStore(server.config, server.listed, lambda name, file: server.content(f"{name}/{file}"))
+    return _of_s3(S3Server(open_things.enter_context(seaweed_running(folder))))
+
+
+def _moto(folder: Path, open_things: ExitStack) -> FileStore:
+    return _of_s3(S3Server(open_things.enter_context(moto_running())))
+
+
+def _of_s3(server: S3Server) -> FileStore:
+    def staged(name: str) -> list[str]:
+        found = [key for key in server.objects() if key.startswith(f"{name}/{_STAGED}/")]
+        return found + [f"upload of {key}" for key in server.uploads() if key.startswith(f"{name}/")]
+
+    return FileStore(server.config, server.listed, lambda name, file: server.content(f"{name}/{file}"), staged)
 
 
 def _gcs(folder: Path, open_things: ExitStack) -> FileStore:
@@ -59,6 +81,7 @@ def _gcs(folder: Path, open_things: ExitStack) -> FileStore:
         lambda name: {"path": gcs_server.url_of(Path(f"/{name}")), "gcs.endpoint": url},
         lambda name: gcs_server.listed(url, Path(name)),
         lambda name, file: gcs_server.content(url, Path(name), file),
+        lambda name: gcs_server.listed(url, Path(name, _STAGED)),
     )
 
 
@@ -68,19 +91,26 @@ def _azure(folder: Path, open_things: ExitStack) -> FileStore:
         lambda name: {"path": azure_server.url_of(Path(f"/{name}")), **azure_server.config_of(url)},
         lambda name: azure_server.listed(url, Path(name)),
         lambda name, file: azure_server.content(url, Path(name), file),
+        lambda name: azure_server.listed(url, Path(name, _STAGED)),
     )
 
 
 def _hdfs(folder: Path, open_things: ExitStack) -> FileStore:
     cluster = open_things.enter_context(hdfs_cluster(folder))
 
+    def below(name: str) -> list[str]:
+        try:
+            found = [one.path for one in cluster.client().list_status(f"/{name}", recursive=True) if not one.isdir]
+        except FileNotFoundError:
+            return []
+        return sorted(path.removeprefix(f"/{name}/") for path in found)
+
     def names(name: str) -> list[str]:
-        found = (one.path for one in cluster.client().list_status(f"/{name}", recursive=True) if not one.isdir)
-        files = (path.removeprefix(f"/{name}/") for path in found)
-        return sorted(file for file in files if not file.startswith("_connect/"))
+        return [file for file in below(name) if not file.startswith("_connect/")]
 
     return FileStore(
         lambda name: {"path": f"{cluster.url}/{name}"},
         names,
         lambda name, file: bytes(cluster.client().read(f"/{name}/{file}").read()),
+        lambda name: below(f"{name}/{_STAGED}"),
     )

@@ -24,11 +24,12 @@ from connect_core.plan.interval import Verdict, plan_interval
 from connect_core.plan.run import begin_run, end_run
 from connect_core.store.interval_history import PastInterval, list_intervals
 from tests.connectors.contexts import SinkSide
+from tests.integration.file_stores import FileStore
 from tests.recovery.sinks import NAME, Sink, Topics, new_database
 from tests.simulator.store_metadata import MemoryDatabase
 from tests.simulator.timed import TimedPartition, TimedReader
 
-__all__ = ["DAY", "HourlySink", "hour", "hourly_sink", "stepping"]
+__all__ = ["DAY", "HourlySink", "begun", "exported", "hour", "hourly_sink", "stepping"]
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 CONFIG = {
@@ -38,6 +39,8 @@ CONFIG = {
     "timestamp.extractor": "Record",
     "tasks.max": "2",
 }
+HISTORY = (0.1, 0.9, 1.2, 0.8, 1.7, 9.5, 1.1, 2.3, 2.2, 1.9, 2.9)
+"""Hours of records: late ones (0.8, 1.1, 1.9), one from the future, all out of order."""
 TIMED = {"bound": "data_interval_end", "future": "advance", "offset_reset": "latest", "skew_ms": 30 * 60_000}
 
 
@@ -52,6 +55,9 @@ class HourlySink(Sink):
 
     times: dict[str, TimedPartition] = field(default_factory=dict)
     now: float = 0
+    store: FileStore | None = None
+    """Where its files are, if not in a folder of this machine."""
+    folder: str = "lake"
 
     def append(self, topic: str, *hours: float) -> None:
         """Let records of these times arrive."""
@@ -144,11 +150,20 @@ class HourlySink(Sink):
     def standing(self) -> Counter[tuple[str, int, str]]:
         """Return topic, offset and folder of each record that readers see."""
         found = Counter[tuple[str, int, str]]()
-        for place in self.home.glob("[tu]/*/*/*/*/*.json"):
-            for line in place.read_text().splitlines():
+        for folder, content in self._files():
+            for line in content.splitlines():
                 told = json.loads(line)
-                found[told["topic"], told["offset"], place.parent.name] += 1
+                found[told["topic"], told["offset"], folder] += 1
         return found
+
+    def _files(self) -> Iterator[tuple[str, str]]:
+        """Return folder and content of each file that readers see."""
+        if self.store is None:
+            yield from ((place.parent.name, place.read_text()) for place in self.home.glob("[tu]/*/*/*/*/*.json"))
+            return
+        for name in self.store.names(self.folder):
+            if name.endswith(".json"):
+                yield name.split("/")[-2], self.store.content(self.folder, name).decode()
 
     def expected(self, topic: str, start: int, end: int) -> Counter[tuple[str, int, str]]:
         """Return what readers should see of a range of offsets."""
@@ -160,7 +175,10 @@ class HourlySink(Sink):
 
     def marked(self) -> list[str]:
         """Return the hours that are marked as finished, of the first topic."""
-        return sorted(place.parent.name for place in self.home.glob("t/*/*/*/*/_SUCCESS"))
+        if self.store is None:
+            return sorted(place.parent.name for place in self.home.glob("t/*/*/*/*/_SUCCESS"))
+        names = [name.split("/") for name in self.store.names(self.folder)]
+        return sorted(parts[-2] for parts in names if parts[0] == "t" and parts[-1] == "_SUCCESS" and len(parts) > 2)
 
 
 def _interval(plan: TaskPlan) -> IntervalContext:
@@ -188,11 +206,29 @@ def stepping(steps: Any, handlers: Mapping[type[fx.Effect], Callable[[Any], Any]
         return end.value
 
 
-def hourly_sink(root: Path, **config: str) -> HourlySink:
-    """Return an hourly export of two topics, not yet created; its metadata are in memory."""
+def hourly_sink(root: Path, store: FileStore | None = None, folder: str = "lake", **config: str) -> HourlySink:
+    """Return an hourly export of two topics, just created; its metadata are in memory."""
     place = new_database(root)
-    given = {**CONFIG, "path": str(root / "lake"), **config}
-    sink = HourlySink(root, Topics(), place, given, FileSystemSinkConnector, settings=TIMED)
+    target = {"path": str(root / folder)} if store is None else store.config(folder)
+    sink = HourlySink(
+        root, Topics(), place, {**CONFIG, **target, **config}, FileSystemSinkConnector, settings=TIMED, store=store
+    )
+    sink.folder = folder
     sink.database = MemoryDatabase()
     sink.create()
     return sink
+
+
+def begun(root: Path, store: FileStore | None = None, folder: str = "lake", **config: str) -> HourlySink:
+    """Return an export that began at the end of both topics, when three hours of records were in them."""
+    sink = hourly_sink(root, store, folder, **config)
+    sink.append("t", *HISTORY)
+    sink.append("u", 0.5, 1.5, 2.5)
+    sink.now = 3.1
+    sink.live(3)
+    return sink
+
+
+def exported(sink: HourlySink) -> Counter[tuple[str, int, str]]:
+    """Return what readers should see when all records are exported."""
+    return sink.expected("t", 0, len(sink.times["t"])) + sink.expected("u", 0, len(sink.times["u"]))

@@ -18,32 +18,15 @@ from connect_core.errors import ConnectError, DataError, DataLossError, Retriabl
 from connect_core.interval import effects as fx
 from connect_core.interval.values import Counts, TargetState, TaskOutcome, TaskResult
 from connect_core.plan.abandon import OffsetWish, abandon
-from tests.recovery.hourly import HourlySink, hour, hourly_sink
+from tests.recovery.hourly import HourlySink, begun, exported, hour
 from tests.recovery.sinks import NAME, Killed
 
 pytestmark = pytest.mark.slow
-
-HISTORY = (0.1, 0.9, 1.2, 0.8, 1.7, 9.5, 1.1, 2.3, 2.2, 1.9, 2.9)
-"""Hours of records: late ones (0.8, 1.1, 1.9), one from the future, all out of order."""
 
 
 @pytest.fixture
 def sink(tmp_path: Path) -> HourlySink:
     return begun(tmp_path)
-
-
-def begun(root: Path, **config: str) -> HourlySink:
-    """Return an export that began at the end of both topics, when three hours of records were in them."""
-    sink = hourly_sink(root, **config)
-    sink.append("t", *HISTORY)
-    sink.append("u", 0.5, 1.5, 2.5)
-    sink.now = 3.1
-    sink.live(3)
-    return sink
-
-
-def exported(sink: HourlySink) -> Counter[Any]:
-    return sink.expected("t", 0, len(sink.times["t"])) + sink.expected("u", 0, len(sink.times["u"]))
 
 
 def test_hours_older_than_the_export_come_once_each_under_their_own_hour(sink: HourlySink) -> None:

@@ -102,12 +102,14 @@ class FileSystemCommitter:
     def replace(self, interval: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> CommitMarker:
         """Make the manifest of an interval whose files take the place of those of the same names.
 
-        Raises StaleEpochError, ConfigError, and DataError where an earlier file of these ranges would stay.
+        Raises StaleEpochError, ConfigError, DataError where an earlier file of these ranges would stay, and
+        RetriableError where a driver that sleeps could still put an earlier file in place.
         """
         self._control.check_epoch(interval.epoch)
         standing = self._control.marker(interval)
         if standing is not None:
             return self._with_files(standing)
+        replacing.clear_staged(self._control, interval)
         ordered, content = self._content(interval, staged)
         storage, files = self.layout.storage, content["files"]
         ranges = [

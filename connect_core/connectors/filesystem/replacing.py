@@ -11,10 +11,11 @@ from connect_core.connectors.control_folder import ControlFolder
 from connect_core.connectors.filesystem.exported import Found, newest_over
 from connect_core.connectors.filesystem.finished import SUCCESS, ends_of
 from connect_core.connectors.filesystem.partitioners import Partitioner
+from connect_core.connectors.filesystem.side_by_side import for_each
 from connect_core.connectors.filesystem.storages.storage import Storage
-from connect_core.errors import DataError
+from connect_core.errors import DataError, RetriableError
 
-__all__ = ["marks", "refusal", "replacement", "standing"]
+__all__ = ["clear_staged", "marks", "refusal", "replacement", "standing"]
 
 Files = Sequence[Mapping[str, Any]]
 
@@ -22,7 +23,7 @@ Files = Sequence[Mapping[str, Any]]
 def refusal(storage: Storage, partitioner: Partitioner) -> str | None:
     """Return why what is exported again cannot take the place of the earlier; ``None`` where it can."""
     if not storage.replaces:
-        return f"files of {storage.root} are not replaced there; backfill needs a folder"
+        return f"files of {storage.root} are not replaced there; backfill needs a storage whose class says replaces"
     if not partitioner.is_repeatable:
         return "its folders are named by the time of writing; set timestamp.extractor to Record or RecordField"
     return None
@@ -34,6 +35,19 @@ def standing(control: ControlFolder, storage: Storage, ranges: Sequence[Partitio
     return Standing(tuple(_exported(storage, *one) for one in found), gaps)
 
 
+def clear_staged(control: ControlFolder, interval: IntervalKey) -> None:
+    """Remove what earlier intervals have staged, before files take the place of theirs.
+
+    A driver that was thought dead finds nothing left to put in the place of a later file. Raises RetriableError where
+    something stays.
+    """
+    if not control.sweep([interval]):
+        raise RetriableError(
+            f"What earlier intervals have staged in {control.staging} cannot be removed yet: one is not published, or "
+            "an upload is just being begun; nothing is exported again before"
+        )
+
+
 def replacement(
     control: ControlFolder, storage: Storage, ranges: Sequence[PartitionRange], files: Files
 ) -> dict[str, Any]:
@@ -42,8 +56,8 @@ def replacement(
     Raises DataError where an earlier file of these ranges would stay: its records would be there twice.
     """
     found, _ = newest_over(_markers(control), ranges)
-    earlier = {file["name"] for _, _, marker in found for file in _files(marker)}
-    stands = {name for name in earlier if _size(storage, name) is not None}
+    earlier = sorted({file["name"] for _, _, marker in found for file in _files(marker)})
+    stands = {name for name, size in zip(earlier, _sizes(storage, earlier), strict=True) if size is not None}
     left = sorted(stands - {file["name"] for file in files})
     if left:
         raise DataError(
@@ -77,8 +91,19 @@ def _markers(control: ControlFolder) -> Iterator[Found]:
 
 def _exported(storage: Storage, incarnation: int, sequence: int, marker: CommitMarker) -> Exported:
     version = (marker.detail or {}).get("config_version")
-    stands = version is not None and all(_size(storage, file["name"]) == file["size"] for file in _files(marker))
+    files = tuple(_files(marker))
+    stands = version is not None and _sizes(storage, [one["name"] for one in files]) == [one["size"] for one in files]
     return Exported(incarnation, sequence, marker.ranges or (), version, stands)
+
+
+def _sizes(storage: Storage, names: Sequence[str]) -> list[int | None]:
+    found: list[int | None] = [None] * len(names)
+
+    def look(at: int) -> None:
+        found[at] = _size(storage, names[at])
+
+    for_each(range(len(names)), storage.requests_at_once, look)
+    return found
 
 
 def _size(storage: Storage, name: str) -> int | None:

@@ -187,3 +187,26 @@ def test_what_validate_finds(endpoint: str, tmp_path: Path) -> None:
 def test_readers_are_told_urls(endpoint: str, tmp_path: Path) -> None:
     storage = AzureStorage.open(url_of(tmp_path), config_of(endpoint), LIMITS, is_at_work=True)
     assert storage.address("t/f") == f"{url_of(tmp_path)}/t/f"
+
+
+def test_a_file_that_another_writes_while_it_is_published_stays(endpoint: str, tmp_path: Path) -> None:
+    """The driver sleeps with the bytes of a hidden blob in hand, and wakes up when a later file stands."""
+    storage = AzureStorage.open(url_of(tmp_path), config_of(endpoint), LIMITS, is_at_work=True)
+    staging = storage.staging(storage.root / "_connect/+tmp/copy/1-1")
+    output = staging.create("1-a/0", "t/f")
+    output.write(b"earlier")
+    held = output.finish()
+    commit, place = staging.container.commit, f"{storage.root}/t/f"
+
+    def late(*given: Any) -> bool:
+        staging.container.put(place, b"later")
+        return commit(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging.container, "commit", late)
+        with pytest.raises(RetriableError, match="while it was published"):
+            staging.publish(held, "t/f")
+        assert content(endpoint, tmp_path, "t/f") == b"later"
+        patch.undo()
+    staging.publish(held, "t/f")
+    assert content(endpoint, tmp_path, "t/f") == b"earlier"

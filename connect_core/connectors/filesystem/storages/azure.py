@@ -43,6 +43,7 @@ class AzureStorage(Storage):
     """
 
     requests_at_once = 8
+    replaces = True
     after_commit = frozenset({"leave", "mark", "delete"})
     definition = (
         ConfigDef()
@@ -206,16 +207,26 @@ class AzureStaging:
         return cast(BinaryIO, file)
 
     def publish(self, held: Held, final: str) -> None:
-        """Commit a file's blocks under its final name, unless that was done."""
+        """Commit a file's blocks under its final name, unless that was done.
+
+        What stands is looked at first, and only that is replaced: a driver that sleeps from then on replaces nothing,
+        and one that sleeps before finds that the ticket has been removed.
+        """
         place = placed(self.root, final)
-        if _is_same(self.container.status(place), held):
+        standing = self.container.status(place)
+        if _is_same(standing, held):
             return
         ticket = self.container.status(self.place(held))
-        if ticket is not None and self._commit(held, place):
+        if ticket is not None and self._commit(held, place, _etag(standing)):
             return
-        if _is_same(self.container.status(place), held):
+        found = self.container.status(place)
+        if _is_same(found, held):
             # Another driver that recovers the same interval was faster.
             return
+        if ticket is not None and _etag(found) != _etag(standing):
+            raise RetriableError(
+                f"{place} in container {self.container.name} was written or removed while it was published"
+            )
         raise ConnectError(
             f"{held['staged']} is missing in container {self.container.name}, folder {self.folder}, or is not what was "
             f"staged, yet the interval's manifest names it for {place} ({held['size']} bytes), so that it is not "
@@ -240,8 +251,8 @@ class AzureStaging:
             raise RetriableError(f"the blocks of {ticket} are gone before they were committed")
         return {**held, **md5}
 
-    def _commit(self, held: Held, place: str) -> bool:
-        """Return whether a file could be committed."""
+    def _commit(self, held: Held, place: str, over: str) -> bool:
+        """Return whether a file could be committed in place of what has this etag; empty: of nothing."""
         md5, ids = base64.b64decode(held["md5"]), held.get("blocks")
         if ids is None:
             digest = hashlib.md5(usedforsecurity=False)
@@ -250,13 +261,17 @@ class AzureStaging:
                 return False
         elif held["final"] != place:
             return False
-        return self.container.commit(place, ids, md5)
+        return self.container.commit(place, ids, md5, over)
 
 
 def _digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
     for piece in pieces:
         digest.update(piece)
         yield piece
+
+
+def _etag(status: Any) -> str:
+    return "" if status is None else str(status.etag)
 
 
 def _is_same(status: Any, held: Held) -> bool:

@@ -142,16 +142,22 @@ class AzureContainer:
                 blob.stage_block(ids[-1], piece, length=len(piece))
         return ids
 
-    def commit(self, name: str, ids: Sequence[str], md5: bytes) -> bool:
-        """Make a blob of blocks, in place of what is there: one step → false where they are not there any more."""
-        from azure.core.exceptions import HttpResponseError
+    def commit(self, name: str, ids: Sequence[str], md5: bytes, over: str | None = None) -> bool:
+        """Make a blob of blocks: one step → false where they are not there any more, or something else stands.
+
+        over: the etag of what it takes the place of, empty where nothing stands; ``None``: of anything.
+        """
+        from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError
         from azure.storage.blob import BlobBlock, ContentSettings
 
         settings = ContentSettings(content_type="application/octet-stream", content_md5=bytearray(md5))
         with self._calling():
             try:
                 blocks = [BlobBlock(one) for one in ids]
-                self._container.get_blob_client(name).commit_block_list(blocks, content_settings=settings)
+                blob = self._container.get_blob_client(name)
+                blob.commit_block_list(blocks, content_settings=settings, **_over(over))
+            except (ResourceExistsError, ResourceModifiedError):
+                return False
             except HttpResponseError as error:
                 if _code(error) == "InvalidBlockList":
                     return False
@@ -203,6 +209,16 @@ class AzureContainer:
             remedy = _REMEDIES.get(code, "see whether the account can be reached, and the worker may write there")
             reason = str(error).split("\n")[0][:400]
             raise RetriableError(f"Azure's container {self.name} fails: {code}: {reason}; {remedy}") from error
+
+
+def _over(etag: str | None) -> dict[str, Any]:
+    from azure.core import MatchConditions
+
+    if etag is None:
+        return {}
+    if not etag:
+        return {"match_condition": MatchConditions.IfMissing}
+    return {"etag": etag, "match_condition": MatchConditions.IfNotModified}
 
 
 @contextmanager

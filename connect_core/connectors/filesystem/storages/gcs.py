@@ -43,6 +43,7 @@ class GcsStorage(Storage):
     """
 
     requests_at_once = 8
+    replaces = True
     after_commit = frozenset({"leave", "mark", "delete"})
     definition = (
         ConfigDef()
@@ -212,19 +213,30 @@ class GcsStaging:
         return cast(BinaryIO, blob.open("rb", chunk_size=CHUNK))
 
     def publish(self, held: Held, final: str) -> None:
-        """Copy an object to its final name, unless that was done."""
+        """Copy an object to its final name, unless that was done.
+
+        What stands is looked at first, and only that is replaced: a driver that sleeps from then on replaces nothing,
+        and one that sleeps before finds that what was staged has been removed.
+        """
         place = placed(self.root, final)
-        if _is_same(self.bucket.status(place), held):
+        standing = self.bucket.status(place)
+        if _is_same(standing, held):
             return
         staged = self.bucket.status(placed(self.folder, held["staged"]))
-        if staged is None or staged.generation != held["generation"] or not _is_same(staged, held):
-            what = "is missing" if staged is None else "is not what was staged"
-            raise ConnectError(
-                f"{held['staged']} {what} in gs://{self.bucket.name}/{self.folder}, yet the interval's manifest names "
-                f"it for {place} ({held['size']} bytes), so that nothing is published; restore the object, or delete "
-                "the manifest to have the interval exported again"
-            )
-        self.bucket.copy(staged, place)
+        is_staged = staged is not None and staged.generation == held["generation"] and _is_same(staged, held)
+        if is_staged and self.bucket.copy(staged, place, 0 if standing is None else standing.generation):
+            return
+        if _is_same(self.bucket.status(place), held):
+            # Another driver that recovers the same interval was faster.
+            return
+        if is_staged:
+            raise RetriableError(f"{place} in gs://{self.bucket.name} was written or removed while it was published")
+        what = "is missing" if staged is None else "is not what was staged"
+        raise ConnectError(
+            f"{held['staged']} {what} in gs://{self.bucket.name}/{self.folder}, yet the interval's manifest names "
+            f"it for {place} ({held['size']} bytes), so that nothing is published; restore the object, or delete "
+            "the manifest to have the interval exported again"
+        )
 
     def _upload(self, name: str, content: Content, final: str) -> Held:
         place, digest = placed(self.folder, name), hashlib.md5(usedforsecurity=False)

@@ -134,16 +134,23 @@ class GcsBucket:
         with self._calling():
             return self._bucket.get_blob(name, **self._limits())
 
-    def copy(self, blob: storage.Blob, name: str) -> None:
-        """Copy this very generation of an object within the bucket, in the store. Raises google's NotFound."""
+    def copy(self, blob: storage.Blob, name: str, over: int) -> bool:
+        """Copy this very generation of an object within the bucket, in the store → false where one of both is another.
+
+        over: the generation of what it takes the place of, 0 where nothing stands.
+        """
+        from google.api_core.exceptions import NotFound, PreconditionFailed
+
         token, target = None, self._bucket.blob(name)
-        generation = blob.generation
+        conditions = {"if_source_generation_match": blob.generation, "if_generation_match": over}
         with self._calling():
             while True:
-                limits = self._limits()
-                token, _, _ = target.rewrite(blob, token=token, if_source_generation_match=generation, **limits)
+                try:
+                    token, _, _ = target.rewrite(blob, token=token, **conditions, **self._limits())
+                except (NotFound, PreconditionFailed):
+                    return False
                 if token is None:
-                    return
+                    return True
 
     def names(self, prefix: str) -> list[str]:
         """Return what stands behind a prefix, up to the next slash."""

@@ -53,6 +53,7 @@ class HdfsStorage(Storage):
         )
     )
     after_commit = frozenset({"leave", "mark", "move", "delete"})
+    replaces = True
     control: ControlStore
 
     def __init__(self, client: HdfsClient, root: Path) -> None:

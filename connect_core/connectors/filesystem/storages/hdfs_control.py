@@ -64,9 +64,10 @@ class HdfsControlStore:
         """Remove a file, if it is there."""
         self._client.remove(str(place))
 
-    def remove_tree(self, place: Path) -> None:
+    def remove_tree(self, place: Path) -> bool:
         """Remove a folder, with the files that are open in it."""
         self._client.remove(str(place), recursive=True)
+        return True
 
     def _write(self, place: str, content: Mapping[str, Any]) -> None:
         file = self._client.create(place)

@@ -65,9 +65,10 @@ class ObjectControlStore:
         """Remove an object, if it is there."""
         self._objects.remove(object_name(place))
 
-    def remove_tree(self, place: Path) -> None:
+    def remove_tree(self, place: Path) -> bool:
         """Remove the objects below a prefix."""
         self._objects.remove_all(f"{object_name(place)}/")
+        return True
 
 
 def object_name(place: Path) -> str:

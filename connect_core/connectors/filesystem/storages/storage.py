@@ -103,8 +103,8 @@ class Storage(ABC):
     after_commit: frozenset[str] = frozenset({"leave"})
     """What its ``open_source`` can do with files that were read."""
     replaces: ClassVar[bool] = False
-    """Whether a backfill's files can take the place of earlier ones: ``published`` tells sizes, and what was staged is
-    used up, so that a driver that was thought dead cannot put an earlier file in the place of a later one."""
+    """Whether a backfill's files can take the place of earlier ones: ``published`` tells sizes, and once the folder
+    of ``staging`` is removed ``publish`` puts nothing in place of a later file, wherever it slept before."""
     control: ControlStore
     """Where manifests, epochs and owners are kept: a store with a conditional create."""
     requests_at_once = 1

@@ -55,13 +55,15 @@ class S3ControlStore:
         """Remove an object, if it is there."""
         self.bucket.delete([place.as_posix()])
 
-    def remove_tree(self, place: Path) -> None:
+    def remove_tree(self, place: Path) -> bool:
         """Abort the uploads begun for a staging folder and remove its objects.
 
         Where an upload cannot be told yet from one that is just being begun, all stays until it can.
         """
-        if Uploads(self.bucket, place).clear():
+        is_clear = Uploads(self.bucket, place).clear()
+        if is_clear:
             self.bucket.delete(list(self.bucket.keys(f"{place.as_posix()}/")))
+        return is_clear
 
     def try_condition(self) -> None:
         """Create an object twice, once a process. Raises ConfigError where the store lets that happen.

@@ -63,6 +63,7 @@ class S3Storage(Storage):
 
     definition = CONFIG
     requests_at_once = 8
+    replaces = True
     after_commit = frozenset({"leave", "mark", "delete"})
 
     def __init__(self, bucket: Bucket, root: Path) -> None:
