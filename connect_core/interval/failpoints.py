@@ -48,6 +48,7 @@ POINT_OF: Mapping[type[fx.Effect[Any]], str] = MappingProxyType(
         fx.RestartInterval: "K1",
         fx.RecordAttempt: "K5",
         fx.CommitTarget: "K6",
+        fx.ReplaceTarget: "K6",
         fx.AbandonTarget: "K6",
         fx.WriteOffsets: "K6",
         fx.CommitInterval: "K7",

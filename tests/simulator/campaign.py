@@ -109,6 +109,7 @@ def traits_of(seed: int, kind: str) -> Traits:
         "target": "lines" if kind == "files" and seed % _LINES == 5 else "model",
         "reset": "latest" if kind != "source" and seed % 4 == 1 else "earliest",
         "has_moves": kind in _MOVED and seed % 3 == 2,
+        "has_backfills": kind == "files" and seed % 3 == 1 and seed % _LINES != 5,
         "is_held_back": kind != "source" and seed % 4 == 3,
     }
 

@@ -27,6 +27,7 @@ from connect_core.kafka.clients import destroy, init_transactions
 from connect_core.kafka.ids import control_id, transactional_id
 from connect_core.kafka.marker_records import CONTROL_TASK, Marker, MarkerStamp
 from connect_core.plan.run import Run
+from tests.simulator.backfills import ReplacedFiles, time_bounds
 from tests.simulator.broker import OFFSETS, Broker, Topic
 from tests.simulator.compared_metadata import ComparedMetadata
 from tests.simulator.database import DatabaseTarget
@@ -68,6 +69,8 @@ class History:
     """Which target has files: one of ``TARGETS``."""
     has_moves: bool = False
     """Whether the configuration names another target now and then."""
+    has_backfills: bool = False
+    """Whether past hours are exported again; the target is then one whose files can be replaced."""
     is_held_back: bool = False
     """Whether drivers leave alone what is HELD, until a person has acted."""
     is_begun: bool = False
@@ -154,7 +157,10 @@ class History:
             fx.FenceTarget: self._fence_target,
             fx.ReadLastInterval: lambda effect: self.home().last_interval() if self.kind == "files" else None,
             fx.ReadTargetMarker: self._read_marker,
+            fx.ReadTimeBounds: lambda effect: time_bounds(effect, self.ends()),
+            fx.ReadStanding: lambda effect: self.home().standing(effect.ranges),
             fx.CommitTarget: lambda effect: self.committer().commit(effect.key, effect.staged),
+            fx.ReplaceTarget: lambda effect: self.home().replace(effect.key, effect.staged, effect.backfill),
             fx.PublishTarget: lambda effect: self.committer(effect.config).publish(effect.key, effect.marker),
             fx.AbandonTarget: self._abandon_target,
             fx.SweepTarget: lambda effect: self.committer(effect.config).sweep(effect.keep),
@@ -170,7 +176,10 @@ class History:
         """Return the files a configuration names."""
         path = (self.config if config is None else config).get(PATH, "")
         if path not in self.homes:
-            self.homes[path] = TARGETS[self.target](self.deliver)
+            make = TARGETS[self.target]
+            self.homes[path] = (
+                ReplacedFiles(self.deliver, fill=self.truth.fill) if self.has_backfills else make(self.deliver)
+            )
         return self.homes[path]
 
     def upper(self) -> dict[str, dict[str, int]] | None:
@@ -239,7 +248,7 @@ class History:
         """I6: what SQL calls committed is in the target."""
         if self.kind == "files" and self._is_aborted(row):
             raise Violation(f"I6 interval {row.key.sequence} is committed in SQL, its manifest is an abort mark")
-        for part in row.ranges:
+        for part in () if row.is_backfill else row.ranges:
             reached = self.truth.position.get(part.topic_partition)
             if part.start < part.end and (reached is None or reached < part.end):
                 raise Violation(f"I6 {part} is committed in SQL, the target is at {reached}")

@@ -255,7 +255,7 @@ class Metadata:
             sequence=row.key.sequence,
             assignment=row.assignment,
             tasks_ever=max(self.state.tasks_ever, row.tasks),
-            topic_ids={**self.state.topic_ids, **{part.topic: part.topic_id for part in row.ranges}},
+            topic_ids={**self.state.topic_ids, **({} if row.is_backfill else _ids(row))},
         )
 
     def _find(self, key: IntervalKey) -> int:
@@ -298,7 +298,7 @@ class Metadata:
         )
 
     def _time_before(self, effect: fx.LoadTimeBefore) -> datetime | None:
-        done = (row for row in self.rows if row.state is IntervalState.COMMITTED)
+        done = (row for row in self.rows if row.state is IntervalState.COMMITTED and not row.is_backfill)
         times = (row.bound_time for row in done if row.key.incarnation == effect.incarnation)
         return max((time for time in times if time is not None and time < effect.before), default=None)
 
@@ -316,7 +316,7 @@ class Metadata:
 
     def _end_unfinished(self, moved: Any) -> None:
         for row in [row for row in self.rows if not row.state.is_final]:
-            if self.type is ConnectorType.SINK:
+            if self.type is ConnectorType.SINK and not row.is_backfill:
                 starts = sink_offsets({part.topic_partition: part.start for part in row.ranges})
                 for key, start in starts.items():
                     if key not in moved and start is not None:
@@ -361,7 +361,8 @@ class Metadata:
             return
         row = self._check_open(effect.key)
         self._keep(effect.key, effect.results)
-        self._move({**(effect.source_offsets or {}), **sink_offsets(effect.positions or {})})
+        if not row.is_backfill:
+            self._move({**(effect.source_offsets or {}), **sink_offsets(effect.positions or {})})
         ranges = row.ranges
         if effect.positions is not None:
             ranges = tuple(_cut(part, effect.positions) for part in ranges)
@@ -407,6 +408,10 @@ class Metadata:
         known = set() if self.type is ConnectorType.SOURCE else set(self.offsets) - set(touched)
         topics = {part.topic for part in sink_positions({key: self.offsets[key] for key in known})}
         return {topic: identity for topic, identity in self.state.topic_ids.items() if topic in topics}
+
+
+def _ids(row: IntervalRow) -> dict[str, str]:
+    return {part.topic: part.topic_id for part in row.ranges}
 
 
 def _bare(result: TaskResult) -> TaskResult:

@@ -6,9 +6,23 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any
 
+from connect_core.commit import backfill as replacing
 from connect_core.commit import interval as committing
-from connect_core.plan import abandon, bounds, ending, fence, interval, recovery, restart, settle, sink, source
+from connect_core.plan import (
+    abandon,
+    backfill,
+    bounds,
+    ending,
+    fence,
+    interval,
+    recovery,
+    restart,
+    settle,
+    sink,
+    source,
+)
 from tests.simulator.chances import Plot
 from tests.simulator.scenario import Traits
 from tests.simulator.wrong import Patch
@@ -47,6 +61,8 @@ def _shape(function: FunctionType) -> tuple[object, ...]:
     code = function.__code__
     return code.co_code, repr(code.co_consts), code.co_names
 
+
+_AGAIN: Mapping[str, Any] = {"traits": {"has_backfills": True}}
 
 MISSING: Mapping[str, Check] = MappingProxyType(
     {
@@ -130,6 +146,22 @@ MISSING: Mapping[str, Check] = MappingProxyType(
             "if marker.aborted:",
             "if False:",
             plot=(("K2", "crash"), ("K6", "delay"), ("K5", "arrive late")),
+        ),
+        # backfill
+        "a backfill ends at the live position": Check(
+            "files", backfill, "min(positions[part], end.stable), end.topic_id)", "end.stable, end.topic_id)", **_AGAIN
+        ),
+        "a backfill's interval never runs again": Check(
+            "files", recovery, "if row.is_backfill:", "if False:", **_AGAIN
+        ),
+        "a backfill leaves a recreated topic alone": Check(
+            "files", backfill, "if recreated is not None:", "if False:", **_AGAIN
+        ),
+        "an abort mark is respected by a backfill": Check(
+            "files", replacing, "if marker.moves or not proves_commit(marker, row.ranges):", "if False:", **_AGAIN
+        ),
+        "what an earlier configuration has exported again is made once more": Check(
+            "files", backfill, "exported.config_version == run.state.config_version and ", "", **_AGAIN
         ),
         # abandon
         "an overtaken wish is refused": Check(
@@ -224,6 +256,16 @@ UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
             abandon,
             "for _ in range(_TRIES - 1):",
             "without, the operator is told an error and asks again",
+        ),
+        "a backfill lets a live interval be finished first": (
+            backfill,
+            "if not unfinished.is_backfill:",
+            "SQL refuses an interval beside an unfinished one: tests/recovery/test_backfill.py",
+        ),
+        "a backfill lets a live run follow a target that is ahead": (
+            backfill,
+            "if marker is not None:",
+            "only where the metadata were restored: tests/recovery/test_backfill.py",
         ),
         "a consumer group is forgotten": (
             abandon,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from connect_core.api.sink import PartitionRange, Staged
@@ -37,16 +38,28 @@ from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
 from connect_core.kafka.markers import check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
 from connect_core.plan.abandon import OffsetWish, abandon
-from connect_core.plan.interval import plan_interval
+from connect_core.plan.interval import Planned, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, end_run
 from connect_core.task.tolerance import class_name
+from tests.simulator.backfills import check_finished, hour
 from tests.simulator.broker import DATA, OFFSETS
 from tests.simulator.history import FILES, OFFSETS_TOPIC, PARTS, PATH, History, record
 from tests.simulator.metadata import NAME
 from tests.simulator.targets import answered
 from tests.simulator.truth import Violation
 
-__all__ = ["Fault", "Process", "arriving", "check_end", "driver", "has_drained", "operator", "sweeper", "task_attempt"]
+__all__ = [
+    "Fault",
+    "Process",
+    "arriving",
+    "backfiller",
+    "check_end",
+    "driver",
+    "has_drained",
+    "operator",
+    "sweeper",
+    "task_attempt",
+]
 
 Fault = str | None
 Running = Generator[Any, Fault, Any]
@@ -54,10 +67,11 @@ Running = Generator[Any, Fault, Any]
 
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds,
-          fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval, fx.LoadTimeBefore, fx.ReadTimeBounds)  # fmt: skip
+          fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval, fx.LoadTimeBefore, fx.ReadTimeBounds,
+          fx.ReadStanding)  # fmt: skip
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
-    *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.PublishTarget, fx.WriteOffsets)),
+    *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.ReplaceTarget, fx.PublishTarget, fx.WriteOffsets)),
     *(fx.RaiseEpoch, fx.RaiseIncarnation, fx.RecordAssignment, fx.RecordLosses, fx.RecordFuture, fx.RepairOffsets),
 )
 """What may be carried out long after whoever asked has given up."""
@@ -84,7 +98,7 @@ class Process:
             "name",
             "parent",
         ),
-        *("paused_at", "plan", "point", "result", "wait", "written"),
+        *("ends", "paused_at", "plan", "point", "positions", "result", "wait", "written"),
     )
 
     def __init__(self, name: str, gen: Running, parent: Process | None = None, plan: TaskPlan | None = None) -> None:
@@ -100,6 +114,9 @@ class Process:
         self.aim: TargetState | None = None
         """What a plan saw the connector was to be, when it began."""
         self.assigned = 0
+        self.positions: Mapping[Any, int] = {}
+        self.ends: Mapping[Any, Any] = {}
+        """What its last plan has read of them."""
 
 
 def performing(history: History, process: Process, steps: Steps[Any], delayed: list[Callable[[], Any]]) -> Running:
@@ -161,7 +178,17 @@ def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
             process.assigned = effect.config_version
         case fx.InsertInterval():
             _check_begin(process, effect.row)
+    _note_places(process, effect, answer)
     _note_fence(history, process, effect)
+
+
+def _note_places(process: Process, effect: Any, answer: Any) -> None:
+    """Remember what a plan has read, by which it bounds the next interval."""
+    match effect:
+        case fx.LoadOffsets():
+            process.positions = answer
+        case fx.ReadPartitionEnds():
+            process.ends = answer
 
 
 def _note_fence(history: History, process: Process, effect: Any) -> None:
@@ -191,11 +218,26 @@ def driver(world: Any, name: str) -> Running:
         yield from _drive(world, name)
 
 
-def _drive(world: Any, name: str) -> Running:
-    """Work the connector off; tasks are processes of their own."""
+def backfiller(world: Any, number: int) -> Running:
+    """Export an hour again, as a run of Airflow's backfill does."""
+    yield from _drive(world, world.current.name, number)
+
+
+def _note_end(world: Any, process: Process, planned: Planned) -> None:
+    """Note how a backfill's run ends, and look at what it says that it has done."""
+    if planned.refusal is not None:
+        world.note(f"{process.name}: refused: {planned.refusal}")
+    elif planned.run.since is not None:
+        world.note(f"{process.name}: all since {planned.run.since} stands")
+        check_finished(world.history.home(), planned.run, process.positions, process.ends)
+
+
+def _drive(world: Any, name: str, number: int | None = None) -> Running:
+    """Work the connector off, or an hour of it again; tasks are processes of their own."""
     history: History = world.history
     process: Process = world.current
-    run = history.run(name)
+    times = {} if number is None else {"since": hour(number), "bound_time": hour(number + 1)}
+    run = replace(history.run(name), **times)
     try:
         state = yield from performing(history, process, begin_run(NAME, name, 20.0), world.delayed)
         if state is None:
@@ -206,6 +248,7 @@ def _drive(world: Any, name: str) -> Running:
             planned = yield from performing(history, process, plan_interval(run), world.delayed)
             run = planned.run
             if planned.plan is None:
+                _note_end(world, process, planned)
                 break
             committed = yield from _interval(world, process, run, planned.plan)
             if committed is Committed.FAILED or world.is_through():

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from tests.simulator.backfills import HOURS
 from tests.simulator.chances import Chances, Decisions, Plot, Plotted, Tape
 from tests.simulator.history import History
-from tests.simulator.processes import arriving, driver, operator, sweeper
+from tests.simulator.processes import arriving, backfiller, driver, operator, sweeper
 from tests.simulator.schedule import Schedule
 
 __all__ = ["OPERATIONS", "Traits", "plotted", "scenario", "seeded", "taped"]
 
 OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter all", "reset", "delete", "delete all")
 _MOVES = ("move", "move", "move")
+_BESIDE_BACKFILLS = ("pause", "tasks", "configure", "configure", "configure", "alter", "reset", "delete", "delete all")
 Choice = TypeVar("Choice")
 
 
@@ -34,12 +36,20 @@ def scenario(kind: str, decisions: Decisions, traits: Traits = MappingProxyType(
     schedule.add("one", driver)
     schedule.add("arrive", arriving)
     for number in range(choose((3, 4, 5))):
-        schedule.add(f"op-{number}", operator, choose((*OPERATIONS, *_MOVES) if history.has_moves else OPERATIONS))
+        for again in range(3 if history.has_backfills else 0):
+            schedule.add(f"again-{number}-{again}", backfiller, choose(HOURS))
+        schedule.add(f"op-{number}", operator, choose(_operations(history)))
         schedule.add(f"next-{number}", driver)
         schedule.add(f"arrive-{number}", arriving)
     if kind == "files":
         schedule.add("sweeper", sweeper)
     return schedule
+
+
+def _operations(history: History) -> Sequence[str]:
+    if history.has_backfills:
+        return _BESIDE_BACKFILLS
+    return (*OPERATIONS, *_MOVES) if history.has_moves else OPERATIONS
 
 
 def seeded(seed: int, kind: str, traits: Traits = MappingProxyType({})) -> Schedule:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.interval.values import TargetState, TaskPlan
+from tests.simulator.backfills import HOURS
 from tests.simulator.chances import AROUND, DISASTERS, MESSAGES, METADATA_LOST, METADATA_RESTORED, PLOTTED, Decisions
 from tests.simulator.history import History
-from tests.simulator.processes import Process, check_end, driver, has_drained, operator, task_attempt
+from tests.simulator.processes import Process, backfiller, check_end, driver, has_drained, operator, task_attempt
 
 __all__ = ["Schedule"]
 
@@ -42,9 +43,9 @@ class Schedule:
         self.history.is_live = self._is_live
         self.history.database.delayed = self.delayed
 
-    def add(self, name: str, kind: Callable[[Any, str], Any], argument: str | None = None) -> Process:
+    def add(self, name: str, kind: Callable[[Any, Any], Any], argument: Any = None) -> Process:
         """Add a process that begins when it is its turn."""
-        process = Process(name, kind(self, argument or name))
+        process = Process(name, kind(self, name if argument is None else argument))
         self.processes.append(process)
         return process
 
@@ -233,6 +234,14 @@ class Schedule:
             history.sql.configure()
         if history.has_lost_offsets:
             self.add("final-operator", operator, "alter all")
+        self._drain_all()
+        history.broker.expire()
+        for number in sorted({*HOURS} if history.has_backfills else ()):
+            self._exhaust(self.add(f"final-again-{number}", backfiller, number))
+        check_end(history)
+
+    def _drain_all(self) -> None:
+        history = self.history
         if history.reset == "latest":
             # What arrives from here on is to be read, wherever reading began.
             self._drain(_FINAL_RUNS)
@@ -242,12 +251,12 @@ class Schedule:
             self._drain(attempt)
             if has_drained(history):
                 break
-        history.broker.expire()
-        check_end(history)
 
     def _drain(self, attempt: int) -> None:
-        self.add(f"final-{attempt}", driver)
-        process: Process | None = None
+        self._exhaust(self.add(f"final-{attempt}", driver))
+
+    def _exhaust(self, process: Process | None) -> None:
+        """Run to the end of a process, and of all that it starts."""
         limit = self.steps + 2000
         while self.steps < limit and (process := self._next(process)) is not None:
             self._send(process, None)

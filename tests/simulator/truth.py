@@ -42,6 +42,8 @@ class Truth:
     delivered: int = 0
     events: list[tuple[Place, int, int | None, str]] = field(default_factory=list)
     """All that became visible, in order: place, start, end, topic; an operator's move ends at ``None``."""
+    filled: set[tuple[Place, int, int | None, str]] = field(default_factory=set)
+    """Events of backfills: what they showed for the first time."""
 
     def deliver(self, place: Place, start: int, end: int, epoch: int, identity: str = "") -> None:
         """Note that records [start, end) became visible."""
@@ -65,6 +67,21 @@ class Truth:
             self._check_order(place, known, start, end)
         self.position[place] = end
         self.identity[place], self.heard[place] = identity, len(self.losses)
+
+    def fill(self, place: Place, start: int, end: int, identity: str) -> None:
+        """Note that a backfill showed records: again, under the very name that has them, or for the first time."""
+        one = place, start, end, identity
+        if start == end or one in self.events:
+            return
+        for other, first, last, topic in self.events:
+            if last is not None and (other, topic) == (place, identity) and first < end and start < last:
+                raise Violation(f"I15 a backfill shows {place} [{start}, {end}) beside [{first}, {last})")
+        # Without a position reading begins where the partition was first looked at.
+        known = self.position.get(place, max(self.first.get(place, {0})))
+        if end > known:
+            raise Violation(f"I15 a backfill shows {place} [{start}, {end}), the live export is at {known}")
+        self.events.append(one)
+        self.filled.add(one)
 
     def _repeat(self, place: Place, known: int | None, start: int, end: int) -> None:
         """Note a put that may repeat: it proves nothing beyond what it joins on to."""
@@ -147,20 +164,26 @@ class Truth:
     def verify(self) -> None:
         """Go through the whole history once more, offset by offset: I1 and I2 without trust in positions."""
         seen: dict[tuple[Place, str], set[int]] = {}
+        filled: dict[tuple[Place, str], set[int]] = {}
         for place, start, end, identity in self.events:
             if end is None:
                 for other in [key for key in seen if key[0] == place]:
                     self._check_whole(place, seen.pop(other))
+                for other in [key for key in filled if key[0] == place]:
+                    del filled[other]
                 continue
-            offsets = seen.setdefault((place, identity), set())
-            again = offsets.intersection(range(start, end))
+            offsets, others = seen.setdefault((place, identity), set()), filled.setdefault((place, identity), set())
+            again = (offsets | others).intersection(range(start, end))
             if again and not self.repeats:
                 raise Violation(f"I2 offsets {sorted(again)} of {place} are in the target twice")
-            offsets.update(range(start, end))
+            # Before the first live interval a backfill shows one hour, and not the next: that is no loss.
+            (others if (place, start, end, identity) in self.filled else offsets).update(range(start, end))
         for (place, _), offsets in seen.items():
             self._check_whole(place, offsets)
 
     def _check_whole(self, place: Place, offsets: set[int]) -> None:
+        if not offsets:
+            return
         lost = set(range(min(offsets), max(offsets))) - offsets
         recorded = {offset for loss in self.losses if loss.partition == place for offset in range(loss.start, loss.end)}
         if lost - recorded and not self.repeats:
