@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -79,13 +81,29 @@ def inodes(home: Path) -> dict[Path, int]:
     return {place: place.stat().st_ino for place in home.rglob("*.parquet")}
 
 
-def backfill(deployment: Deployment, first: datetime, last: datetime) -> list[str]:
-    """Have Airflow carry out the runs of a range of times, all of them anew → how each ended."""
-    dag_id = dag_id_of(NAME)
+def by_api(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:
+    """Ask for a backfill as Airflow's page does."""
     asked = {"from_date": first.isoformat(), "to_date": last.isoformat(), "reprocess_behavior": "completed"}
-    call = deployment.airflow.call
-    made = call("POST", "/backfills", json={"dag_id": dag_id, "max_active_runs": 2, **asked})
-    eventually(lambda: call("GET", f"/backfills/{made['id']}"), lambda one: one["completed_at"] is not None, 180)
+    deployment.airflow.call("POST", "/backfills", json={"dag_id": dag_id, "max_active_runs": 2, **asked})
+
+
+def by_command(deployment: Deployment, dag_id: str, first: datetime, last: datetime) -> None:
+    """Ask for a backfill by ``airflow backfill create``."""
+    asked = {"dag-id": dag_id, "from-date": first.isoformat(), "to-date": last.isoformat(), "max-active-runs": "2"}
+    options = [
+        text for key, value in {**asked, "reprocess-behavior": "completed"}.items() for text in (f"--{key}", value)
+    ]
+    command = [sys.executable, "-m", "airflow", "backfill", "create", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def backfill(deployment: Deployment, first: datetime, last: datetime, ask: Callable[..., None] = by_api) -> list[str]:
+    """Have Airflow carry out the runs of a range of times, all of them anew → how each ended."""
+    dag_id, call = dag_id_of(NAME), deployment.airflow.call
+    ask(deployment, dag_id, first, last)
+    newest = f"/backfills?dag_id={dag_id}&order_by=-id&limit=1"
+    eventually(lambda: call("GET", newest)["backfills"][0], lambda one: one["completed_at"] is not None, 180)
     runs = call("GET", f"/dags/{dag_id}/dagRuns?run_type=backfill&order_by=-run_after&limit=2")["dag_runs"]
     assert {run["state"] for run in runs} == {"success"}, runs
     places = [f"/dags/{dag_id}/dagRuns/{quote(run['dag_run_id'], safe='')}/taskInstances/run" for run in runs]
@@ -147,7 +165,7 @@ def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Pat
     assert sum(one["rows"] for one in told[2:]) == 9, "the files hold the records that the events tell"
 
     standing = inodes(home)
-    assert backfill(deployment, full - timedelta(hours=1), full) == ["idle", "idle"]
+    assert backfill(deployment, full - timedelta(hours=1), full, by_command) == ["idle", "idle"]
     assert inodes(home) == standing
     assert len(counted(deployment)) == 4
     assert verify(deployment.herder, NAME).differences == [], "markers, files and history agree"
