@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WHOLE_STACK = (
     "tests/dag/test_airflow.py",
-    "tests/faces/",
+    "tests/deployments/",
     "tests/integration/test_burst.py",
     "tests/integration/test_hourly_export.py",
     "tests/integration/test_main_job.py",
@@ -29,7 +29,7 @@ WHOLE_STACK = (
     "tests/packaging/test_wheel.py",
 )
 """What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
-PATIENCE_MS = 60_000
+TIMEOUT_MS = 60_000
 
 # Properties take as long as a busy machine needs.
 settings.register_profile("connect", deadline=None)
@@ -92,7 +92,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import expect, sync_playwright
 
     program = chromium()
-    expect.set_options(timeout=PATIENCE_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
             executable_path=program.path, env=program.environment(), args=["--no-sandbox"]

@@ -40,4 +40,4 @@ def make_app() -> Any:
         return Herder(database, settings, scheduler, rewrite_offsets, providers, actor, ends)
 
     links = Links(dag_id_of, "", os.environ.get("CONNECT_SPARK_UI"))
-    return create_app(herder, AirflowAccess(), replace(rest_options(settings), face="airflow", links=links))
+    return create_app(herder, AirflowAccess(), replace(rest_options(settings), deployment="airflow", links=links))

@@ -102,7 +102,7 @@ def _serve(opened: StandaloneWorker) -> RestServer | None:
     closed = closed_topics(opened.settings, opened.database)
     ends = TopicEnds(KafkaAdmin(KafkaClients(opened.settings.resolved), closed))
     Observer(opened.database, ends).start()
-    options = replace(rest_options(opened.settings), face="standalone")
+    options = replace(rest_options(opened.settings), deployment="standalone")
     app = create_app(partial(herder_of, opened, ends=ends), authorizer, options)
     try:
         return serve_in_thread(app, opened.settings.listeners[0])

@@ -122,7 +122,7 @@ class TaskHeartbeat:
         tail = StatusTail(self.clients, self.topic)
         try:
             tail.open()
-            with PlainWriter(self.clients.of_worker(), self.topic, patience_seconds=self.seconds) as writer:
+            with PlainWriter(self.clients.of_worker(), self.topic, timeout_seconds=self.seconds) as writer:
                 self._talk(tail, writer)
         except ConnectError as failure:
             _log.warning("No more heartbeats of task %s-%d: %s", self.plan.key.connector, self.plan.task, failure)

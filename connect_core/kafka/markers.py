@@ -104,13 +104,13 @@ def newer_epoch(view: MarkerView, mine: int) -> StaleEpochError:
 class OffsetsTopic:
     """The compacted topic of source offsets (``offset.storage.topic``).
 
-    ``patience_seconds``: how long a read waits for the last stable offset, held
+    ``timeout_seconds``: how long a read waits for the last stable offset, held
     back by open transactions, to reach the high watermark.
     """
 
     clients: KafkaClients
     name: str
-    patience_seconds: float = 90.0
+    timeout_seconds: float = 90.0
 
     def read(self, connector: str, position: TopicPosition | None = None) -> MarkerView:
         """Read committed records from ``position`` to the high watermark of this moment.
@@ -180,7 +180,7 @@ class OffsetsTopic:
         consumer = self.clients.consumer({"auto.offset.reset": "earliest", "error_cb": errors.note})
         try:
             consumer.assign([KafkaPartition(self.name, number, starts[number]) for number in waiting])
-            deadline = time.monotonic() + self.patience_seconds
+            deadline = time.monotonic() + self.timeout_seconds
             while waiting:
                 with collection_paused():
                     messages = consumer.consume(_AT_ONCE, _SLICE)
@@ -191,7 +191,7 @@ class OffsetsTopic:
                 yield from messages
                 waiting -= self._reached(consumer, waiting, ends)
                 if messages:
-                    deadline = time.monotonic() + self.patience_seconds
+                    deadline = time.monotonic() + self.timeout_seconds
                 elif time.monotonic() > deadline:
                     raise self._blocked(consumer, waiting, ends, errors)
         finally:
@@ -208,6 +208,6 @@ class OffsetsTopic:
         blocker = describe_blocker(self.clients, TopicPartition(self.name, number), ends[number])
         trouble = f"; last trouble: {errors.last}" if errors.last else ""
         return RetriableError(
-            f"{self.name}-{number} could not be read to its end {ends[number]} in {self.patience_seconds:g} s:"
+            f"{self.name}-{number} could not be read to its end {ends[number]} in {self.timeout_seconds:g} s:"
             f" {blocker}{trouble}. It ends by itself at its transaction.timeout.ms; kafka-transactions.sh can abort it"
         )

@@ -20,9 +20,9 @@ __all__ = ["PlainWriter"]
 class PlainWriter:
     """An idempotent producer without transactions; what ``flush`` has passed is in Kafka."""
 
-    def __init__(self, clients: KafkaClients, topic: str, patience_seconds: float = 60.0) -> None:
+    def __init__(self, clients: KafkaClients, topic: str, timeout_seconds: float = 60.0) -> None:
         self._topic = topic
-        self._patience = patience_seconds
+        self._timeout_seconds = timeout_seconds
         self._servers = clients.bootstrap_servers
         self._errors = ClientErrors()
         self._reports = DeliveryReports()
@@ -36,7 +36,7 @@ class PlainWriter:
         Raise DataError for a record the client refuses, RetriableError when the
         brokers take nothing for long, or an earlier record's error.
         """
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._timeout_seconds
         row = (self._topic, value, key, -1, self._reports.note, None, timestamp or 0, headers)
         while True:
             try:
@@ -54,7 +54,7 @@ class PlainWriter:
 
     def flush(self) -> None:
         """Wait until every record is in Kafka; raises as ``produce``."""
-        waiting = self._producer.flush(self._patience)
+        waiting = self._producer.flush(self._timeout_seconds)
         self._reports.raise_failure(self._servers)
         if waiting:
             raise self._silence()
@@ -74,5 +74,5 @@ class PlainWriter:
     def _silence(self) -> RetriableError:
         return RetriableError(
             f"The brokers of bootstrap.servers={self._servers} took no record for {self._topic} for"
-            f" {self._patience:g} s; last trouble: {self._errors.last or 'none'}"
+            f" {self._timeout_seconds:g} s; last trouble: {self._errors.last or 'none'}"
         )

@@ -66,7 +66,7 @@ class RecordQueue:
     reports: DeliveryReports
     check: Callable[[], None]
     meaning: Callable[[str, KafkaError], ConnectError]
-    patience_seconds: float
+    timeout_seconds: float
     largest: int = field(default=0)
     """Bytes of the largest value put in from columns: reports are asked for few of these."""
 
@@ -136,7 +136,7 @@ class RecordQueue:
         refused(number, meaning)
 
     def _deadline(self) -> float:
-        return time.monotonic() + self.patience_seconds
+        return time.monotonic() + self.timeout_seconds
 
     def _make_room(self, deadline: float) -> None:
         if time.monotonic() >= deadline:

@@ -1,4 +1,4 @@
-"""Kafka Connect's REST API over the herder: one application, served in three faces."""
+"""Kafka Connect's REST API over the herder: one application, three deployments."""
 
 from connect_core.rest.app import RestOptions, create_app
 from connect_core.rest.auth import Authorizer, Caller, LoopbackAuthorizer, Method

@@ -27,7 +27,7 @@ HerderFactory = Callable[[str], Herder]
 
 @dataclass(frozen=True, slots=True)
 class RestOptions:
-    """What differs between the faces.
+    """What differs between the deployments.
 
     ``origins``: whose pages may call, beside our own, by ``methods``;
     ``headers``: put into every answer; ``has_admin``: whether ``/admin`` is served.
@@ -38,7 +38,7 @@ class RestOptions:
     methods: tuple[str, ...] = ()
     headers: tuple[HeaderRule, ...] = ()
     has_admin: bool = True
-    face: Literal["airflow", "rest", "standalone"] = "rest"
+    deployment: Literal["airflow", "rest", "standalone"] = "rest"
     links: Links = field(default_factory=Links)
 
 
@@ -57,7 +57,7 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     app.state.authorizer = authorizer
     app.state.refusals = Refusals(herder_factory)
     app.state.cluster_id = options.cluster_id
-    app.state.face = options.face
+    app.state.deployment = options.deployment
     app.state.links = options.links
     install_handlers(app)
     app.router.routes.extend(routes(has_admin=options.has_admin))

@@ -21,7 +21,7 @@ from connect_core.testing.contexts import MemoryConnectorContext
 __all__ = ["Lane", "Poll", "Position", "SourceEngine", "position_after"]
 
 _STOP_SECONDS = 10.0
-_PATIENCE_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 _BOUNDED_SECONDS = 2.0
 _EMPTY_POLLS = 2
 
@@ -126,7 +126,7 @@ class SourceEngine:
         idle = self.idle_seconds if context.upper_bounds is None else _BOUNDED_SECONDS
         last, empty = time.monotonic(), 0
         while not self._is_over(polls, context):
-            answer = poller.next(_PATIENCE_SECONDS)
+            answer = poller.next(_TIMEOUT_SECONDS)
             if answer is not None and answer.batch is not None:
                 records = answer.records or answer.batch.to_records()
                 polls.append(Poll(tuple(one for one in records if isinstance(one, SourceRecord)), answer.states))

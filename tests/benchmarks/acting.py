@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks.acting BASE BOOTSTRAP FOLDER [--header 'Name: value']``: how soon acts take effect.
 
-Against any running face of the API. Prints the seconds from POST to RUNNING of new
+Against any deployment of the API. Prints the seconds from POST to RUNNING of new
 connectors, and from pausing a sink that reads 2 million records to the end of its interval;
 then resumes it and compares every record. ``FOLDER`` must be open to the worker's file connectors.
 """
@@ -25,12 +25,12 @@ __all__ = ["main"]
 
 RECORDS, PARTITIONS, NEW = 2_000_000, 4, 5
 CHUNK = 50_000
-PATIENCE, PAUSE_GOAL = 600.0, 10.0
+TIMEOUT, PAUSE_GOAL = 600.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
-    """The API of one face."""
+class Api:
+    """One deployment of the API."""
 
     client: httpx.Client
 
@@ -59,13 +59,13 @@ def until(is_so: Callable[[], bool]) -> float:
     """Wait until something is so → the seconds that took."""
     began = time.monotonic()
     while not is_so():
-        if time.monotonic() - began > PATIENCE:
-            sys.exit(f"not after {PATIENCE:.0f} s")
+        if time.monotonic() - began > TIMEOUT:
+            sys.exit(f"not after {TIMEOUT:.0f} s")
         time.sleep(0.05)
     return time.monotonic() - began
 
 
-def time_to_running(face: Face, folder: Path) -> list[float]:
+def time_to_running(api: Api, folder: Path) -> list[float]:
     """Create sources one after the other → the seconds each took from POST to RUNNING, tasks included."""
     taken = []
     for _ in range(NEW):
@@ -73,40 +73,40 @@ def time_to_running(face: Face, folder: Path) -> list[float]:
         file = folder / f"{name}.txt"
         file.write_text("one\n")
         began = time.monotonic()
-        face.create(name, {"connector.class": "FileStreamSource", "topic": name, "file": str(file)})
-        until(lambda name=name: set(face.states(name)) == {"RUNNING"})  # type: ignore[misc]
+        api.create(name, {"connector.class": "FileStreamSource", "topic": name, "file": str(file)})
+        until(lambda name=name: set(api.states(name)) == {"RUNNING"})  # type: ignore[misc]
         taken.append(time.monotonic() - began)
-        face.call("DELETE", f"/connectors/{name}")
+        api.call("DELETE", f"/connectors/{name}")
     return taken
 
 
-def pause_while_reading(face: Face, topics: Topics, folder: Path) -> tuple[float, int, Counter[str]]:
+def pause_while_reading(api: Api, topics: Topics, folder: Path) -> tuple[float, int, Counter[str]]:
     """Pause amid 2 million records → seconds to the interval's end, records moved by then, and all in the end."""
     topic = topics.create(PARTITIONS)
     name, file = f"big-{topic}", folder / f"{topic}.txt"
     topics.write(topic, [b"%d" % number for number in range(CHUNK)], PARTITIONS)
     converter = "org.apache.kafka.connect.storage.StringConverter"
     sink = {"connector.class": "FileStreamSink", "topics": topic, "file": str(file), "tasks.max": str(PARTITIONS)}
-    face.create(name, {**sink, "key.converter": converter, "value.converter": converter})
+    api.create(name, {**sink, "key.converter": converter, "value.converter": converter})
     # Its first interval starts Spark.
-    until(lambda: moved_by(face, name) == CHUNK)
-    face.call("PUT", f"/connectors/{name}/pause")
+    until(lambda: moved_by(api, name) == CHUNK)
+    api.call("PUT", f"/connectors/{name}/pause")
     for start in range(CHUNK, RECORDS, CHUNK):
         topics.write(topic, [b"%d" % number for number in range(start, start + CHUNK)], PARTITIONS)
-    face.call("PUT", f"/connectors/{name}/resume")
+    api.call("PUT", f"/connectors/{name}/resume")
     staged = folder / f".connect-{file.name}" / "staged"
     until(lambda: any(one.stat().st_size for one in staged.rglob("*/*-2/*/*.lines")))
-    face.call("PUT", f"/connectors/{name}/pause")
-    seconds = until(lambda: face.intervals(name)[0]["state"] in ("COMMITTED", "ABANDONED"))
-    moved = moved_by(face, name)
-    face.call("PUT", f"/connectors/{name}/resume")
-    until(lambda: moved_by(face, name) >= RECORDS)
+    api.call("PUT", f"/connectors/{name}/pause")
+    seconds = until(lambda: api.intervals(name)[0]["state"] in ("COMMITTED", "ABANDONED"))
+    moved = moved_by(api, name)
+    api.call("PUT", f"/connectors/{name}/resume")
+    until(lambda: moved_by(api, name) >= RECORDS)
     return seconds, moved, Counter(lines(file))
 
 
-def moved_by(face: Face, name: str) -> int:
+def moved_by(api: Api, name: str) -> int:
     """Return how many records committed intervals have moved."""
-    return sum(one["counts"]["records"] for one in face.intervals(name) if one["state"] == "COMMITTED")
+    return sum(one["counts"]["records"] for one in api.intervals(name) if one["state"] == "COMMITTED")
 
 
 def lines(file: Path) -> Iterator[str]:
@@ -126,10 +126,10 @@ def main(arguments: list[str]) -> bool:
     key, _, value = given.header.partition(":")
     headers = {key: value.strip()} if key else {}
     with httpx.Client(base_url=given.base, headers=headers, timeout=60) as client:
-        face = Face(client)
-        taken = time_to_running(face, given.folder)
+        api = Api(client)
+        taken = time_to_running(api, given.folder)
         print("POST to RUNNING:", *(f"{one:.2f} s" for one in taken), flush=True)
-        seconds, moved, found = pause_while_reading(face, Topics(given.bootstrap), given.folder)
+        seconds, moved, found = pause_while_reading(api, Topics(given.bootstrap), given.folder)
     lost = RECORDS - len(found)
     repeated = found.total() - len(found)
     print(f"pause amid {RECORDS:,} records: {seconds:.1f} s (goal {PAUSE_GOAL:g}), {moved:,} moved by then;")

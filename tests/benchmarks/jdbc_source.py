@@ -54,7 +54,7 @@ INSERT INTO orders SELECT i, 'customer-' || i % 10007, round((random() * 1000)::
     (ARRAY['NEW', 'PAID', 'SHIPPED'])[i % 3 + 1], '123-45-' || lpad((i % 10000)::text, 4, '0'),
     to_timestamp(1700000000 + i) FROM generate_series(0, {last}) AS i;
 """
-_PATIENCE_SECONDS = 900.0
+_TIMEOUT_SECONDS = 900.0
 
 
 def fill(stack: Stack, rows: int) -> None:
@@ -135,8 +135,8 @@ def debezium(bootstrap: str, stack: Stack, rows: int, jars: Path, work: Path) ->
         body = running.connector.read_bytes()
         urllib.request.urlopen(urllib.request.Request(f"{running.url}/connectors", body, headers)).close()
         while committed(bootstrap, topic) < rows:
-            if time.monotonic() - began > _PATIENCE_SECONDS:
-                sys.exit(f"Debezium has not read the table after {_PATIENCE_SECONDS:.0f} s")
+            if time.monotonic() - began > _TIMEOUT_SECONDS:
+                sys.exit(f"Debezium has not read the table after {_TIMEOUT_SECONDS:.0f} s")
             time.sleep(0.1)
         seconds = time.monotonic() - began
     with superuser(stack) as client:

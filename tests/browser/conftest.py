@@ -15,7 +15,7 @@ from connect_core.rest import LoopbackAuthorizer, RestOptions, create_app, serve
 from connect_core.settings import Listener
 from connect_core.store import Database
 from tests.browser.worker import Worker, running_worker
-from tests.conftest import PATIENCE_MS
+from tests.conftest import TIMEOUT_MS
 from tests.herder.worlds import World, worker
 from tests.integration.topics import Topics
 from tests.store.databases import sqlite_template
@@ -27,7 +27,7 @@ __all__ = ["sqlite_template"]
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A profile of its own."""
     made = browser.new_context(viewport={"width": 1280, "height": 800})
-    made.set_default_timeout(PATIENCE_MS)
+    made.set_default_timeout(TIMEOUT_MS)
     yield made
     made.close()
 
@@ -60,7 +60,7 @@ def site(world: World) -> Iterator[str]:
     def herder(actor: str) -> object:
         return replace(world.herder, actor=actor)
 
-    app = create_app(herder, LoopbackAuthorizer(), RestOptions(face="standalone"))  # type: ignore[arg-type]
+    app = create_app(herder, LoopbackAuthorizer(), RestOptions(deployment="standalone"))  # type: ignore[arg-type]
     server = serve_in_thread(app, Listener("http", "127.0.0.1", 0))
     yield f"http://127.0.0.1:{server.port}/ui/"
     server.stop()

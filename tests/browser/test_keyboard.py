@@ -7,7 +7,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import PATIENCE_MS
+from tests.conftest import TIMEOUT_MS
 from tests.herder.worlds import SOURCE, World
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ def focused(page: Page) -> str:
 
 def expect_focus(page: Page, name: str) -> None:
     """Wait until what has this name has the focus."""
-    deadline = time.monotonic() + PATIENCE_MS / 1000
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
     while focused(page) != name and time.monotonic() < deadline:
         page.wait_for_timeout(50)
     assert focused(page) == name

@@ -15,7 +15,7 @@ from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.browser
 
-PATIENCE_MS = 180_000
+TIMEOUT_MS = 180_000
 """The first interval of a worker starts Spark."""
 
 
@@ -39,7 +39,7 @@ def state(page: Page) -> Locator:
 def committed(page: Page, sequence: int, records: int) -> None:
     """Wait until an interval has moved so many records."""
     line = page.locator(f"tbody[data-sequence='{sequence}']")
-    expect(line).to_contain_text("COMMITTED", timeout=PATIENCE_MS)
+    expect(line).to_contain_text("COMMITTED", timeout=TIMEOUT_MS)
     expect(line.locator("td[data-label=Records]")).to_have_text(str(records))
 
 
@@ -62,7 +62,7 @@ def test_create_by_form_run_and_break(page: Page, standalone: Worker, topics: To
     write(page, "file", str(file))
     expect(page.get_by_text("No error found")).to_be_visible()
     page.get_by_role("button", name="Create").click()
-    expect(state(page)).to_have_text("RUNNING", timeout=PATIENCE_MS)
+    expect(state(page)).to_have_text("RUNNING", timeout=TIMEOUT_MS)
     page.get_by_role("link", name="Intervals").click()
     committed(page, 1, 3)
     assert topics.read(topic, 3) == [b"one", b"two", b"three"]
@@ -83,7 +83,7 @@ def test_failed_task_trace_and_restart(page: Page, standalone: Worker, topics: T
     create(standalone, name, {**config, "value.converter.schemas.enable": "false"})
     page.goto(f"{standalone.page}#/connectors/{name}/tasks")
     task = page.locator("[data-task='0']")
-    expect(task.locator(".pill")).to_have_text("FAILED", timeout=PATIENCE_MS)
+    expect(task.locator(".pill")).to_have_text("FAILED", timeout=TIMEOUT_MS)
     task.locator(".trace summary").click()
     expect(task.locator(".trace pre")).to_contain_text("DataError")
     page.get_by_role("link", name="Config", exact=True).click()
@@ -94,9 +94,9 @@ def test_failed_task_trace_and_restart(page: Page, standalone: Worker, topics: T
     expect(page.get_by_text("Saved.")).to_be_visible()
     page.get_by_role("link", name="Tasks").click()
     page.get_by_role("button", name="Restart", exact=True).first.click()
-    expect(state(page)).to_have_text("RUNNING", timeout=PATIENCE_MS)
+    expect(state(page)).to_have_text("RUNNING", timeout=TIMEOUT_MS)
     page.get_by_role("link", name="Errors").click()
-    expect(page.get_by_text("1 record skipped.")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("1 record skipped.")).to_be_visible(timeout=TIMEOUT_MS)
     assert lines(file) == ["good", "fine"]
 
 
@@ -120,7 +120,7 @@ def test_rewind_reads_what_was_previewed(page: Page, standalone: Worker, topics:
     dialog.get_by_role("button", name="Preview").click()
     expect(dialog.locator(".effect")).to_have_text("3 records will be read again, those of interval #2.")
     dialog.get_by_role("button", name="Rewind").click()
-    expect(page.get_by_text('{"kafka_offset":2}').first).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text('{"kafka_offset":2}').first).to_be_visible(timeout=TIMEOUT_MS)
     page.get_by_role("button", name="Resume").click()
     page.get_by_role("link", name="Intervals").click()
     committed(page, 3, 3)
@@ -133,5 +133,5 @@ def remove(page: Page, standalone: Worker, name: str) -> None:
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Forget its offsets").check()
     dialog.get_by_role("button", name="Delete").click()
-    expect(page).to_have_url(re.compile(r"#/$"), timeout=PATIENCE_MS)
+    expect(page).to_have_url(re.compile(r"#/$"), timeout=TIMEOUT_MS)
     assert name not in httpx.get(f"{standalone.api}/connectors", timeout=30).json()

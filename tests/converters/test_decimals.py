@@ -14,17 +14,17 @@ UNSCALED = st.integers(-(10**35), 10**35) | st.sampled_from([0, -1, 127, 128, -1
 
 
 @given(st.lists(UNSCALED, max_size=6))
-def test_bytes_are_those_of_the_logical_type(unscaled):
+def test_bytes_are_those_of_the_logical_type(unscaled) -> None:
     values = [decimal.Decimal(number).scaleb(-2, decimal.Context(prec=60)) for number in unscaled]
     column = unscaled_bytes(pa.array(values, KIND))
     assert column.to_pylist() == [Decimal.from_logical(Decimal.schema(2), value) for value in values]
     assert decimals_of(column, KIND).to_pylist() == values
 
 
-def test_nulls_stay():
+def test_nulls_stay() -> None:
     assert decimals_of(pa.array([b"\x01", None], pa.binary()), KIND).to_pylist() == [decimal.Decimal("0.01"), None]
 
 
-def test_empty_and_wide_values_are_left_to_records():
+def test_empty_and_wide_values_are_left_to_records() -> None:
     assert decimals_of(pa.array([b""], pa.binary()), KIND) is None
     assert decimals_of(pa.array([b"\x01" * 17], pa.binary()), KIND) is None

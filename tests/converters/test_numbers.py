@@ -38,7 +38,7 @@ def _made(kind: type[Converter]) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "values"), CASES)
-def test_both_lanes_round_trip(kind, values):
+def test_both_lanes_round_trip(kind, values) -> None:
     converter = _made(kind)
     topic = pa.array(["t"] * len(values))
     messages = [converter.from_connect_data("t", None, value) for value in values]
@@ -50,7 +50,7 @@ def test_both_lanes_round_trip(kind, values):
 
 
 @pytest.mark.parametrize(("kind", "size"), [(ShortConverter, 2), (IntegerConverter, 4), (DoubleConverter, 8)])
-def test_wrong_length_is_refused(kind, size):
+def test_wrong_length_is_refused(kind, size) -> None:
     converter = _made(kind)
     bad = b"\x00" * (size + 1)
     with pytest.raises(DataError, match="Failed to deserialize") as caught:
@@ -63,7 +63,7 @@ def test_wrong_length_is_refused(kind, size):
     ("schema", "value", "expected"),
     [(INT32_SCHEMA, 5, b"\x00\x00\x00\x05"), (None, 5, DataError), (STRING_SCHEMA, "x", DataError)],
 )
-def test_plain_int_counts_by_its_schema(schema: Schema | None, value, expected):
+def test_plain_int_counts_by_its_schema(schema: Schema | None, value, expected) -> None:
     converter = _made(IntegerConverter)
     if isinstance(expected, bytes):
         assert converter.from_connect_data("t", schema, value) == expected
@@ -72,24 +72,24 @@ def test_plain_int_counts_by_its_schema(schema: Schema | None, value, expected):
             converter.from_connect_data("t", schema, value)
 
 
-def test_every_nan_is_one_pattern():
+def test_every_nan_is_one_pattern() -> None:
     converter = _made(DoubleConverter)
     odd = pa.array([float("nan")])
     assert converter.from_connect_batch(pa.array(["t"]), Columns(None, odd)).to_pylist() == [b"\x7f\xf8" + b"\x00" * 6]
 
 
 @pytest.mark.parametrize("message", [b"", b"\x02", b"\x00\x01"])
-def test_no_boolean_is_refused(message):
+def test_no_boolean_is_refused(message) -> None:
     converter = _made(BooleanConverter)
     with pytest.raises(DataError, match="Failed to deserialize boolean"):
         converter.to_connect_data("t", message)
     assert converter.to_connect_batch(pa.array(["t"]), [message]) is None
 
 
-def test_bytes_refuse_other_schemas():
+def test_bytes_refuse_other_schemas() -> None:
     with pytest.raises(DataError, match="INT32"):
         _made(ByteArrayConverter).from_connect_data("t", INT32_SCHEMA, None)
 
 
-def test_wrong_column_goes_by_records():
+def test_wrong_column_goes_by_records() -> None:
     assert _made(LongConverter).from_connect_batch(pa.array(["t"]), Columns(None, pa.array(["x"]))) is None

@@ -12,5 +12,5 @@ from tests.connectors.test_readme import key_table
 
 
 @pytest.mark.parametrize("definition", [JSON, STRING])
-def test_readme_has_the_keys_of_the_definition(definition: ConfigDef):
+def test_readme_has_the_keys_of_the_definition(definition: ConfigDef) -> None:
     assert key_table(definition) in (Path(converters.__file__).parent / "README.md").read_text()

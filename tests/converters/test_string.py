@@ -26,14 +26,14 @@ def _converter(**settings: str) -> StringConverter:
         (Date.SCHEMA, [Instant(86_400_000)]),
     ],
 )
-def test_batches_write_as_records(schema: Schema | None, values: list[object]):
+def test_batches_write_as_records(schema: Schema | None, values: list[object]) -> None:
     converter = _converter()
     data = Objects([schema] * len(values), values)
     expected = [converter.from_connect_data("t", schema, value) for value in values]
     assert converter.from_connect_batch(pa.array(["t"] * len(values)), data).to_pylist() == expected
 
 
-def test_bad_utf8_is_replaced_in_both_lanes():
+def test_bad_utf8_is_replaced_in_both_lanes() -> None:
     converter = _converter()
     messages = [b"a\xffb\xe4\xb8", b"\xed\xa0\xbd", None, b"ok"]
     read = converter.to_connect_batch(pa.array(["t"] * 4), messages)
@@ -53,12 +53,12 @@ def test_bad_utf8_is_replaced_in_both_lanes():
         ("utf8", "é", b"\xc3\xa9"),
     ],
 )
-def test_other_encodings(encoding, text, expected):
+def test_other_encodings(encoding, text, expected) -> None:
     assert _converter(converter_encoding=encoding).from_connect_data("t", None, text) == expected
 
 
 @pytest.mark.parametrize("encoding", ["no-such-charset", "", "rot13", "utf-7", "hex"])
-def test_unknown_encoding_is_refused(encoding):
+def test_unknown_encoding_is_refused(encoding) -> None:
     with pytest.raises(SerializationError, match="Unsupported encoding"):
         _converter(converter_encoding=encoding)
 
@@ -67,5 +67,5 @@ def test_unknown_encoding_is_refused(encoding):
     ("encoding", "message", "text"),
     [("UTF-16", b"\xff\xfeh\x00", "h"), ("UTF-16", b"\x00h", "h"), ("ISO-8859-1", b"h\xc3\xa9", "hÃ©")],
 )
-def test_reading_other_encodings(encoding, message, text):
+def test_reading_other_encodings(encoding, message, text) -> None:
     assert _converter(converter_encoding=encoding).to_connect_data("t", message).value == text

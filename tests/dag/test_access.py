@@ -57,7 +57,7 @@ def manager() -> Iterator[Any]:
 
 @pytest.fixture
 def mounted(world: World) -> FastAPI:
-    return app_of(world, AirflowAccess(), face="airflow")
+    return app_of(world, AirflowAccess(), deployment="airflow")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ import pytest
 from connect_core.dag.airflow_client import REQUESTS_AT_ONCE
 from connect_core.dag.naming import TAG
 from connect_core.dev.stack import Stack
-from tests.faces.stack import token_of
+from tests.deployments.stack import token_of
 from tests.integration.airflow_calls import AirflowCalls, Calls
 from tests.integration.busy import Busy, Latency
 from tests.integration.many import Act, Many
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(3600)]
 
 COUNT = int(os.environ.get("CONNECT_BURST", "60"))
 IS_ALONE = "CONNECT_BURST" in os.environ
-PATIENCE_SECONDS = 300 if COUNT > 300 else 60 if IS_ALONE else 120
+TIMEOUT_SECONDS = 300 if COUNT > 300 else 60 if IS_ALONE else 120
 """A minute is promised of 300 where the machine does nothing else; `make test` has it run another suite meanwhile."""
 STANDSTILL_SECONDS = 120
 """The busy ones share two cores with all that is done here; this is what nobody calls a latency."""
@@ -117,7 +117,7 @@ def _burst(scene: Scene, many: Many, act: Act) -> str:
     dags = COUNT if act.state else 0
     paused = COUNT if act.state == "PAUSED" else 0
     _eventually(
-        lambda: many.is_done(act) and (scene.dags(), scene.dags(paused=True)) == (dags, paused), PATIENCE_SECONDS
+        lambda: many.is_done(act) and (scene.dags(), scene.dags(paused=True)) == (dags, paused), TIMEOUT_SECONDS
     )
     return f"asked for in {asked:.1f} s, right after {time.monotonic() - began:.1f} s"
 

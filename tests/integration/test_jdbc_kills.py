@@ -20,7 +20,7 @@ from tests.faults.world import World
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 
 _BETWEEN_SECONDS = 1.0
-_PATIENCE_SECONDS = 240.0
+_TIMEOUT_SECONDS = 240.0
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def client_of(world: World) -> psycopg.Connection:
 
 def await_rows(world: World, count: int) -> None:
     """Wait until the target has so many rows, with drivers that run."""
-    end, found = time.monotonic() + _PATIENCE_SECONDS, 0
+    end, found = time.monotonic() + _TIMEOUT_SECONDS, 0
     while time.monotonic() < end:
         world.heal("kills-source", "kills-sink")
         if select(world, "SELECT to_regclass('copies') IS NOT NULL") == [(True,)]:
@@ -155,4 +155,4 @@ def await_rows(world: World, count: int) -> None:
             return
         time.sleep(0.3)
     log = (world.folder / "drivers.log").read_text()[-3000:]
-    pytest.fail(f"after {_PATIENCE_SECONDS:.0f} s the target has {found} rows, not {count}:\n{log}")
+    pytest.fail(f"after {_TIMEOUT_SECONDS:.0f} s the target has {found} rows, not {count}:\n{log}")

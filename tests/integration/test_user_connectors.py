@@ -14,7 +14,7 @@ from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(400)]
 
-PATIENCE = 180.0
+TIMEOUT = 180.0
 """Spark starts with the first interval."""
 
 
@@ -36,13 +36,13 @@ def test_guide_source_runs_as_it_is_and_goes_on_where_it_was(worker: PluginWorke
     topic = topics.create(1)
     guide = {"connector.class": "GuideSource", "topic": topic, "stream": "s"}
     worker.put("guide", {**guide, "count": "20"})
-    assert topics.read(topic, 20, PATIENCE) == rows(1, 20)
+    assert topics.read(topic, 20, TIMEOUT) == rows(1, 20)
     eventually(
         lambda: worker.offsets("guide"),
         lambda found: found == [{"partition": {"stream": "s"}, "offset": {"position": 20}}],
     )
     worker.put("guide", {**guide, "count": "30"})
-    assert topics.read(topic, 30, PATIENCE) == rows(1, 30)
+    assert topics.read(topic, 30, TIMEOUT) == rows(1, 30)
     worker.delete("guide")
 
 
@@ -63,7 +63,7 @@ def test_source_ends_its_transactions_itself(worker: PluginWorker, topics: Topic
     pairs = {"connector.class": "PairsSource", "topic": topic, "stream": "s", "count": "22"}
     worker.put("pairs", {**pairs, "transaction.boundary": "connector"})
     kept = [row for number, row in enumerate(rows(1, 22), 1) if number not in (9, 10, 19, 20)]
-    assert topics.read(topic, len(kept), PATIENCE) == kept
+    assert topics.read(topic, len(kept), TIMEOUT) == kept
     eventually(
         lambda: worker.offsets("pairs"),
         lambda found: found == [{"partition": {"stream": "s"}, "offset": {"position": 22}}],

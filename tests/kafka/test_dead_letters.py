@@ -63,7 +63,7 @@ def test_refused_record_is_a_data_error(cluster: Cluster) -> None:
 
 
 def test_silent_brokers_are_named() -> None:
-    with PlainWriter(KafkaClients({"bootstrap.servers": "127.0.0.1:1"}), "t", patience_seconds=0.5) as writer:
+    with PlainWriter(KafkaClients({"bootstrap.servers": "127.0.0.1:1"}), "t", timeout_seconds=0.5) as writer:
         writer.produce(None, b"v")
         with pytest.raises(RetriableError, match=r"127\.0\.0\.1:1"):
             writer.flush()

@@ -142,22 +142,22 @@ def test_open_transaction_of_another_is_waited_for(topic: OffsetsTopic) -> None:
         other.produce_records(topic.name, [record])
         other._producer.flush(10)
         mine.commit([({"file": "a"}, {"at": 1}), ({"file": "b"}, {"at": 7})])
-        impatient = OffsetsTopic(topic.clients, topic.name, patience_seconds=0.5)
+        quick = OffsetsTopic(topic.clients, topic.name, timeout_seconds=0.5)
         with pytest.raises(RetriableError, match=r"task 1 of connector lines \(epoch 1, attempt x\)"):
-            impatient.read("lines")
+            quick.read("lines")
         other.abort()
-        assert offsets(impatient.read("lines")) == {A: {"at": 1}, B: {"at": 7}}
+        assert offsets(quick.read("lines")) == {A: {"at": 1}, B: {"at": 7}}
 
 
 def test_foreign_open_transaction_is_named(cluster: Cluster, topic: OffsetsTopic) -> None:
-    impatient = OffsetsTopic(topic.clients, topic.name, patience_seconds=0.3)
+    quick = OffsetsTopic(topic.clients, topic.name, timeout_seconds=0.3)
     worker = cluster.transaction("of-a-worker", topic.name, [b"{}"], key=b'["jdbc",{"t":1}]')
     with pytest.raises(RetriableError, match="connector jdbc of a Connect worker"):
-        impatient.read("lines")
+        quick.read("lines")
     worker.abort_transaction()
     foreign = cluster.transaction("foreign", topic.name, [b"{}"], key=b"?")
     with pytest.raises(RetriableError, match=f"{topic.name}-0 .*not a connector's"):
-        impatient.read("lines")
+        quick.read("lines")
     foreign.abort_transaction()
 
 

@@ -13,7 +13,7 @@ from tests.rest.differences import DIFFERENCES
 __all__ = ["assert_replayed"]
 
 _HERE = Path(__file__).parent
-_PATIENCE, _SHORT = 120, 5
+_TIMEOUT, _SHORT = 120, 5
 """Seconds to wait for what must come true, on a busy machine too, and for what cannot."""
 
 
@@ -39,5 +39,5 @@ def _patient(
 ) -> dict[str, list[dict[str, dict[str, object]]]]:
     for step in transcript["steps"]:
         if "wait_until" in step:
-            step["wait_until"]["timeout_s"] = _SHORT if step["id"] in DIFFERENCES else _PATIENCE
+            step["wait_until"]["timeout_s"] = _SHORT if step["id"] in DIFFERENCES else _TIMEOUT
     return transcript

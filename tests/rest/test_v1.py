@@ -119,13 +119,13 @@ def test_links_lead_to_airflow(world: World, serve: Callable[[FastAPI], Client])
     world.create()
     world.driver().begin()
     links = Links(lambda name: f"dag-{name}", "http://airflow:8080/", "http://spark:4040")
-    call = serve(app_of(world, LoopbackAuthorizer(), links=links, face="rest"))
+    call = serve(app_of(world, LoopbackAuthorizer(), links=links, deployment="rest"))
     (found,) = call("GET", "/v1/connectors/a/intervals").json["intervals"]
     assert found["run_url"] == "http://airflow:8080/dags/dag-a/runs/run-1"
     assert found["spark_url"] == "http://spark:4040"
     assert call("GET", "/v1/connectors/a").json["dag_url"] == "http://airflow:8080/dags/dag-a"
     worker = fits(entities.WorkerInfo, call("GET", "/v1/worker").json)
-    assert (worker["face"], worker["airflow_url"]) == ("rest", "http://airflow:8080")
+    assert (worker["deployment"], worker["airflow_url"]) == ("rest", "http://airflow:8080")
 
 
 def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> None:

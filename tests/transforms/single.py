@@ -11,7 +11,7 @@ from connect_core.api.records import SinkRecord
 from connect_core.api.transform import Transformation
 from tests.transforms.lanes import differences
 
-__all__ = ["applied", "configured", "in_columns", "sink"]
+__all__ = ["applied", "configured", "in_columns", "pairs", "sink"]
 
 
 def sink(value: Any, schema: Schema | None = None, **changes: Any) -> SinkRecord:
@@ -22,6 +22,11 @@ def sink(value: Any, schema: Schema | None = None, **changes: Any) -> SinkRecord
     return record
 
 
+def pairs(record: SinkRecord) -> list[tuple[str, Any]]:
+    """Return the record's headers as (key, value)."""
+    return [(header.key, header.value) for header in record.headers]
+
+
 def configured(kind: type[Transformation], **settings: str) -> Any:
     """Return a configured transform; underscores in names stand for dots."""
     transform = kind()
@@ -30,7 +35,7 @@ def configured(kind: type[Transformation], **settings: str) -> Any:
 
 
 def applied(transform: Transformation, *records: SinkRecord) -> list[Any]:
-    """Return what the records become; the batch lane must say the same, by columns."""
+    """Return the transformed records; the batch lane must give the same, by columns."""
     expected = [transform.apply(record) for record in records]
     changed = in_columns(transform, *records)
     assert changed is not None, "the batch went by records"
@@ -41,5 +46,5 @@ def applied(transform: Transformation, *records: SinkRecord) -> list[Any]:
 
 
 def in_columns(transform: Transformation, *records: SinkRecord) -> Batch | None:
-    """Return what a batch of the records becomes, ``None`` if it goes by records."""
+    """Return the transformed batch, ``None`` if the transform has no columnar path for it."""
     return transform.apply_batch(Batch.from_records(records))

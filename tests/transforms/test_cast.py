@@ -32,7 +32,7 @@ from tests.transforms.single import applied, configured, in_columns, sink
         (None, "int8", None),
     ],
 )
-def test_casts_as_java(value, target, expected):
+def test_casts_as_java(value, target, expected) -> None:
     transform = configured(CastValue, spec=f"f:{target}")
     found = [record.value["f"] for record in applied(transform, sink({"f": value}), sink({"f": value}))]
     assert found == [expected, expected]
@@ -40,14 +40,14 @@ def test_casts_as_java(value, target, expected):
 
 
 @pytest.mark.parametrize(("text", "target"), [("0x1p3", "float64"), (" 1 ", "float32"), ("3f", "float64")])
-def test_odd_floats_go_by_records(text, target):
+def test_odd_floats_go_by_records(text, target) -> None:
     transform = configured(CastValue, spec=target)
     assert transform.apply(sink(text)).value in (8.0, 1.0, 3.0)
     assert in_columns(transform, sink(text)) is None
 
 
 @pytest.mark.parametrize("text", ["1.5", "", " 1", "abc", "9" * 30])
-def test_no_integer_is_a_data_error(text):
+def test_no_integer_is_a_data_error(text) -> None:
     transform = configured(CastValue, spec="int64")
     with pytest.raises(DataError, match="out of range"):
         transform.apply(sink(text))
@@ -63,7 +63,7 @@ def test_no_integer_is_a_data_error(text):
         (-1, "23:59:59.999Z"),
     ],
 )
-def test_dates_are_written_by_their_instant(millis, text):
+def test_dates_are_written_by_their_instant(millis, text) -> None:
     schema = SchemaBuilder.struct().field("ts", Timestamp.SCHEMA).build()
     record = sink(Struct(schema).put("ts", Instant(millis)), schema)
     (cast,) = applied(configured(CastValue, spec="ts:string"), record)
@@ -71,7 +71,7 @@ def test_dates_are_written_by_their_instant(millis, text):
     assert cast.value_schema.field("ts").schema == STRING_SCHEMA
 
 
-def test_optional_and_default_follow():
+def test_optional_and_default_follow() -> None:
     field = INT32_SCHEMA.replace(optional=True, default=Int32(5))
     schema = SchemaBuilder.struct().field("f", field).optional().build()
     (cast,) = applied(configured(CastValue, spec="f:string"), sink(Struct(schema), schema))
@@ -80,18 +80,18 @@ def test_optional_and_default_follow():
     assert cast.value["f"] == "5"
 
 
-def test_key_is_cast_and_value_kept():
+def test_key_is_cast_and_value_kept() -> None:
     (cast,) = applied(configured(CastKey, spec="string"), sink({"v": 1}, key=5))
     assert (cast.key, cast.value) == ("5", {"v": 1})
 
 
 @pytest.mark.parametrize("spec", ["", "a:b:c", "zzz", "bytes", "int8,int16", "a:int8,string"])
-def test_bad_spec_is_refused(spec):
+def test_bad_spec_is_refused(spec) -> None:
     with pytest.raises(ConfigError):
         configured(CastValue, spec=spec)
 
 
-def test_of_several_fields_that_cannot_be_cast_the_first_is_named():
+def test_of_several_fields_that_cannot_be_cast_the_first_is_named() -> None:
     schema = SchemaBuilder.struct().field("second", STRING_SCHEMA).field("first", STRING_SCHEMA).build()
     record = sink(Struct(schema).put("second", "two").put("first", "one"), schema)
     with pytest.raises(DataError, match=r"Value \(two\)"):

@@ -12,13 +12,13 @@ SCHEMA = SchemaBuilder.struct().name("row").field("a", INT64_SCHEMA).optional().
 ALL = {"topic_field": "topic", "partition_field": "p", "offset_field": "o!", "timestamp_field": "time?"}
 
 
-def test_metadata_in_maps():
+def test_metadata_in_maps() -> None:
     (inserted,) = applied(configured(InsertFieldValue, **ALL), sink({"a": 1}))
     assert inserted.value == {"a": 1, "topic": "t", "p": Int32(1), "o": 7, "time": 1000}
     assert list(inserted.value) == ["a", "topic", "p", "o", "time"]
 
 
-def test_metadata_in_structs():
+def test_metadata_in_structs() -> None:
     (inserted,) = applied(configured(InsertFieldValue, **ALL), sink(Struct(SCHEMA).put("a", 1), SCHEMA))
     assert list(inserted.value.values) == [1, "t", 1, 7, Instant(1000)]
     schema = inserted.value_schema
@@ -26,13 +26,13 @@ def test_metadata_in_structs():
     assert [field.schema.optional for field in schema.fields] == [False, True, True, False, True]
 
 
-def test_static_text_replaces_an_entry():
+def test_static_text_replaces_an_entry() -> None:
     transform = configured(InsertFieldKey, static_field="a", static_value="s")
     (inserted,) = applied(transform, sink({"v": 1}, key={"a": 1, "b": 2}))
     assert inserted.key == {"a": "s", "b": 2}
 
 
-def test_nulls_stay():
+def test_nulls_stay() -> None:
     transform = configured(InsertFieldValue, static_field="s", static_value="x")
     records = applied(transform, sink(None), sink(None))
     assert [record.value for record in records] == [None, None]
@@ -40,14 +40,14 @@ def test_nulls_stay():
     assert (first.value, second.value) == (None, {"a": 1, "s": "x"})
 
 
-def test_missing_metadata_leaves_the_entry_out():
+def test_missing_metadata_leaves_the_entry_out() -> None:
     transform = configured(InsertFieldValue, partition_field="p", timestamp_field="time")
     (inserted,) = applied(transform, sink({"a": 1}, kafka_partition=None, timestamp=None))
     assert inserted.value == {"a": 1}
     assert in_columns(transform, sink({"a": 1}, timestamp=None), sink({"a": 1})) is None
 
 
-def test_offset_needs_a_sink_record():
+def test_offset_needs_a_sink_record() -> None:
     transform = configured(InsertFieldValue, offset_field="o")
     record = SourceRecord("t", None, None, None, None, {"a": 1}, source_partition={}, source_offset={})
     with pytest.raises(DataError, match="Only SinkRecord supported"):
@@ -55,7 +55,7 @@ def test_offset_needs_a_sink_record():
     assert in_columns(transform, record) is None
 
 
-def test_field_that_exists_is_refused_under_a_schema():
+def test_field_that_exists_is_refused_under_a_schema() -> None:
     transform = configured(InsertFieldValue, topic_field="a")
     record = sink(Struct(SCHEMA).put("a", 1), SCHEMA)
     with pytest.raises(SchemaBuilderError, match="duplication"):
@@ -64,6 +64,6 @@ def test_field_that_exists_is_refused_under_a_schema():
 
 
 @pytest.mark.parametrize("settings", [{}, {"static_field": "a"}])
-def test_nothing_to_insert_is_refused(settings):
+def test_nothing_to_insert_is_refused(settings) -> None:
     with pytest.raises(ConfigError):
         configured(InsertFieldValue, **settings)

@@ -36,7 +36,7 @@ from tests.transforms.single import applied, configured, in_columns, sink
         (None, None),
     ],
 )
-def test_empties_by_type(value, expected):
+def test_empties_by_type(value, expected) -> None:
     transform = configured(MaskFieldValue, fields="f")
     (masked,) = applied(transform, sink({"f": value, "g": 1}))
     assert masked.value == {"f": expected, "g": 1}
@@ -47,25 +47,25 @@ def test_empties_by_type(value, expected):
     ("value", "replacement", "expected"),
     [("x", "***", "***"), (5, "1.9", 1), (Int8(5), "-300", Int8(-44)), (1.5, "7", 7.0)],
 )
-def test_replaces_by_type(value, replacement, expected):
+def test_replaces_by_type(value, replacement, expected) -> None:
     transform = configured(MaskFieldValue, fields="f", replacement=replacement)
     (masked,) = applied(transform, sink({"f": value}))
     assert masked.value == {"f": expected}
 
 
-def test_decimals_go_by_records():
+def test_decimals_go_by_records() -> None:
     transform = configured(MaskFieldValue, fields="f")
     record = sink({"f": decimal.Decimal("1.50")})
     assert transform.apply(record).value == {"f": decimal.Decimal(0)}
     assert in_columns(transform, record) is None
 
 
-def test_missing_entry_is_added_as_null():
+def test_missing_entry_is_added_as_null() -> None:
     (masked,) = applied(configured(MaskFieldKey, fields="z"), sink(1, key={"a": 1}))
     assert masked.key == {"a": 1, "z": None}
 
 
-def test_struct_keeps_schema_and_nulls():
+def test_struct_keeps_schema_and_nulls() -> None:
     schema = (
         SchemaBuilder.struct()
         .field("s", OPTIONAL_STRING_SCHEMA)
@@ -84,7 +84,7 @@ def test_struct_keeps_schema_and_nulls():
 @pytest.mark.parametrize(
     ("settings", "value"), [({}, b"x"), ({"replacement": "7"}, True), ({"replacement": "abc"}, 5), ({}, None)]
 )
-def test_unmaskable_is_a_data_error(settings, value):
+def test_unmaskable_is_a_data_error(settings, value) -> None:
     transform = configured(MaskFieldValue, fields="f", **settings)
     record = sink(None if value is None else {"f": value})
     with pytest.raises(DataError):
@@ -93,6 +93,6 @@ def test_unmaskable_is_a_data_error(settings, value):
 
 
 @pytest.mark.parametrize("settings", [{}, {"fields": ""}, {"fields": "a", "replacement": ""}])
-def test_bad_settings_are_refused(settings):
+def test_bad_settings_are_refused(settings) -> None:
     with pytest.raises(ConfigError):
         configured(MaskFieldValue, **settings)

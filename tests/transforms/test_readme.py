@@ -22,12 +22,12 @@ def _module(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_readme_has_the_keys_of_the_definition(name):
+def test_readme_has_the_keys_of_the_definition(name) -> None:
     config = importlib.import_module(f"connect_core.transforms.{_module(name)}").CONFIG
     assert (key_table(config) if config.sorted_keys() else "No settings.") in SECTIONS[name]
 
 
-def test_readme_has_every_plugin():
+def test_readme_has_every_plugin() -> None:
     sources = [
         path
         for path in FOLDER.rglob("*.py")
@@ -38,7 +38,7 @@ def test_readme_has_every_plugin():
     }
 
 
-def test_example_can_be_configured():
+def test_example_can_be_configured() -> None:
     example = re.search(r"```properties\n(.*?)```", TEXT, re.DOTALL)
     assert example is not None
     lines = [line.partition("=") for line in example.group(1).splitlines()]

@@ -36,7 +36,7 @@ TEXT = "2017-01-03 06:30:01.864"
         ("Time", Instant(23_401_864)),
     ],
 )
-def test_every_form_becomes_every_other(schema: Schema | None, value, target, expected):
+def test_every_form_becomes_every_other(schema: Schema | None, value, target, expected) -> None:
     transform = configured(TimestampConverterValue, target_type=target, format=FORMAT)
     (whole,) = applied(transform, sink(value, schema))
     assert whole.value == expected
@@ -53,20 +53,20 @@ def test_every_form_becomes_every_other(schema: Schema | None, value, target, ex
     ("precision", "unix", "millis"),
     [("seconds", -2, -2000), ("microseconds", -1500, -1), ("nanoseconds", 1_999_999, 1), ("milliseconds", 5, 5)],
 )
-def test_unix_precision_cuts_toward_zero(precision, unix, millis):
+def test_unix_precision_cuts_toward_zero(precision, unix, millis) -> None:
     transform = configured(TimestampConverterKey, target_type="Timestamp", unix_precision=precision)
     (read,) = applied(transform, sink(1, key=unix))
     assert read.key == Instant(millis)
 
 
-def test_overflow_goes_by_records():
+def test_overflow_goes_by_records() -> None:
     transform = configured(TimestampConverterValue, target_type="unix", unix_precision="nanoseconds")
     record = sink(Instant(2**60), Timestamp.SCHEMA)
     assert transform.apply(record).value == 2**63 - 1
     assert in_columns(transform, record) is None
 
 
-def test_nulls_stay():
+def test_nulls_stay() -> None:
     transform = configured(TimestampConverterValue, target_type="unix", field="f")
     first, second = applied(transform, sink({"f": None}), sink({"f": Instant(5)}))
     assert (first.value, second.value) == ({"f": None}, {"f": 5})
@@ -76,14 +76,14 @@ def test_nulls_stay():
 
 
 @pytest.mark.parametrize("value", ["no date", True, 1.5])
-def test_no_timestamp_is_a_data_error(value):
+def test_no_timestamp_is_a_data_error(value) -> None:
     transform = configured(TimestampConverterValue, target_type="unix", format="yyyy")
     with pytest.raises(DataError):
         transform.apply(sink(value))
     assert in_columns(transform, sink(value)) is None
 
 
-def test_schema_that_is_no_timestamp_is_refused():
+def test_schema_that_is_no_timestamp_is_refused() -> None:
     schema = SchemaBuilder.struct().build()
     transform = configured(TimestampConverterValue, target_type="unix")
     with pytest.raises(ConnectError, match="does not correspond"):
@@ -92,6 +92,6 @@ def test_schema_that_is_no_timestamp_is_refused():
 
 
 @pytest.mark.parametrize("settings", [{}, {"target_type": "string"}, {"target_type": "string", "format": "'"}])
-def test_bad_settings_are_refused(settings):
+def test_bad_settings_are_refused(settings) -> None:
     with pytest.raises(ConfigError):
         configured(TimestampConverterValue, **settings)

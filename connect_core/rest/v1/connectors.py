@@ -22,10 +22,10 @@ __all__ = ["get_connector", "get_lag", "get_worker", "list_acts", "list_connecto
 router = APIRouter(prefix="/v1", route_class=ConnectRoute, tags=["beyond Connect"])
 
 
-@router.get("/worker", summary="Which face of the API this is, and who asks", response_model=WorkerInfo)
+@router.get("/worker", summary="How this API is deployed, and who is calling", response_model=WorkerInfo)
 def get_worker(request: Request, herder: Reader, links: FromRequest) -> Response:
     """Return what a page has to know of the server behind it."""
-    return answer(WorkerInfo(request.app.state.face, KAFKA_VERSION, herder.actor, links.airflow(request)))
+    return answer(WorkerInfo(request.app.state.deployment, KAFKA_VERSION, herder.actor, links.airflow(request)))
 
 
 @router.get("/connectors", summary="All connectors at a glance", response_model=overview.ConnectorSummaryList)

@@ -18,9 +18,9 @@ __all__ = ["OffsetsPreviewRequest", "RewindRequest", "RunStarted", "WorkerInfo"]
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """Which face of the API this is. ``airflow_url`` is where a browser reaches Airflow, if known."""
+    """How the API is deployed. ``airflow_url`` is where a browser reaches Airflow, if known."""
 
-    face: Literal["airflow", "rest", "standalone"]
+    deployment: Literal["airflow", "rest", "standalone"]
     version: str
     user: str
     airflow_url: str | None

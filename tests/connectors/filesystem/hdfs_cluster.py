@@ -28,7 +28,7 @@ _CLASSES: Mapping[str, str] = {
     "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
     "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
 }
-_PATIENCE = 240.0
+_TIMEOUT = 240.0
 
 
 class HdfsCluster:
@@ -41,7 +41,7 @@ class HdfsCluster:
         self._ports = {name: free_port() for name in names}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._write_settings()
-        self._java("namenode", "-format", "-nonInteractive", "-force").wait(_PATIENCE)
+        self._java("namenode", "-format", "-nonInteractive", "-force").wait(_TIMEOUT)
 
     @property
     def url(self) -> str:
@@ -62,7 +62,7 @@ class HdfsCluster:
 
     def wait(self) -> None:
         """Wait until files can be written."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _TIMEOUT
         while not self._is_ready():
             assert time.monotonic() < end, (self.folder / "namenode.log").read_text()[-3000:]
             time.sleep(0.2)
@@ -72,7 +72,7 @@ class HdfsCluster:
         for name in names or tuple(self._processes):
             process = self._processes.pop(name)
             process.kill()
-            process.wait(_PATIENCE)
+            process.wait(_TIMEOUT)
 
     def send(self, name: str, number: signal.Signals) -> None:
         """Signal a server: SIGSTOP freezes it, SIGCONT lets it go on."""
@@ -81,7 +81,7 @@ class HdfsCluster:
     def admin(self, *arguments: str) -> None:
         """Run ``hdfs dfsadmin``."""
         command = self._command("org.apache.hadoop.hdfs.tools.DFSAdmin", *arguments)
-        subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE)
+        subprocess.run(command, check=True, capture_output=True, timeout=_TIMEOUT)
 
     def _is_ready(self) -> bool:
         states = self._bean("FSNamesystemState"), self._bean("NameNodeInfo")

@@ -36,14 +36,14 @@ from connect_core.java.regex.pattern import compile_java, replace_first
         ("a{2,3}?", "aaa", True),
     ],
 )
-def test_matches_as_java(pattern, text, matches):
+def test_matches_as_java(pattern, text, matches) -> None:
     assert (compile_java(pattern).fullmatch(text) is not None) is matches
 
 
 @pytest.mark.parametrize(
     "pattern", ["*", "(", "[", "(?<x>a", "\\", "a)", "{", "a{,3}", r"\y", "[z-a]", "(?q)", r"\p{Zz9}"]
 )
-def test_refuses_as_java(pattern):
+def test_refuses_as_java(pattern) -> None:
     with pytest.raises(IllegalArgumentError):
         compile_java(pattern)
 
@@ -60,12 +60,12 @@ def test_refuses_as_java(pattern):
         ("z", "x", "$9", "x"),
     ],
 )
-def test_replaces_as_java(pattern, text, replacement, expected):
+def test_replaces_as_java(pattern, text, replacement, expected) -> None:
     assert replace_first(compile_java(pattern), text, replacement) == expected
 
 
 @pytest.mark.parametrize("replacement", ["a$", "$x", "${", "${no}", "\\"])
-def test_refuses_bad_references(replacement):
+def test_refuses_bad_references(replacement) -> None:
     with pytest.raises(IllegalArgumentError):
         replace_first(compile_java("x"), "x", replacement)
     with pytest.raises(IndexOutOfBoundsError):
@@ -73,13 +73,13 @@ def test_refuses_bad_references(replacement):
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+$", r"(.*)*x", "(a?){300}a{300}"])
-def test_time_grows_with_the_text(pattern):
+def test_time_grows_with_the_text(pattern) -> None:
     assert compile_java(pattern).fullmatch("a" * 20_000 + "c") is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["(?=(a+)+b)a*", r"((a+)+)\1b", "(?:(a|aa)+)(?<!x)b"])
-def test_what_has_no_bound_is_given_up(pattern):
+def test_what_has_no_bound_is_given_up(pattern) -> None:
     with pytest.raises(IllegalArgumentError, match="takes too long"):
         compile_java(pattern).fullmatch("a" * 5_000)
     # The next is matched all the same.
@@ -87,7 +87,7 @@ def test_what_has_no_bound_is_given_up(pattern):
 
 
 @pytest.mark.slow
-def test_many_texts_have_the_time_of_one():
+def test_many_texts_have_the_time_of_one() -> None:
     texts = [f"{'a' * 28}{number}" for number in range(50)]
     with pytest.raises(IllegalArgumentError, match="takes too long"):
         compile_java("(?!x)(a+)+b").matching(texts)
@@ -112,10 +112,10 @@ def test_many_texts_have_the_time_of_one():
         (r"(?!x)\p{Lu}", "É", True),
     ],
 )
-def test_both_engines_match_as_java(pattern, text, matches):
+def test_both_engines_match_as_java(pattern, text, matches) -> None:
     assert (compile_java(pattern).fullmatch(text) is not None) is matches
 
 
-def test_result_of_a_replacement_is_bounded():
+def test_result_of_a_replacement_is_bounded() -> None:
     with pytest.raises(IllegalArgumentError, match="more than 65536 characters"):
         replace_first(compile_java("a+"), "a" * 1000, "$0" * 1000)

@@ -45,8 +45,8 @@ function onKey(event) {
 async function showWorker() {
   const worker = await api.worker().catch(() => null);
   if (!worker) return;
-  const faces = { airflow: "in Airflow", rest: "over Airflow", standalone: "standalone" };
-  setText(document.getElementById("worker"), `${faces[worker.face]} · Connect ${worker.version}`);
+  const deployments = { airflow: "in Airflow", rest: "over Airflow", standalone: "standalone" };
+  setText(document.getElementById("worker"), `${deployments[worker.deployment]} · Connect ${worker.version}`);
 }
 
 // The link would change the address, and with it the view.

@@ -22,14 +22,14 @@ def _read(rows: list[bytes | None], **settings: str) -> Columns | Objects | None
     return _converter(**settings).to_connect_batch(pa.array(["t"] * len(rows)), rows)
 
 
-def test_orders_become_columns():
+def test_orders_become_columns() -> None:
     values = orders(100)
     read = _read(list(map(orjson.dumps, values)), schemas_enable="false")
     assert isinstance(read, Columns)
     assert read.to_objects().values == values
 
 
-def test_enveloped_orders_become_columns():
+def test_enveloped_orders_become_columns() -> None:
     converter = _converter()
     values = structs(100)
     topic = pa.array(["t"] * 100)
@@ -51,7 +51,7 @@ def test_enveloped_orders_become_columns():
         [b'{"a":1}', b'{"a":1234567890123456789}'],
     ],
 )
-def test_one_shape_becomes_columns(rows):
+def test_one_shape_becomes_columns(rows) -> None:
     read = _read(rows, schemas_enable="false")
     assert isinstance(read, Columns)
     assert read.to_objects().values == [None if row is None else json.loads(row) for row in rows]
@@ -71,7 +71,7 @@ def test_one_shape_becomes_columns(rows):
         [b"{}", b"{}"],
     ],
 )
-def test_several_shapes_become_objects(rows):
+def test_several_shapes_become_objects(rows) -> None:
     read = _read(rows, schemas_enable="false")
     assert isinstance(read, Objects)
     assert list(read.values) == [json.loads(row) for row in rows]
@@ -90,21 +90,21 @@ def test_several_shapes_become_objects(rows):
         b"\xef\xbb\xbf",
     ],
 )
-def test_what_is_not_strict_goes_by_records(row):
+def test_what_is_not_strict_goes_by_records(row) -> None:
     assert _read([b'{"a":1}', row], schemas_enable="false") is None
 
 
-def test_rows_that_span_messages_are_seen():
+def test_rows_that_span_messages_are_seen() -> None:
     # Joined by line feeds these are three good rows, apart they are none.
     assert _read([b'{"a":1}\n{"a":2', b'}\n{"a":3}'], schemas_enable="false") is None
 
 
-def test_other_envelope_goes_by_records():
+def test_other_envelope_goes_by_records() -> None:
     rows = [b'{"schema":{"type":"int32"},"payload":1}', b'{"schema":{"type":"int64"},"payload":1}']
     assert _read(rows) is None
 
 
-def test_envelope_of_a_primitive_becomes_columns():
+def test_envelope_of_a_primitive_becomes_columns() -> None:
     rows = [b'{"schema":{"type":"int8"},"payload":300}', b'{"schema":{"type":"int8"},"payload":-1}']
     read = _read(rows)
     assert isinstance(read, Columns)
@@ -113,14 +113,14 @@ def test_envelope_of_a_primitive_becomes_columns():
     assert read.array.to_pylist() == [44, -1]
 
 
-def test_tombstones_only_are_nulls():
+def test_tombstones_only_are_nulls() -> None:
     read = _read([None, None])
     assert isinstance(read, Columns)
     assert read.to_objects().values == [None, None]
 
 
 @pytest.mark.parametrize("width", [256, 257, 5000])
-def test_very_wide_rows_become_objects(width):
+def test_very_wide_rows_become_objects(width) -> None:
     rows = [orjson.dumps({f"column {place}": place + 0.5 for place in range(width)})] * 3
     read = _read(rows, schemas_enable="false")
     assert isinstance(read, Columns if width <= 256 else Objects)
@@ -128,7 +128,7 @@ def test_very_wide_rows_become_objects(width):
 
 
 @pytest.mark.parametrize("number", ["1" + "0" * 400 + ".5", "-0." + "0" * 400 + "1", "0." + "0" * 400 + "1", "-0.0e5"])
-def test_extreme_floats_are_as_by_record(number):
+def test_extreme_floats_are_as_by_record(number) -> None:
     row = f'{{"a":{number}}}'.encode()
     converter = _converter(schemas_enable="false")
     expected = converter.to_connect_data("t", row).value["a"]

@@ -30,24 +30,24 @@ def _plain(text: bytes) -> object:
         (b'{"a":18446744073709551616.0}', {"a": 2.0**64}),
     ],
 )
-def test_odd_numbers_are_exact(text, expected):
+def test_odd_numbers_are_exact(text, expected) -> None:
     assert _plain(text) == expected
 
 
-def test_negative_zero_is_zero():
+def test_negative_zero_is_zero() -> None:
     assert math.copysign(1, _plain(b"[-0.0]")[0]) == 1
 
 
 @pytest.mark.parametrize(
     "text", [b"[" * 1500 + b"]" * 1500, b'{"a":' * 1500, b'{"a":"\xff"}', b'{"a":1', b'{"a":' + b"9" * 1200]
 )
-def test_bad_bytes_are_data_errors(text):
+def test_bad_bytes_are_data_errors(text) -> None:
     with pytest.raises(DataError, match="Converting byte") as caught:
         _plain(text)
     assert isinstance(caught.value.__cause__, SerializationError)
 
 
-def test_envelope_is_known_again():
+def test_envelope_is_known_again() -> None:
     converter = _converter()
     message = {"schema": {"type": "struct", "fields": [{"field": "a", "type": "int32"}]}, "payload": {"a": 1}}
     first = converter.to_connect_data("t", json.dumps(message, separators=(",", ":")).encode())
@@ -58,7 +58,7 @@ def test_envelope_is_known_again():
 
 
 @pytest.mark.parametrize("payload", [b'1,"x":2', b"1}{", b'1},"payload":{"a":2'])
-def test_known_prefix_does_not_hide_more_fields(payload):
+def test_known_prefix_does_not_hide_more_fields(payload) -> None:
     converter = _converter()
     prefix = b'{"schema":{"type":"int32"},"payload":'
     assert converter.to_connect_data("t", prefix + b"1}").value == 1
@@ -72,13 +72,13 @@ def test_known_prefix_does_not_hide_more_fields(payload):
     assert results[0] == results[1]
 
 
-def test_schema_content_reads_bare_payloads():
+def test_schema_content_reads_bare_payloads() -> None:
     converter = _converter(schema_content='{"type":"int32"}')
     read = converter.to_connect_data("t", b"7")
     assert (read.schema, read.value) == (INT32_SCHEMA, 7)
 
 
-def test_float32_is_rounded_once():
+def test_float32_is_rounded_once() -> None:
     # Halfway between two binary32 values as a double, but not as written.
     message = b'{"schema":{"type":"float"},"payload":1.00000017881393432617187499}'
     assert float(_converter().to_connect_data("t", message).value) == 1.0000001192092896

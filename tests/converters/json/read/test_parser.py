@@ -26,12 +26,12 @@ from connect_core.errors import DataError
         (b'"\xc1\x81"', "A"),
     ],
 )
-def test_parses_as_jackson(text, expected):
+def test_parses_as_jackson(text, expected) -> None:
     assert parse_json(text) == expected
 
 
 @pytest.mark.parametrize("text", [b"", b" \t\r\n"])
-def test_blank_is_missing(text):
+def test_blank_is_missing(text) -> None:
     assert parse_json(text) is MISSING
 
 
@@ -64,17 +64,17 @@ def test_blank_is_missing(text):
         b"1" * 1001,
     ],
 )
-def test_refuses_as_jackson(text):
+def test_refuses_as_jackson(text) -> None:
     with pytest.raises(DataError, match=r"(character|byte) \d+|UTF-8"):
         parse_json(text)
 
 
-def test_depth_has_a_limit():
+def test_depth_has_a_limit() -> None:
     assert parse_json(b"[" * 1000 + b"]" * 1000)
     with pytest.raises(DataError, match="deeper than 1000"):
         parse_json(b"[" * 1001 + b"]" * 1001)
 
 
-def test_zero_has_no_sign():
+def test_zero_has_no_sign() -> None:
     zero = parse_json(b"-0.00")
     assert str(zero) == "0.00"

@@ -50,15 +50,15 @@ def _both(schema: Schema | None, values: list[object], **settings: str) -> list[
         ({"a": b"\x00\xff"}, b'{"a":"AP8="}'),
     ],
 )
-def test_schemaless_text(value, text):
+def test_schemaless_text(value, text) -> None:
     assert _both(None, [value, value]) == [text, text]
 
 
-def test_null_without_schema_is_a_tombstone():
+def test_null_without_schema_is_a_tombstone() -> None:
     assert _both(None, [None, {"a": 1}]) == [None, b'{"a":1}']
 
 
-def test_null_under_a_schema_is_written():
+def test_null_under_a_schema_is_written() -> None:
     assert _both(OPTIONAL_STRING_SCHEMA, [None, "x"]) == [b"null", b'"x"']
     assert _both(STRING_SCHEMA.replace(default="d"), [None, "x"]) == [b'"d"', b'"x"']
 
@@ -76,16 +76,16 @@ def test_null_under_a_schema_is_written():
         (SchemaBuilder.array(INT32_SCHEMA).build(), [1, 2], b"[1,2]"),
     ],
 )
-def test_typed_text(schema, value, text):
+def test_typed_text(schema, value, text) -> None:
     assert _both(schema, [value]) == [text]
 
 
-def test_numeric_decimals_keep_their_form():
+def test_numeric_decimals_keep_their_form() -> None:
     values = [decimal.Decimal("0.0000000001"), decimal.Decimal("12.3400000000")]
     assert _both(Decimal.schema(10), values, decimal_format="NUMERIC") == [b"1E-10", b"12.3400000000"]
 
 
-def test_wrong_class_is_a_data_error():
+def test_wrong_class_is_a_data_error() -> None:
     converter = _converter()
     with pytest.raises(DataError, match="Invalid type for INT32"):
         converter.from_connect_data("t", INT32_SCHEMA, "x")
@@ -93,7 +93,7 @@ def test_wrong_class_is_a_data_error():
         converter.from_connect_data("t", None, Struct(SchemaBuilder.struct().build()))
 
 
-def test_too_deep_data_is_a_data_error():
+def test_too_deep_data_is_a_data_error() -> None:
     value: object = []
     for _ in range(100_000):
         value = [value]
@@ -101,6 +101,6 @@ def test_too_deep_data_is_a_data_error():
         _converter().from_connect_data("t", None, value)
 
 
-def test_required_null_goes_by_records():
+def test_required_null_goes_by_records() -> None:
     array = pa.array([None, 1], pa.int32())
     assert _converter().from_connect_batch(pa.array(["t", "t"]), Columns(INT32_SCHEMA, array)) is None

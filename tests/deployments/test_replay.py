@@ -2,19 +2,19 @@
 
 In the browser's suite, as all of this folder: one stack serves them all. No test
 before this one, by name, makes a connector: the transcript begins with an empty worker.
-`python -m tests.faces` replays against `connect rest` over Airflow as well.
+`python -m tests.deployments` replays against `connect rest` over Airflow as well.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tests.faces.stack import Faces
+from tests.deployments.stack import Deployments
 from tests.rest.replaying import assert_replayed
 
 pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(900)]
 
 
-def test_the_api_in_airflow_answers_as_the_real_worker(faces: Faces) -> None:
-    header = f"Authorization: {faces.header['Authorization']}"
-    assert_replayed(faces.mounted, faces.folder / "mounted", header=header)
+def test_the_api_in_airflow_answers_as_the_real_worker(deployments: Deployments) -> None:
+    header = f"Authorization: {deployments.header['Authorization']}"
+    assert_replayed(deployments.mounted, deployments.folder / "mounted", header=header)

@@ -1,4 +1,4 @@
-"""One whole stack for all tests of the faces over Airflow."""
+"""One whole stack for all tests of the deployments over Airflow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.conftest import context, page
-from tests.faces.stack import IN_VARIABLE, VARIABLE, Faces, Standalone, running_faces
+from tests.deployments.stack import IN_VARIABLE, VARIABLE, Deployments, Standalone, running_deployments
 from tests.integration.test_rest_transcript import address_of, await_answer
 from tests.integration.test_standalone import standalone, write_worker
 
@@ -15,22 +15,22 @@ __all__ = ["context", "page"]
 
 
 @pytest.fixture(scope="package")
-def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faces]:
+def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
     """The running stack, empty at first."""
-    with running_faces(tmp_path_factory.mktemp("faces")) as running:
+    with running_deployments(tmp_path_factory.mktemp("deployments")) as running:
         yield running
 
 
 @pytest.fixture(scope="package")
-def standalone_face(faces: Faces, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
-    """``connect standalone`` over the same broker, empty at first, with the providers of the other faces."""
+def standalone_deployment(deployments: Deployments, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standalone]:
+    """``connect standalone`` over the same broker, empty at first, with the providers of the other deployments."""
     folder = tmp_path_factory.mktemp("standalone")
-    worker = write_worker(folder, faces.stack.environment()["CONNECT_BOOTSTRAP_SERVERS"])
+    worker = write_worker(folder, deployments.stack.environment()["CONNECT_BOOTSTRAP_SERVERS"])
     with worker.open("a") as file:
         file.write(
             f"config.providers=env,file,dir\nconfig.providers.env.param.allowlist.pattern={VARIABLE}\n"
-            f"config.providers.file.param.allowed.paths={faces.folder}\n"
-            f"config.providers.dir.param.allowed.paths={faces.folder}\n"
+            f"config.providers.file.param.allowed.paths={deployments.folder}\n"
+            f"config.providers.dir.param.allowed.paths={deployments.folder}\n"
         )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, IN_VARIABLE)

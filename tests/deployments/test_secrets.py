@@ -20,7 +20,7 @@ from psycopg import sql
 
 from connect_core.dev.postgres import database_url
 from connect_core.dev.secrets import secret
-from tests.faces.stack import IN_VARIABLE, VARIABLE, Faces, Standalone
+from tests.deployments.stack import IN_VARIABLE, VARIABLE, Deployments, Standalone
 from tests.integration.deployment import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600)]
@@ -68,10 +68,10 @@ def watched_commands() -> Iterator[Commands]:
 
 
 @pytest.fixture(scope="module")
-def shop(faces: Faces) -> str:
+def shop(deployments: Deployments) -> str:
     """A database whose users' passwords are the secrets."""
-    home = faces.stack.home
-    where = f"127.0.0.1:{faces.stack.service('postgres').port}"
+    home = deployments.stack.home
+    where = f"127.0.0.1:{deployments.stack.service('postgres').port}"
     with psycopg.connect(
         f"postgresql://postgres:{secret(home, 'postgres')}@{where}/postgres", autocommit=True
     ) as admin:
@@ -100,30 +100,32 @@ def source(url: str, user: str, password: str) -> dict[str, str]:
     }
 
 
-def create(faces: Faces, name: str, config: dict[str, str]) -> None:
+def create(deployments: Deployments, name: str, config: dict[str, str]) -> None:
     body = {"name": name, "config": config}
-    answer = httpx.post(f"{faces.mounted}/connectors", json=body, headers=faces.header, timeout=60)
+    answer = httpx.post(f"{deployments.mounted}/connectors", json=body, headers=deployments.header, timeout=60)
     assert answer.status_code == 201, answer.text
 
 
-def status(faces: Faces, name: str) -> dict[str, dict[str, str]]:
-    answer = httpx.get(f"{faces.rest}/connectors/{quote(name, safe='')}/status", timeout=60)
+def status(deployments: Deployments, name: str) -> dict[str, dict[str, str]]:
+    answer = httpx.get(f"{deployments.rest}/connectors/{quote(name, safe='')}/status", timeout=60)
     return dict(answer.json())
 
 
 def test_secrets_are_nowhere_and_templates_stay_text(
-    faces: Faces, shop: str, context: BrowserContext, page: Page
+    deployments: Deployments, shop: str, context: BrowserContext, page: Page
 ) -> None:
     with watched_commands() as commands:
-        create(faces, NAME, source(shop, "shop", SECRETS[0]))
-        for name, user, reference in zip((BROKEN, *OTHERS), USERS[1:], references(faces), strict=True):
-            create(faces, name, {**source(shop, user, reference), **DIVISION})
-        eventually(lambda: committed(faces, NAME), lambda records: records == 2, 180)
+        create(deployments, NAME, source(shop, "shop", SECRETS[0]))
+        for name, user, reference in zip((BROKEN, *OTHERS), USERS[1:], references(deployments), strict=True):
+            create(deployments, name, {**source(shop, user, reference), **DIVISION})
+        eventually(lambda: committed(deployments, NAME), lambda records: records == 2, 180)
         for name in (BROKEN, *OTHERS):
-            found = eventually(lambda name=name: json.dumps(status(faces, name)), lambda one: "FAILED" in one, 180)
+            found = eventually(
+                lambda name=name: json.dumps(status(deployments, name)), lambda one: "FAILED" in one, 180
+            )
             assert "division by zero" in found, "the password did not reach the database"
-        answers = [*walked(faces), *tried(faces, shop)]
-        texts = list(shown(faces, context, page))
+        answers = [*walked(deployments), *tried(deployments, shop)]
+        texts = list(shown(deployments, context, page))
     assert len(answers) > 40
     assert_clean("a command line", b"\n".join(commands.seen))
     for address, text in answers:
@@ -131,19 +133,19 @@ def test_secrets_are_nowhere_and_templates_stay_text(
     for tab, text in texts:
         assert_clean(f"the page's tab {tab}", text.encode())
     for name in ("airflow", "connect"):
-        assert_clean(f"the database {name}", database_text(database_url(faces.stack.home, name)).encode())
-    for file in files(faces):
+        assert_clean(f"the database {name}", database_text(database_url(deployments.stack.home, name)).encode())
+    for file in files(deployments):
         assert_clean(str(file), file.read_bytes())
-    assert any(file.parent.name == "events" or "events" in file.parts for file in files(faces))
+    assert any(file.parent.name == "events" or "events" in file.parts for file in files(deployments))
 
 
-def references(faces: Faces) -> list[str]:
+def references(deployments: Deployments) -> list[str]:
     """Return the references to the secrets of a file, a folder and a variable, which are there from now on."""
-    (faces.folder / "shop.properties").write_text(f"password={SECRETS[1]}\n")
-    (faces.folder / "password").write_text(SECRETS[2])
+    (deployments.folder / "shop.properties").write_text(f"password={SECRETS[1]}\n")
+    (deployments.folder / "password").write_text(SECRETS[2])
     return [
-        f"${{file:{faces.folder}/shop.properties:password}}",
-        f"${{dir:{faces.folder}:password}}",
+        f"${{file:{deployments.folder}/shop.properties:password}}",
+        f"${{dir:{deployments.folder}:password}}",
         f"${{env:{VARIABLE}}}",
     ]
 
@@ -156,10 +158,10 @@ def wrong(url: str, value: str) -> Iterator[dict[str, str]]:
     yield {**given, "connection.url": f"{url}?password={value}", "producer.override.client.id": value}
 
 
-def tried(faces: Faces, url: str) -> Iterator[tuple[str, str]]:
-    """Yield what validation and creation answer on both faces to configurations that are wrong because of a secret."""
-    for base, headers in ((faces.rest, {}), (faces.mounted, faces.header)):
-        for value in references(faces):
+def tried(deployments: Deployments, url: str) -> Iterator[tuple[str, str]]:
+    """Yield the answers of both deployments to configurations that a wrong secret makes invalid."""
+    for base, headers in ((deployments.rest, {}), (deployments.mounted, deployments.header)):
+        for value in references(deployments):
             for config in wrong(url, value):
                 body = {"name": "refused", **config}
                 path = f"{base}/connector-plugins/JdbcSource/config/validate"
@@ -171,10 +173,10 @@ def tried(faces: Faces, url: str) -> Iterator[tuple[str, str]]:
                 httpx.delete(f"{base}/connectors/refused", headers=headers, timeout=60)
 
 
-def test_standalone_shows_no_secret(faces: Faces, standalone_face: Standalone, shop: str) -> None:
+def test_standalone_shows_no_secret(deployments: Deployments, standalone_deployment: Standalone, shop: str) -> None:
     """In its answers, log and database; each password is used, then something fails."""
-    with httpx.Client(base_url=standalone_face.base, timeout=60) as client:
-        found = [text for made in zip(USERS, (SECRETS[0], *references(faces)), strict=True)
+    with httpx.Client(base_url=standalone_deployment.base, timeout=60) as client:
+        found = [text for made in zip(USERS, (SECRETS[0], *references(deployments)), strict=True)
                  for text in tried_there(client, shop, *made)]  # fmt: skip
         for user in USERS:
             look = partial(client.get, f"/connectors/{user}/status")
@@ -183,7 +185,7 @@ def test_standalone_shows_no_secret(faces: Faces, standalone_face: Standalone, s
     assert len(found) > 100
     for text in found:
         assert_clean("an answer", text.encode())
-    for file in standalone_face.folder.rglob("*"):
+    for file in standalone_deployment.folder.rglob("*"):
         if file.is_file():
             assert_clean(str(file), file.read_bytes())
 
@@ -215,16 +217,16 @@ def assert_clean(place: str, found: bytes) -> None:
         assert position < 0, f"{word} is in {place}: {found[max(0, position - 200) : position + 100]!r}"
 
 
-def committed(faces: Faces, name: str) -> int:
-    address = f"{faces.rest}/v1/connectors/{quote(name, safe='')}/intervals"
+def committed(deployments: Deployments, name: str) -> int:
+    address = f"{deployments.rest}/v1/connectors/{quote(name, safe='')}/intervals"
     found = httpx.get(address, timeout=60).json()["intervals"]
     return sum(one["counts"]["records"] for one in found if one["state"] == "COMMITTED")
 
 
-def walked(faces: Faces) -> Iterator[tuple[str, str]]:
-    """Yield what every GET of the API answers, on both faces, for both connectors."""
-    described = httpx.get(f"{faces.mounted}/openapi.json", headers=faces.header, timeout=60).json()["paths"]
-    for base, headers in ((faces.rest, {}), (faces.mounted, faces.header)):
+def walked(deployments: Deployments) -> Iterator[tuple[str, str]]:
+    """Yield what every GET of the API answers, on both deployments, for both connectors."""
+    described = httpx.get(f"{deployments.mounted}/openapi.json", headers=deployments.header, timeout=60).json()["paths"]
+    for base, headers in ((deployments.rest, {}), (deployments.mounted, deployments.header)):
         for name in (NAME, BROKEN, *OTHERS):
             given = {"connector": quote(name, safe=""), "task": "0", "plugin": "JdbcSource", "logger": "root"}
             for path in ("/openapi.json", "/docs", "/metrics"):
@@ -235,12 +237,12 @@ def walked(faces: Faces) -> Iterator[tuple[str, str]]:
                     yield address, httpx.get(address, headers=headers, timeout=60).text
 
 
-def shown(faces: Faces, context: BrowserContext, page: Page) -> Iterator[tuple[str, str]]:
+def shown(deployments: Deployments, context: BrowserContext, page: Page) -> Iterator[tuple[str, str]]:
     """Yield what the page holds; its fixture fails when a script of the names has run."""
-    context.add_cookies([{"name": "_token", "value": faces.token, "url": faces.airflow}])
+    context.add_cookies([{"name": "_token", "value": deployments.token, "url": deployments.airflow}])
     for name in (NAME, BROKEN):
         for tab in TABS:
-            page.goto(f"{faces.mounted}/ui/#/connectors/{quote(name, safe='')}/{tab}")
+            page.goto(f"{deployments.mounted}/ui/#/connectors/{quote(name, safe='')}/{tab}")
             expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
             expect(page.locator(".tab-body")).not_to_be_empty()
             yield tab, page.content()
@@ -259,9 +261,9 @@ def database_text(url: str) -> str:
     return "\n".join(rows)
 
 
-def files(faces: Faces) -> Iterator[Path]:
+def files(deployments: Deployments) -> Iterator[Path]:
     """Yield logs, Spark's event log, Kafka's and PostgreSQL's files: all that the stack has written."""
-    state = faces.stack.home.path
+    state = deployments.stack.home.path
     for top in (*state.iterdir(), state.parent / "events"):
         if top.name not in NOT_SEARCHED:
             yield from (file for file in ([top] if top.is_file() else top.rglob("*")) if file.is_file())

@@ -14,7 +14,7 @@ import httpx
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
 
-__all__ = ["CHECKOUT", "IN_VARIABLE", "VARIABLE", "Faces", "Standalone", "running_faces", "token_of"]
+__all__ = ["CHECKOUT", "IN_VARIABLE", "VARIABLE", "Deployments", "Standalone", "running_deployments", "token_of"]
 
 CHECKOUT = Path(__file__).parents[2]
 VARIABLE = "CANARY_OF_ENV"
@@ -23,8 +23,8 @@ IN_VARIABLE = f"canary-env-{uuid.uuid4().hex}"
 
 
 @dataclass(frozen=True, slots=True)
-class Faces:
-    """Where the faces are, and somebody's token for Airflow.
+class Deployments:
+    """Where the deployments are, and somebody's token for Airflow.
 
     ``folder``: where connectors may read and write, and the worker finds secrets.
     """
@@ -68,7 +68,7 @@ def token_of(airflow: str, user: str, password: str) -> str:
 
 
 @contextmanager
-def running_faces(folder: Path) -> Iterator[Faces]:
+def running_deployments(folder: Path) -> Iterator[Deployments]:
     """Run an empty stack until the block ends; Spark keeps its event log as text."""
     project, data = folder / "project", folder / "data"
     for path in (project / "config", data, folder / "events"):
@@ -98,6 +98,6 @@ def running_faces(folder: Path) -> Iterator[Faces]:
         found = stack.environment()
         url, password = found["CONNECT_AIRFLOW_URL"], Path(found["CONNECT_AIRFLOW_PASSWORD_FILE"]).read_text().strip()
         token = token_of(url, found["CONNECT_AIRFLOW_USER"], password)
-        yield Faces(stack, url, found["CONNECT_REST_URL"], token, data)
+        yield Deployments(stack, url, found["CONNECT_REST_URL"], token, data)
     finally:
         stack.down()

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
-    with plugin_worker(tmp_path_factory.mktemp("mirror"), bootstrap) as running:
+    with plugin_worker(tmp_path_factory.mktemp("side_by_side"), bootstrap) as running:
         yield running
 
 

@@ -20,7 +20,7 @@ from tests.integration.topics import Topics
 
 __all__ = ["AirflowDeployment", "ApacheConnect", "Deployment", "Standalone", "eventually"]
 
-_PATIENCE_SECONDS = 180.0
+_TIMEOUT_SECONDS = 180.0
 _CONVERTERS = {
     "key.converter": "org.apache.kafka.connect.storage.StringConverter",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
@@ -28,7 +28,7 @@ _CONVERTERS = {
 }
 
 
-def eventually(read: Callable[[], Any], is_good: Callable[[Any], bool], seconds: float = _PATIENCE_SECONDS) -> Any:
+def eventually(read: Callable[[], Any], is_good: Callable[[Any], bool], seconds: float = _TIMEOUT_SECONDS) -> Any:
     """Read until the value is good, or the time is over; return the last one."""
     end = time.monotonic() + seconds
     while not is_good(value := read()) and time.monotonic() < end:

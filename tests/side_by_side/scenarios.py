@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import orjson
 
-from tests.mirror.deployments import Deployment, eventually
+from tests.side_by_side.deployments import Deployment, eventually
 
 __all__ = ["SCENARIOS"]
 

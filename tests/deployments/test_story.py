@@ -11,25 +11,25 @@ import pytest
 from playwright.sync_api import BrowserContext, FrameLocator, Locator, Page, expect
 
 from connect_core.dag.naming import dag_id_of
-from tests.faces.stack import Faces
+from tests.deployments.stack import Deployments
 from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.servers, pytest.mark.timeout(600)]
 
 Screen = Page | FrameLocator
-PATIENCE_MS = 120_000
+TIMEOUT_MS = 120_000
 """Airflow starts a task within seconds, on a busy machine within many."""
 
 
 @pytest.fixture
-def signed_in(context: BrowserContext, page: Page, faces: Faces) -> Page:
-    context.add_cookies([{"name": "_token", "value": faces.token, "url": faces.airflow}])
+def signed_in(context: BrowserContext, page: Page, deployments: Deployments) -> Page:
+    context.add_cookies([{"name": "_token", "value": deployments.token, "url": deployments.airflow}])
     return page
 
 
 @pytest.fixture(scope="module")
-def topics(faces: Faces) -> Topics:
-    return Topics(faces.stack.environment()["CONNECT_BOOTSTRAP_SERVERS"])
+def topics(deployments: Deployments) -> Topics:
+    return Topics(deployments.stack.environment()["CONNECT_BOOTSTRAP_SERVERS"])
 
 
 def frame_of(page: Page, title: str) -> FrameLocator:
@@ -51,12 +51,12 @@ def open_tab(screen: Screen, name: str) -> None:
 def committed(screen: Screen, sequence: int, records: int) -> None:
     """Wait until an interval has moved so many records."""
     line = screen.locator(f"tbody[data-sequence='{sequence}']")
-    expect(line).to_contain_text("COMMITTED", timeout=PATIENCE_MS)
+    expect(line).to_contain_text("COMMITTED", timeout=TIMEOUT_MS)
     expect(line.locator("td[data-label=Records]")).to_have_text(re.compile(rf"^{records}\b"))
 
 
 def create_by_form(screen: Screen, name: str, topic: str, file: Path) -> None:
-    screen.get_by_role("link", name="New connector").click(timeout=PATIENCE_MS)
+    screen.get_by_role("link", name="New connector").click(timeout=TIMEOUT_MS)
     screen.get_by_role("link", name="FileStreamSink").click()
     for key, text in {"name": name, "topics": topic, "file": "/etc/passwd"}.items():
         write(screen, key, text)
@@ -64,7 +64,7 @@ def create_by_form(screen: Screen, name: str, topic: str, file: Path) -> None:
     write(screen, "file", str(file))
     expect(screen.get_by_text("No error found")).to_be_visible()
     screen.get_by_role("button", name="Create").click()
-    expect(state(screen)).to_have_text("RUNNING", timeout=PATIENCE_MS)
+    expect(state(screen)).to_have_text("RUNNING", timeout=TIMEOUT_MS)
 
 
 def break_config(screen: Screen, file: Path) -> None:
@@ -83,7 +83,7 @@ def fail_read_trace_and_restart(screen: Screen, topics: Topics, topic: str) -> N
     topics.write(topic, [b"not json", b'"e"'], 1)
     open_tab(screen, "Tasks")
     task = screen.locator("[data-task='0']")
-    expect(task.locator(".pill")).to_have_text("FAILED", timeout=PATIENCE_MS)
+    expect(task.locator(".pill")).to_have_text("FAILED", timeout=TIMEOUT_MS)
     task.locator(".trace summary").click()
     expect(task.locator(".trace pre")).to_contain_text("DataError")
     open_tab(screen, "Config")
@@ -94,23 +94,23 @@ def fail_read_trace_and_restart(screen: Screen, topics: Topics, topic: str) -> N
     expect(screen.get_by_text("Saved.")).to_be_visible()
     open_tab(screen, "Tasks")
     screen.get_by_role("button", name="Restart", exact=True).first.click()
-    expect(state(screen)).to_have_text("RUNNING", timeout=PATIENCE_MS)
+    expect(state(screen)).to_have_text("RUNNING", timeout=TIMEOUT_MS)
     open_tab(screen, "Errors")
-    expect(screen.get_by_text("1 record skipped.")).to_be_visible(timeout=PATIENCE_MS)
+    expect(screen.get_by_text("1 record skipped.")).to_be_visible(timeout=TIMEOUT_MS)
 
 
 def stop_and_rewind(screen: Screen, to: str, effect: str) -> None:
     open_tab(screen, "Offsets")
     screen.get_by_role("button", name="Stop it").click()
     screen.get_by_role("dialog").get_by_role("button", name="Stop").click()
-    expect(state(screen)).to_have_text("STOPPED", timeout=PATIENCE_MS)
+    expect(state(screen)).to_have_text("STOPPED", timeout=TIMEOUT_MS)
     screen.get_by_role("button", name="Rewind to an interval").click()
     dialog = screen.get_by_role("dialog")
     dialog.get_by_role("listbox").select_option(to)
     dialog.get_by_role("button", name="Preview").click()
     expect(dialog.locator(".effect")).to_have_text(effect)
     dialog.get_by_role("button", name="Rewind").click()
-    expect(screen.get_by_text('{"kafka_offset":2}').first).to_be_visible(timeout=PATIENCE_MS)
+    expect(screen.get_by_text('{"kafka_offset":2}').first).to_be_visible(timeout=TIMEOUT_MS)
 
 
 def delete(screen: Screen) -> None:
@@ -131,20 +131,20 @@ def begin(screen: Screen, name: str, topics: Topics, topic: str, file: Path) -> 
     break_config(screen, file)
 
 
-def pause_in_airflow(page: Page, faces: Faces, name: str) -> None:
+def pause_in_airflow(page: Page, deployments: Deployments, name: str) -> None:
     """Follow the link out of the frame; see beside the DAG what its switch does."""
     inside = frame_of(page, "Connect")
     open_tab(inside, "Intervals")
     inside.get_by_role("link", name="Run and log").first.click()
     expect(page).to_have_url(re.compile(rf"/dags/{re.escape(dag_id_of(name))}/runs/"))
-    page.goto(f"{faces.airflow}/dags/{dag_id_of(name)}/plugin/connector")
+    page.goto(f"{deployments.airflow}/dags/{dag_id_of(name)}/plugin/connector")
     beside = frame_of(page, "Connector")
-    expect(beside.get_by_role("heading", name=name, exact=True)).to_be_visible(timeout=PATIENCE_MS)
+    expect(beside.get_by_role("heading", name=name, exact=True)).to_be_visible(timeout=TIMEOUT_MS)
     expect(state(beside)).to_have_text("RUNNING")
-    faces.set_paused(name, is_paused=True)
-    expect(state(beside)).to_have_text("PAUSED", timeout=PATIENCE_MS)
-    faces.set_paused(name, is_paused=False)
-    expect(state(beside)).to_have_text("RUNNING", timeout=PATIENCE_MS)
+    deployments.set_paused(name, is_paused=True)
+    expect(state(beside)).to_have_text("PAUSED", timeout=TIMEOUT_MS)
+    deployments.set_paused(name, is_paused=False)
+    expect(state(beside)).to_have_text("RUNNING", timeout=TIMEOUT_MS)
 
 
 def end(screen: Screen, topics: Topics, topic: str, file: Path) -> None:
@@ -157,19 +157,19 @@ def end(screen: Screen, topics: Topics, topic: str, file: Path) -> None:
     committed(screen, 4, 4)
     assert file.read_text().split() == ["a", "b", "c", "d", "e", "c", "d", "e"]
     delete(screen)
-    expect(screen.get_by_role("link", name="New connector")).to_be_visible(timeout=PATIENCE_MS)
+    expect(screen.get_by_role("link", name="New connector")).to_be_visible(timeout=TIMEOUT_MS)
 
 
 @pytest.mark.parametrize("is_framed", [True, False], ids=["in-the-frame", "alone"])
-def test_life(signed_in: Page, faces: Faces, topics: Topics, is_framed: bool) -> None:
-    page, topic, file = signed_in, topics.create(1), faces.folder / f"{uuid.uuid4().hex[:6]}.txt"
+def test_life(signed_in: Page, deployments: Deployments, topics: Topics, is_framed: bool) -> None:
+    page, topic, file = signed_in, topics.create(1), deployments.folder / f"{uuid.uuid4().hex[:6]}.txt"
     name = "framed <b>" if is_framed else "alone {{7*7}}"
-    page.goto(f"{faces.airflow}/plugin/connectors" if is_framed else f"{faces.rest}/ui/")
+    page.goto(f"{deployments.airflow}/plugin/connectors" if is_framed else f"{deployments.rest}/ui/")
     screen = frame_of(page, "Connect") if is_framed else page
     begin(screen, name, topics, topic, file)
     if is_framed:
-        pause_in_airflow(page, faces, name)
-        page.goto(f"{faces.airflow}/plugin/connectors")
-        screen.get_by_role("link", name=name, exact=True).click(timeout=PATIENCE_MS)
+        pause_in_airflow(page, deployments, name)
+        page.goto(f"{deployments.airflow}/plugin/connectors")
+        screen.get_by_role("link", name=name, exact=True).click(timeout=TIMEOUT_MS)
     end(screen, topics, topic, file)
-    assert name not in httpx.get(f"{faces.rest}/connectors", timeout=60).json()
+    assert name not in httpx.get(f"{deployments.rest}/connectors", timeout=60).json()

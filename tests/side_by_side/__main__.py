@@ -1,4 +1,4 @@
-"""``python -m tests.mirror``: the scenarios on Apache Kafka Connect and on ours, side by side.
+"""``python -m tests.side_by_side``: the scenarios on Apache Kafka Connect and on ours, side by side.
 
     [--jars DIR] [--on apache,standalone,airflow] [--only NAME,…] [--write FILE]
 
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from connect_core.dev.stack import Stack
 from tests.integration.topics import Topics
-from tests.mirror.deployments import AirflowDeployment, ApacheConnect, Deployment, Standalone
-from tests.mirror.scenarios import SCENARIOS
+from tests.side_by_side.deployments import AirflowDeployment, ApacheConnect, Deployment, Standalone
+from tests.side_by_side.scenarios import SCENARIOS
 
 __all__ = ["main"]
 
