@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.delta.config import OPTIONS_PREFIX, PATH, Settings
 from connect_core.connectors.lake.decisions import plain_name
 from connect_core.connectors.lake.routing import TableName

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.iceberg.sql_address import sql_address
 from connect_core.connectors.worker_login import ensure_clouds_own_host
 from connect_core.errors import ConfigError

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from connect_core.api.allowed_host import allowed_addresses
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_path
-from connect_core.connectors.allowed_host import allowed_addresses
 from connect_core.connectors.libpq_environment import instead_of_environment
 from connect_core.errors import ConfigError
 

@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl, unquote
 
 from sqlalchemy import URL
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_path
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.errors import ConfigError
 
 __all__ = ["ALLOWED_DIALECTS", "CONNECTION_URL", "CURRENT_SCHEMA", "DatabaseAddress", "database_url", "parse_address"]

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from connect_core.api.allowed_host import allowed_addresses
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_host import allowed_addresses
 from connect_core.connectors.jdbc.address import CONNECTION_URL, CURRENT_SCHEMA, database_url, parse_address
 from connect_core.connectors.jdbc.config import ConnectionSettings
 from connect_core.connectors.jdbc.dialects import Dialect, dialect_named

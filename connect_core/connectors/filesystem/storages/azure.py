@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.azure_client import BLOCK, AzureContainer, AzureLogin
 from connect_core.connectors.filesystem.storages.bucket_url import BucketUrl, placed

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, Range
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.control_store import ControlStore
 from connect_core.connectors.filesystem.storages.hdfs_address import CONF_DIR, HdfsAddress
 from connect_core.connectors.filesystem.storages.hdfs_client import HdfsClient

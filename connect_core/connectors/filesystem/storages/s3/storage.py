@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.filesystem.storages.object_source import ObjectSource
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.bucket import Bucket

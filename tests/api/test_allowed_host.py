@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.allowed_host import ensure_allowed_host
 from connect_core.connectors.jdbc.address import database_url
 from connect_core.errors import ConfigError
 
