@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -60,8 +60,11 @@ class Converter(ABC):
         """
         return None
 
-    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | Objects | None:
-        """Return the data of all rows, or ``None`` if only records can say it."""
+    def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
+        """Return the data of all rows, or ``None`` if only records can say it.
+
+        values: binary, null = Kafka null; ``topic`` as in ``from_connect_batch``.
+        """
         return None
 
     def close(self) -> None:

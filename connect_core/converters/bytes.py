@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -61,6 +61,6 @@ class ByteArrayConverter(Converter, HeaderConverter):
             return pa.nulls(len(columns), pa.binary())
         return columns.array if pa.types.is_binary(columns.array.type) else None
 
-    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
+    def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | None:
         """Return the bytes of all rows."""
-        return Columns(OPTIONAL_BYTES_SCHEMA, pa.array(values, pa.binary()))
+        return Columns(OPTIONAL_BYTES_SCHEMA, values)

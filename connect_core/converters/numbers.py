@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connect_core.api.batch import Columns, Data
 from connect_core.api.config import ConfigDef
@@ -116,7 +117,7 @@ class NumberConverter(Converter, HeaderConverter):
             return pa.nulls(len(array), pa.binary())
         return unpack_numbers(array, self.form) if array.type == self.arrow_type else None
 
-    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
+    def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | None:
         """Return the numbers of all rows, or ``None`` if one has another length."""
         array = pack_numbers(values, self.form, self.arrow_type)
         return None if array is None else Columns(self.schema, array)
@@ -232,9 +233,9 @@ class BooleanConverter(Converter, HeaderConverter):
             return pa.nulls(len(array), pa.binary())
         return unpack_numbers(array.cast(pa.int8()), _BYTE) if pa.types.is_boolean(array.type) else None
 
-    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
+    def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | None:
         """Return the booleans of all rows, or ``None`` if one is neither."""
-        if not set(values) <= {*_BYTES, None}:
+        if not pc.all(pc.is_in(values, value_set=pa.array([*_BYTES, None], pa.binary()))).as_py():
             return None
         array = pack_numbers(values, _BYTE, pa.int8())
         return None if array is None else Columns(OPTIONAL_BOOLEAN_SCHEMA, array.cast(pa.bool_()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +20,10 @@ def unpack_numbers(column: pa.Array, form: struct.Struct) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(form.size), len(column), buffers).cast(pa.binary())
 
 
-def pack_numbers(values: Sequence[bytes | None], form: struct.Struct, kind: pa.DataType) -> pa.Array | None:
+def pack_numbers(values: pa.BinaryArray, form: struct.Struct, kind: pa.DataType) -> pa.Array | None:
     """Return bytes as a column of numbers, ``None`` if one has another length."""
     try:
-        fixed = pa.array(values, pa.binary(form.size))
+        fixed = values.cast(pa.binary(form.size))
     except pa.ArrowInvalid:
         return None
     if not len(fixed):

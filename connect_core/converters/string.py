@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -74,15 +74,15 @@ class StringConverter(Converter, HeaderConverter):
         text = _text(columns.schema, columns.array)
         return None if text is None else text.cast(pa.binary())
 
-    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | None:
+    def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | None:
         """Return all rows as text."""
         try:
             if self._charset.is_utf8:
-                return Columns(OPTIONAL_STRING_SCHEMA, pa.array(values, pa.binary()).cast(pa.string()))
+                return Columns(OPTIONAL_STRING_SCHEMA, values.cast(pa.string()))
         except pa.ArrowInvalid:
             pass
         decode: Callable[[bytes], str] = self._charset.decode
-        texts = [None if value is None else decode(value) for value in values]
+        texts = [None if value is None else decode(value) for value in values.to_pylist()]
         try:
             return Columns(OPTIONAL_STRING_SCHEMA, pa.array(texts, pa.string()))
         except UnicodeEncodeError:

@@ -5,14 +5,14 @@ See kafka/ADR-4-records-put-in-by-columns.md.
 
 from __future__ import annotations
 
-import ctypes
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from confluent_kafka import KafkaError, KafkaException, Producer, cimpl
+from confluent_kafka import KafkaError, KafkaException
+
+from connect_core.kafka.librdkafka import handle_of, library
 
 __all__ = ["Messages", "enqueue", "lengths", "to_messages"]
 
@@ -63,37 +63,14 @@ def enqueue(producer: Any, topic: str, messages: Messages) -> None:
 
     Behind one that finds the queue full, none is taken. Raise KafkaException where the topic cannot be.
     """
-    library = _library()
-    handle = _handle(producer)
-    place = library.rd_kafka_topic_new(handle, topic.encode(), None)
+    client = library()
+    place = client.rd_kafka_topic_new(handle_of(producer), topic.encode(), None)
     if not place:
-        raise KafkaException(KafkaError(library.rd_kafka_last_error(), f"{topic} is no topic"))
+        raise KafkaException(KafkaError(client.rd_kafka_last_error(), f"{topic} is not a valid topic name"))
     try:
-        library.rd_kafka_produce_batch(place, _BY_KEY, _COPY, messages.ctypes.data, len(messages))
+        client.rd_kafka_produce_batch(place, _BY_KEY, _COPY, messages.ctypes.data, len(messages))
     finally:
-        library.rd_kafka_topic_destroy(place)
-
-
-@cache
-def _library() -> Any:
-    """Return the very librdkafka that the Python client is linked with, wherever it lies."""
-    library = ctypes.CDLL(cimpl.__file__)
-    pointer, number = ctypes.c_void_p, ctypes.c_int32
-    library.rd_kafka_topic_new.argtypes = [pointer, ctypes.c_char_p, pointer]
-    library.rd_kafka_topic_new.restype = pointer
-    library.rd_kafka_topic_destroy.argtypes = [pointer]
-    library.rd_kafka_topic_destroy.restype = None
-    library.rd_kafka_produce_batch.argtypes = [pointer, number, ctypes.c_int, pointer, ctypes.c_int]
-    return library
-
-
-def _handle(producer: Any) -> int:
-    """Return a producer's ``rd_kafka_t``, which stands behind the head of the Python object (``Handle``)."""
-    # Anything else would have something else there.
-    address = isinstance(producer, Producer) and ctypes.c_void_p.from_address(id(producer) + object.__basicsize__).value
-    if not address:
-        raise KafkaException(KafkaError(KafkaError._STATE, "the producer is closed"))
-    return address
+        client.rd_kafka_topic_destroy(place)
 
 
 def _places(column: pa.Array) -> tuple[npt.NDArray[np.uintp], npt.NDArray[np.uintp]]:

@@ -26,14 +26,14 @@ from connect_core.kafka.properties import (
     ClientKind,
 )
 
-__all__ = ["ClientErrors", "KafkaClients", "destroy", "init_transactions"]
+__all__ = ["CLIENT_LOG", "ClientErrors", "KafkaClients", "destroy", "init_transactions"]
 
 _log = logging.getLogger(__name__)
 _CONNECT_SECONDS = 1.0
 _COORDINATORS_TOPIC = "__transaction_state"
 _BOOTSTRAP = "localhost:9092"
 _ADDRESSES = ("bootstrap.servers", "client.dns.lookup")
-_client_log = logging.getLogger("connect_core.kafka.librdkafka")
+CLIENT_LOG = logging.getLogger("connect_core.kafka.librdkafka")
 
 _SOON = {"reconnect.backoff.ms": "20"}
 
@@ -163,7 +163,7 @@ def destroy(producer: Producer) -> None:
 
 def _made(kind: type[Any], settings: dict[str, Any]) -> Any:
     try:
-        return kind(settings, logger=_client_log)
+        return kind(settings, logger=CLIENT_LOG)
     except KafkaException as failure:
         error = code_of(failure)
         if error.code() == KafkaError._CRIT_SYS_RESOURCE:

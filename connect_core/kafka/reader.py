@@ -9,22 +9,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
-from confluent_kafka import KafkaError, Message
+import numpy as np
+import numpy.typing as npt
+from confluent_kafka import KafkaError
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import ConnectError, DataLossError, IllegalStateError, RetriableError
-from connect_core.kafka.clients import ClientErrors, KafkaClients
-from connect_core.kafka.collection_pause import collection_paused
+from connect_core.kafka.clients import CLIENT_LOG, ClientErrors, KafkaClients
 from connect_core.kafka.failures import to_connect_error
+from connect_core.kafka.fetch_queue import FetchError, open_queue
+from connect_core.kafka.fetched import Fetched
 from connect_core.kafka.properties import ClientKind
-from connect_core.kafka.raw_batch import RawBatch, raw_batches
+from connect_core.kafka.raw_batch import RawBatch
 from connect_core.kafka.topics import topic_ids
 
 __all__ = ["BoundedReader", "ReaderLimits"]
 
 _SLICE = 0.01
+_FIRST_GUESS = 4096
+"""Bytes of a record before one is known."""
 _CHECK_SECONDS = 10.0
 _OUT_OF_RANGE = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
 _TOPIC_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
@@ -34,11 +39,13 @@ _TOPIC_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_T
 class ReaderLimits:
     """How much at once, and how long without progress.
 
-    ``batch_records``: messages of one ``poll`` at most. ``stall_seconds``: time
-    spent polling in vain after which the brokers count as unreachable.
+    ``batch_records``, ``batch_bytes``: the most that one ``poll`` returns; of
+    the bytes, one fetch may bring more. ``stall_seconds``: time spent polling in
+    vain after which the brokers count as unreachable.
     """
 
     batch_records: int = 20_000
+    batch_bytes: int = 32 * 2**20
     stall_seconds: float = 60.0
 
 
@@ -68,6 +75,8 @@ class BoundedReader:
         self._idle = 0.0
         self._errors = ClientErrors()
         self._consumer = clients.consumer({"error_cb": self._errors.note, **_prefetch(clients, ranges)})
+        self._queue = open_queue(self._consumer, self._errors.note, CLIENT_LOG)
+        self._record_bytes = _FIRST_GUESS
         self._assign(self._open)
 
     @property
@@ -87,10 +96,7 @@ class BoundedReader:
         DataLossError if planned records are gone or a topic was recreated,
         RetriableError if the brokers stay silent, ConnectError if forbidden.
         """
-        with collection_paused():
-            messages = self._collect(time.monotonic() + timeout)
-            batches = list(raw_batches(messages, len({key.topic for key in self._ranges}))) if messages else []
-            del messages
+        batches = [batch for fetched in self._collect(time.monotonic() + timeout) for batch in fetched.batches()]
         if not self._open and not self._verified:
             self.verify_topics()
         return batches
@@ -142,7 +148,8 @@ class BoundedReader:
         self._verified = not self._open
 
     def close(self) -> None:
-        """Leave the brokers; what was prefetched is dropped."""
+        """Close the consumer; what was prefetched is dropped."""
+        self._queue.close()
         self._consumer.close()
 
     def __enter__(self) -> BoundedReader:
@@ -161,27 +168,32 @@ class BoundedReader:
         if partitions:
             self._consumer.incremental_unassign([KafkaPartition(*key) for key in partitions])
 
-    def _collect(self, deadline: float) -> list[Message]:
-        collected: list[Message] = []
-        full = self._limits.batch_records
-        while self._open and not self._stop.is_set() and len(collected) < full:
-            fetched = self._fetch(full - len(collected))
-            collected += fetched
+    def _collect(self, deadline: float) -> list[Fetched]:
+        collected: list[Fetched] = []
+        records, size = self._limits.batch_records, self._limits.batch_bytes
+        while self._open and not self._stop.is_set() and records > 0 and size > 0:
+            fetched = self._fetch(max(1, min(records, size // self._record_bytes)))
+            if len(fetched):
+                collected.append(fetched)
+                records, size = records - len(fetched), size - fetched.size
             if time.monotonic() >= deadline:
                 break
         return collected
 
-    def _fetch(self, count: int) -> list[Message]:
-        """Return messages of one short wait that lie in their ranges, and move the positions."""
+    def _fetch(self, count: int) -> Fetched:
+        """Return messages of one short wait that are in their ranges, and move the positions."""
         begun = time.monotonic()
-        messages: list[Message] = self._consumer.consume(count, _SLICE)
-        if any(map(Message.error, messages)):
-            raise self._failure(next(message for message in messages if message.error()))
+        try:
+            fetched = self._queue.fetch(count, _SLICE)
+        except FetchError as failure:
+            raise self._failure(failure) from failure
+        if len(fetched):
+            self._record_bytes = max(1, fetched.size // len(fetched))
         moved, beyond = self._advance()
         if beyond:
-            messages = [message for message in messages if self._is_in_range(message)]
+            fetched = fetched.before(self._ends(fetched))
         self._note_progress(moved, time.monotonic() - begun)
-        return messages
+        return fetched
 
     def _advance(self) -> tuple[bool, bool]:
         """Follow the consumer; return whether a position moved and whether one went beyond its end."""
@@ -200,10 +212,14 @@ class BoundedReader:
         self._open.difference_update(finished)
         return moved, beyond
 
-    def _is_in_range(self, message: Message) -> bool:
-        offset = message.offset()
-        key = TopicPartition(message.topic() or "", message.partition() or 0)
-        return offset is not None and offset < self._ranges[key].end
+    def _ends(self, fetched: Fetched) -> npt.NDArray[np.int64]:
+        """Return the end of each message's range."""
+        ends = np.zeros(len(fetched), np.int64)
+        for key, chosen in self._ranges.items():
+            if key.topic in fetched.topics:
+                is_of_topic = fetched.topic == fetched.topics.index(key.topic)
+                ends[is_of_topic & (fetched.partition == key.partition)] = chosen.end
+        return ends
 
     def _note_progress(self, moved: bool, seconds: float) -> None:
         self._idle = 0.0 if moved or not self._open - self._paused else self._idle + seconds
@@ -219,10 +235,9 @@ class BoundedReader:
                 f" Check that the brokers of bootstrap.servers={self._clients.bootstrap_servers} can be reached"
             )
 
-    def _failure(self, message: Message) -> ConnectError:
-        error = message.error()
-        assert error is not None
-        key = TopicPartition(message.topic() or "", message.partition() or 0)
+    def _failure(self, failure: FetchError) -> ConnectError:
+        error = failure.error
+        key = TopicPartition(failure.topic, failure.partition)
         planned = self._ranges.get(key)
         at = f"{key} at offset {self._positions.get(key)}"
         if error.code() in _OUT_OF_RANGE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from connect_core.task.tolerance import Place, Stage, Step, Tolerance, class_nam
 __all__ = ["Converters", "Produced"]
 
 
+_Content = tuple[bytes | None, bytes | None]
 _Read = tuple[SchemaAndValue, SchemaAndValue, Headers]
 _Written = tuple[bytes | None, bytes | None, RawHeaders]
 
@@ -90,8 +91,9 @@ class Converters:
     def _records_to_connect(self, raw: RawBatch, topic: pa.Array) -> Batch:
         kept: list[int] = []
         rows: list[_Read] = []
-        for row in range(len(raw.value)):
-            read = self._read_row(raw, row)
+        contents = zip(raw.key.to_pylist(), raw.value.to_pylist(), strict=True)
+        for row, content in enumerate(contents):
+            read = self._read_row(raw, row, content)
             if read is not None:
                 kept.append(row)
                 rows.append(read)
@@ -99,25 +101,28 @@ class Converters:
         batch = _batch(raw, topic, data, kept)
         return batch if raw.headers is None else replace(batch, headers=tuple(row[2] for row in rows))
 
-    def _read_row(self, raw: RawBatch, row: int) -> _Read | None:
+    def _read_row(self, raw: RawBatch, row: int, content: _Content) -> _Read | None:
+        key, value = content
         headers = (raw.headers[row] if raw.headers else None) or ()
         try:
             return (
-                self.key.to_connect_data(raw.topic, raw.key[row]),
-                self.value.to_connect_data(raw.topic, raw.value[row]),
+                self.key.to_connect_data(raw.topic, key),
+                self.value.to_connect_data(raw.topic, value),
                 self._read_headers(raw.topic, headers),
             )
         except Exception:
-            return self._read_guarded(raw, row, headers)
+            return self._read_guarded(raw, row, content)
 
-    def _read_guarded(self, raw: RawBatch, row: int, headers: RawHeaders) -> _Read | None:
-        """Read a row again, part by part, to learn which part it is that fails."""
+    def _read_guarded(self, raw: RawBatch, row: int, content: _Content) -> _Read | None:
+        """Read a row again, part by part, to find the part that fails."""
+        key, value = content
+        headers = (raw.headers[row] if raw.headers else None) or ()
         place = Place(raw.topic, raw.partition[row].as_py(), raw.offset[row].as_py(), row)
         parts: _Read | None = self._parts(
             place,
             None,
-            partial(self.key.to_connect_data, raw.topic, raw.key[row]),
-            partial(self.value.to_connect_data, raw.topic, raw.value[row]),
+            partial(self.key.to_connect_data, raw.topic, key),
+            partial(self.value.to_connect_data, raw.topic, value),
             partial(self._read_headers, raw.topic, headers),
         )
         return parts
@@ -186,7 +191,7 @@ def _constant(topic: str, length: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), length), pa.array([topic]))
 
 
-def _read(converter: Converter, topic: pa.Array, values: Sequence[bytes | None]) -> Data | None:
+def _read(converter: Converter, topic: pa.Array, values: pa.BinaryArray) -> Data | None:
     try:
         return converter.to_connect_batch(topic, values)
     except Exception:

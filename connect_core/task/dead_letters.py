@@ -255,8 +255,8 @@ def _letter(raw: RawBatch, row: int) -> DeadLetter:
         topic=raw.topic,
         partition=raw.partition[row].as_py(),
         offset=raw.offset[row].as_py(),
-        key=raw.key[row],
-        value=raw.value[row],
+        key=raw.key[row].as_py(),
+        value=raw.value[row].as_py(),
         timestamp=raw.timestamp[row].as_py() if has_time else None,
         headers=(raw.headers[row] if raw.headers else None) or (),
     )

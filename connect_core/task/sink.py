@@ -137,7 +137,7 @@ class SinkAttempt:
         if len(batch):
             self._retried("put", lambda: self._put(batch))
         self.records += len(raw.value)
-        self.bytes += sum(map(len, filter(None, raw.value)))
+        self.bytes += raw.value_bytes
         self._count_times(raw)
         reach("K4", self.control.connector)
 

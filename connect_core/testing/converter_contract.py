@@ -122,7 +122,7 @@ class ConverterContract(_BytesContract):
         batches: list[list[bytes | None]] = [good, [None, *good], [*good, *self.bad]]
         batches += [[one] for one in self.bad]
         for contents in (*batches, *([one] for one in good), *([one] * 3 for one in good)):
-            data = _columns(self.configured(self.is_key).to_connect_batch, contents)
+            data = _columns(self.configured(self.is_key).to_connect_batch, pa.array(contents, pa.binary()))
             if data is None:
                 continue
             expected = [self.read(content) for content in contents]
@@ -179,7 +179,7 @@ def _facts(meaning: SchemaAndValue) -> tuple[Any, Any]:
     return meaning.schema, facts(meaning.value, meaning.schema)
 
 
-def _columns(convert: Callable[[pa.Array, Any], Any], rows: Sequence[bytes | None] | Data) -> Any:
+def _columns(convert: Callable[[pa.Array, Any], Any], rows: pa.BinaryArray | Data) -> Any:
     """Return what the engine would use of the batch lane; ``None``: it would go to records."""
     try:
         return convert(_topics(len(rows)), rows)

@@ -91,11 +91,11 @@ def _converter(
     data: Data = Columns(schema, array)
     written = converter.from_connect_batch(TOPIC, data)
     messages = [] if written is None else written.to_pylist()
-    if not messages or converter.to_connect_batch(TOPIC, messages) is None:
+    if not messages or converter.to_connect_batch(TOPIC, written) is None:
         raise SystemExit(f"a homogeneous batch of {name} fell back to records")
     read, write = converter.to_connect_data, converter.from_connect_data
     reads = rate(ROWS, lambda: [read("t", message) for message in messages])
-    reads_in_batches = rate(ROWS, lambda: converter.to_connect_batch(TOPIC, messages))
+    reads_in_batches = rate(ROWS, lambda: converter.to_connect_batch(TOPIC, written))
     writes = rate(ROWS, lambda: [write("t", schema, value) for value in values])
     writes_in_batches = rate(ROWS, lambda: converter.from_connect_batch(TOPIC, data))
     rows.append(
@@ -167,7 +167,7 @@ def _record_chain() -> float:
 
 def _batch_chain() -> float:
     mask, insert = _transforms()
-    converter, messages = _json(), _messages()
+    converter, messages = _json(), pa.array(_messages())
     batch = batch_of(None, orders(ROWS))
 
     def run() -> None:

@@ -29,7 +29,7 @@ def _attempt(converter: Converter, message: bytes | None) -> SchemaAndValue | ty
 
 def read_by_batch(converter: Converter, messages: Sequence[bytes | None]) -> list[SchemaAndValue] | None:
     """Return what the messages mean, ``None`` if only records can say it."""
-    data = converter.to_connect_batch(_topic(messages), messages)
+    data = converter.to_connect_batch(_topic(messages), pa.array(messages, pa.binary()))
     if data is None:
         return None
     objects = data.to_objects()

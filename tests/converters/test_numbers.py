@@ -43,7 +43,7 @@ def test_both_lanes_round_trip(kind, values) -> None:
     topic = pa.array(["t"] * len(values))
     messages = [converter.from_connect_data("t", None, value) for value in values]
     assert converter.from_connect_batch(topic, Objects([None] * len(values), values)).to_pylist() == messages
-    read = converter.to_connect_batch(topic, messages)
+    read = converter.to_connect_batch(topic, pa.array(messages, pa.binary()))
     assert isinstance(read, Columns)
     assert read.to_objects().values == values
     assert [converter.to_connect_data("t", message).value for message in messages] == values
@@ -56,7 +56,7 @@ def test_wrong_length_is_refused(kind, size) -> None:
     with pytest.raises(DataError, match="Failed to deserialize") as caught:
         converter.to_connect_data("t", bad)
     assert str(size) in str(caught.value.__cause__)
-    assert converter.to_connect_batch(pa.array(["t", "t"]), [b"\x00" * size, bad]) is None
+    assert converter.to_connect_batch(pa.array(["t", "t"]), pa.array([b"\x00" * size, bad])) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_no_boolean_is_refused(message) -> None:
     converter = _made(BooleanConverter)
     with pytest.raises(DataError, match="Failed to deserialize boolean"):
         converter.to_connect_data("t", message)
-    assert converter.to_connect_batch(pa.array(["t"]), [message]) is None
+    assert converter.to_connect_batch(pa.array(["t"]), pa.array([message])) is None
 
 
 def test_bytes_refuse_other_schemas() -> None:

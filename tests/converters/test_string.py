@@ -36,7 +36,7 @@ def test_batches_write_as_records(schema: Schema | None, values: list[object]) -
 def test_bad_utf8_is_replaced_in_both_lanes() -> None:
     converter = _converter()
     messages = [b"a\xffb\xe4\xb8", b"\xed\xa0\xbd", None, b"ok"]
-    read = converter.to_connect_batch(pa.array(["t"] * 4), messages)
+    read = converter.to_connect_batch(pa.array(["t"] * 4), pa.array(messages))
     assert isinstance(read, Columns)
     assert read.schema == OPTIONAL_STRING_SCHEMA
     assert read.array.to_pylist() == ["a\ufffdb\ufffd", "\ufffd", None, "ok"]

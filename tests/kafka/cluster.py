@@ -129,7 +129,7 @@ def await_that(condition: Callable[[], Any], seconds: float = 30) -> None:
 
 def values_of(batches: Sequence[Any]) -> list[bytes | None]:
     """Return the values of all batches, in order."""
-    return [value for batch in batches for value in batch.value]
+    return [value for batch in batches for value in batch.value.to_pylist()]
 
 
 def header_texts(message: Message) -> Mapping[str, str]:

@@ -47,5 +47,5 @@ class TimedReader:
         times = pa.array(self._log[part][start:end], pa.int64())
         number = pa.array([part.partition] * count, pa.int32())
         offsets = pa.array(range(start, end), pa.int64())
-        nothing = [None] * count
+        nothing = pa.nulls(count, pa.binary())
         return RawBatch(part.topic, number, offsets, times, TimestampType.CREATE_TIME, nothing, nothing)

@@ -170,8 +170,8 @@ def raw(values: Sequence[str], first: int = 0) -> RawBatch:
         pa.array(range(first, first + count), pa.int64()),
         pa.array([1] * count, pa.int64()),
         TimestampType.CREATE_TIME,
-        [None] * count,
-        [value.encode() for value in values],
+        pa.nulls(count, pa.binary()),
+        pa.array([value.encode() for value in values], pa.binary()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -79,6 +79,6 @@ class JsonConverter(Converter, HeaderConverter):
             return None
         return None if messages is None else messages.cast(pa.binary())
 
-    def to_connect_batch(self, topic: pa.Array, values: Sequence[bytes | None]) -> Columns | Objects | None:
+    def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
         """Return what the JSON text of all rows means."""
         return read_batch(values, self._reader)

@@ -85,7 +85,7 @@ def _write(found: Converter, topics: pa.Array, rows: Sequence[Row]) -> list[Json
 
 
 def _read(found: Converter, topics: pa.Array, rows: Sequence[Row]) -> list[Json] | None:
-    results = found.to_connect_batch(topics, [_bytes(row.input) for row in rows])
+    results = found.to_connect_batch(topics, pa.array([_bytes(row.input) for row in rows], pa.binary()))
     if results is None:
         return None
     objects = results.to_objects()

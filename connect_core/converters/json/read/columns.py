@@ -7,7 +7,7 @@ become objects, and what no strict parser reads is left to the record lane.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -41,23 +41,23 @@ _LONG = 1000
 _WIDEST = 256
 
 
-def read_batch(values: Sequence[bytes | None], reader: JsonReader) -> Columns | Objects | None:
+def read_batch(values: pa.BinaryArray, reader: JsonReader) -> Columns | Objects | None:
     """Return the data of all rows, or ``None`` if only records can say it."""
-    rows = [value for value in values if value is not None]
-    if not rows:
+    rows = values.drop_null() if values.null_count else values
+    if not len(rows):
         return Columns(None, pa.nulls(len(values)))
     read = _read_plain(rows) if reader.is_schemaless else _read_typed(rows, reader)
     if read is None or len(rows) == len(values):
         return read
-    # A Kafka null has no schema, so it may stand among rows without one only.
+    present = values.is_valid()
+    # A Kafka null has no schema, so only rows without one may be among nulls.
     if isinstance(read, Columns):
-        present = pa.array([value is not None for value in values])
         return Columns(None, scatter(read.array, present)) if read.schema is None else None
     found = iter(read.values)
-    return Objects([None] * len(values), [None if value is None else next(found) for value in values])
+    return Objects([None] * len(values), [next(found) if is_present else None for is_present in present.to_pylist()])
 
 
-def _read_plain(rows: list[bytes]) -> Columns | Objects | None:
+def _read_plain(rows: pa.BinaryArray) -> Columns | Objects | None:
     lines = lines_of(rows)
     if lines is None:
         return None
@@ -68,19 +68,19 @@ def _read_plain(rows: list[bytes]) -> Columns | Objects | None:
     return _read_objects(rows, lines)
 
 
-def _read_objects(rows: list[bytes], lines: Lines) -> Objects | None:
+def _read_objects(rows: pa.BinaryArray, lines: Lines) -> Objects | None:
     text = lines.text.to_pybytes()
-    if has_special_numbers(text) or not (max(map(len, rows)) < _LONG or lines.are_modest()):
+    if has_special_numbers(text) or not (pc.max(pc.binary_length(rows)).as_py() < _LONG or lines.are_modest()):
         return None
     try:
-        return Objects([None] * len(rows), list(map(orjson.loads, rows)))
+        return Objects([None] * len(rows), list(map(orjson.loads, rows.to_pylist())))
     except orjson.JSONDecodeError:
         return None
 
 
-def _read_typed(rows: list[bytes], reader: JsonReader) -> Columns | None:
+def _read_typed(rows: pa.BinaryArray, reader: JsonReader) -> Columns | None:
     try:
-        split = reader.split(rows[0])
+        split = reader.split(rows[0].as_py())
     except ConnectError:
         return None
     if split is None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,34 +38,32 @@ class Lines:
         return value
 
 
-def lines_of(values: Sequence[bytes]) -> Lines | None:
-    """Return texts as lines, or ``None`` if they are not UTF-8."""
-    text = b"\n".join([*values, b""])
-    offsets = np.zeros(len(values) + 1, dtype=np.int32)
-    np.cumsum(np.fromiter(map(len, values), dtype=np.int32, count=len(values)) + 1, out=offsets[1:])
-    return _checked(pa.py_buffer(offsets), pa.py_buffer(text), len(values))
+def lines_of(values: pa.BinaryArray) -> Lines | None:
+    """Return texts, none of them null, as lines, or ``None`` if they are not UTF-8."""
+    return _checked(pc.binary_join_element_wise(values, *_bytes(b"\n", b"")))
 
 
-def payload_lines(values: Sequence[bytes], prefix: bytes, wrap: bool) -> Lines | None:
+def payload_lines(values: pa.BinaryArray, prefix: bytes, wrap: bool) -> Lines | None:
     """Return the payloads of envelopes that all start with ``prefix``, else ``None``.
 
     ``wrap`` makes each the only member, named ``v``, of an object.
     """
-    whole = pa.array(values, pa.binary())
     if not (
-        pc.all(pc.starts_with(whole, pattern=prefix)).as_py() and pc.all(pc.ends_with(whole, pattern=b"}")).as_py()
+        pc.all(pc.starts_with(values, pattern=prefix)).as_py() and pc.all(pc.ends_with(values, pattern=b"}")).as_py()
     ):
         return None
-    payload = pc.binary_slice(whole, len(prefix), -1)
-    before, after = (b'{"v":', b"}\n") if wrap else (b"", b"\n")
-    parts = [pa.scalar(part, pa.binary()) for part in (before, after, b"")]
-    lines = pc.binary_join_element_wise(parts[0], payload, parts[1], parts[2])
+    payload = pc.binary_slice(values, len(prefix), -1)
+    before, after, nothing = _bytes(*((b'{"v":', b"}\n") if wrap else (b"", b"\n")), b"")
+    return _checked(pc.binary_join_element_wise(before, payload, after, nothing))
+
+
+def _bytes(*parts: bytes) -> list[pa.BinaryScalar]:
+    return [pa.scalar(part, pa.binary()) for part in parts]
+
+
+def _checked(lines: pa.BinaryArray) -> Lines | None:
     _, offsets, text = lines.buffers()
-    return _checked(offsets, text, len(values))
-
-
-def _checked(offsets: pa.Buffer, text: pa.Buffer, length: int) -> Lines | None:
-    rows = pa.StringArray.from_buffers(length, offsets, text)
+    rows = pa.StringArray.from_buffers(len(lines), offsets, text)
     try:
         rows.validate(full=True)
     except pa.ArrowInvalid:

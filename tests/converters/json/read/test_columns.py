@@ -19,7 +19,7 @@ def _converter(**settings: str) -> JsonConverter:
 
 
 def _read(rows: list[bytes | None], **settings: str) -> Columns | Objects | None:
-    return _converter(**settings).to_connect_batch(pa.array(["t"] * len(rows)), rows)
+    return _converter(**settings).to_connect_batch(pa.array(["t"] * len(rows)), pa.array(rows, pa.binary()))
 
 
 def test_orders_become_columns() -> None:
@@ -33,8 +33,8 @@ def test_enveloped_orders_become_columns() -> None:
     converter = _converter()
     values = structs(100)
     topic = pa.array(["t"] * 100)
-    messages = converter.from_connect_batch(topic, Objects([ORDER_SCHEMA] * 100, values)).to_pylist()
-    assert messages == [converter.from_connect_data("t", ORDER_SCHEMA, value) for value in values]
+    messages = converter.from_connect_batch(topic, Objects([ORDER_SCHEMA] * 100, values))
+    assert messages.to_pylist() == [converter.from_connect_data("t", ORDER_SCHEMA, value) for value in values]
     read = converter.to_connect_batch(topic, messages)
     assert isinstance(read, Columns)
     assert read.schema == ORDER_SCHEMA
@@ -132,5 +132,5 @@ def test_extreme_floats_are_as_by_record(number) -> None:
     row = f'{{"a":{number}}}'.encode()
     converter = _converter(schemas_enable="false")
     expected = converter.to_connect_data("t", row).value["a"]
-    read = converter.to_connect_batch(pa.array(["t"]), [row])
+    read = converter.to_connect_batch(pa.array(["t"]), pa.array([row]))
     assert read is None or str(read.to_objects().values[0]["a"]) == str(expected)

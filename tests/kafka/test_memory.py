@@ -1,0 +1,45 @@
+"""Values read from memory addresses: as numpy words and as one Arrow column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from connect_core.kafka.memory import Addresses, binary_column, words_at
+
+Values = st.lists(st.one_of(st.none(), st.binary(max_size=30), st.just(b"x" * 3000)), max_size=40)
+
+
+def places(values: pa.LargeBinaryArray) -> tuple[Addresses, Addresses]:
+    """Return where each value is in memory, and its length; 0 for a null."""
+    cuts = np.frombuffer(values.buffers()[1], np.int64, len(values) + 1)
+    data = values.buffers()[2]
+    starts = (cuts[:-1] + (data.address if data is not None else 8)).astype(np.uint64)
+    starts[values.is_null().to_numpy(zero_copy_only=False)] = 0
+    return starts, np.diff(cuts).astype(np.uint64)
+
+
+@given(Values)
+def test_column_holds_the_bytes_at_each_address(values: list[bytes | None]) -> None:
+    source = pa.array(values, pa.large_binary())
+    column = binary_column(*places(source))
+    column.validate(full=True)
+    assert column.type == pa.binary()
+    assert column.to_pylist() == values
+
+
+def test_column_is_a_copy() -> None:
+    source = np.frombuffer(bytearray(b"a" * 20), np.uint8)
+    column = binary_column(np.array([source.ctypes.data], np.uint64), np.array([20], np.uint64))
+    source[:] = ord("b")
+    assert column.to_pylist() == [b"a" * 20]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1)), min_size=1, max_size=20))
+def test_words_are_those_of_each_structure(rows: list[tuple[int, int]]) -> None:
+    table = np.array(rows, np.uint64)
+    addresses = (table.ctypes.data + np.arange(len(rows)) * 16).astype(np.uint64)
+    assert words_at(addresses, 0).tolist() == table[:, 0].tolist()
+    assert words_at(addresses, 1).tolist() == table[:, 1].tolist()
