@@ -4,7 +4,8 @@
 
     ConnectError                      fatal: the task or the call fails at once
     ├── RetriableError                the same work may succeed later
-    │   └── UnclearOutcomeError       a commit was sent, its answer never came
+    │   ├── UnclearOutcomeError       a commit was sent, its answer never came
+    │   └── AttemptError              the attempt is over; another one may succeed
     ├── DataError                     one record is bad; ``errors.tolerance`` may skip it
     │   ├── SchemaBuilderError
     │   └── SchemaProjectorError
@@ -29,6 +30,7 @@ from typing import Any
 __all__ = [
     "JAVA_NAMES",
     "AlreadyExistsError",
+    "AttemptError",
     "BadRequestError",
     "ClassCastError",
     "ConfigError",
@@ -58,7 +60,10 @@ class ConnectError(Exception):
 
     Connect: ``ConnectException``. Instances survive pickling with their
     attributes, so that a Spark worker's error reaches the driver whole.
+    ``java_class``: the class of the Java exception it stands for, if any.
     """
+
+    java_class: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.args, self.__dict__)
@@ -77,6 +82,13 @@ class RetriableError(ConnectError):
 
 class UnclearOutcomeError(RetriableError):
     """Say that a commit was sent and its answer never came: read the marker."""
+
+
+class AttemptError(RetriableError):
+    """Say that the attempt is over, as its process is gone or its outcome unknown; another attempt may succeed.
+
+    The call itself is never repeated within the attempt.
+    """
 
 
 class DataError(ConnectError):

@@ -2,7 +2,8 @@
 
 Built-ins are the tables below; others announce themselves by entry points of
 the group ``connect_core.plugins``, whose name is the class name users write and
-whose value is ``module:Class``. A plugin is imported when it is asked for.
+whose value is ``module:Class``, or come from a source that was added, such as
+the folders of ``plugin.path``. A plugin is imported when it is asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import Any, Protocol
 
 from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.sink import SinkConnector
@@ -23,7 +24,17 @@ from connect_core.api.source import SourceConnector
 from connect_core.api.transform import Predicate, Transformation
 from connect_core.errors import ConfigError, ConnectError, MissingLibraryError
 
-__all__ = ["ENTRY_POINTS", "KAFKA_VERSION", "Plugin", "PluginClass", "PluginKind", "Registry", "load", "registry"]
+__all__ = [
+    "ENTRY_POINTS",
+    "KAFKA_VERSION",
+    "Plugin",
+    "PluginClass",
+    "PluginKind",
+    "PluginSource",
+    "Registry",
+    "load",
+    "registry",
+]
 
 ENTRY_POINTS = "connect_core.plugins"
 KAFKA_VERSION = "4.3.1"
@@ -133,6 +144,8 @@ class Plugin:
     version: str
     target: str
     distribution: str = _DISTRIBUTION
+    rank: int = 0
+    """Of several of one name and type the highest counts."""
 
     @property
     def kind(self) -> PluginKind:
@@ -149,12 +162,24 @@ class Plugin:
         return _import(self.name, self.target, self.distribution)
 
 
+class PluginSource(Protocol):
+    """Knows plugins that are not Python distributions."""
+
+    def plugins(self) -> Sequence[Plugin]:
+        """Return them; quick once it has looked for them."""
+
+
 class Registry:
-    """The plugins of this process: the built-in ones and those of entry points."""
+    """The plugins of this process: the built-in ones, those of entry points and of sources added to it."""
 
     def __init__(self, entry_points: Iterable[metadata.EntryPoint]) -> None:
         self._built_in = _built_in()
         self._points = tuple(sorted(entry_points, key=lambda point: (point.name, point.value)))
+        self._sources: tuple[PluginSource, ...] = ()
+
+    def add(self, source: PluginSource) -> None:
+        """Let a source's plugins be found, too, before those of the sources added earlier."""
+        self._sources = (source, *(one for one in self._sources if one != source))
 
     def plugins(self, *types: str) -> list[Plugin]:
         """Return the plugins of these types, by default all, in Connect's order.
@@ -162,8 +187,9 @@ class Registry:
         What cannot be imported is left out, with a warning that names it.
         """
         found = [*self._built_in, *(plugin for point in self._points for plugin in _announced_or_warned(point))]
+        found += self._of_sources()
         order = list(_INTERFACES)
-        wanted = [plugin for plugin in found if not types or plugin.type in types]
+        wanted = [plugin for plugin in _foremost(found) if not types or plugin.type in types]
         return sorted(wanted, key=lambda plugin: (order.index(plugin.type), plugin.name))
 
     def of_kind(self, kind: PluginKind) -> list[Plugin]:
@@ -210,8 +236,26 @@ class Registry:
     def _named(self, name: str) -> list[Plugin]:
         """Return what answers to a name, importing no other plugin."""
         points = [point for point in self._points if any(name in _aliases(point.name, kind) for kind in PluginKind)]
-        known = [*self._built_in, *(plugin for point in points for plugin in _announced(point))]
-        return [plugin for plugin in known if name in plugin.aliases]
+        known = [*self._built_in, *(plugin for point in points for plugin in _announced(point)), *self._of_sources()]
+        return _foremost(plugin for plugin in known if name in plugin.aliases)
+
+    def _of_sources(self) -> list[Plugin]:
+        """Return the plugins of all sources; of those with the same, the one added last counts."""
+        found: dict[tuple[str, str], Plugin] = {}
+        for source in self._sources:
+            for plugin in source.plugins():
+                found.setdefault((plugin.name, plugin.type), plugin)
+        return list(found.values())
+
+
+def _foremost(plugins: Iterable[Plugin]) -> list[Plugin]:
+    """Return the plugins without those that another of their name and type stands before."""
+    every = list(plugins)
+    ranks: dict[tuple[str, str], int] = {}
+    for plugin in every:
+        key = plugin.name, plugin.type
+        ranks[key] = max(plugin.rank, ranks.get(key, plugin.rank))
+    return [plugin for plugin in every if plugin.rank == ranks[plugin.name, plugin.type]]
 
 
 @cache

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from connect_core.api.config import ConfigDef, ConfigValue
 from connect_core.api.guarantee import Delivery, Guarantee
@@ -47,6 +47,13 @@ class ConnectorContext(Protocol):
     @property
     def offset_states(self) -> Mapping[str, Mapping[str, str]]:
         """Private state committed with source offsets, by canonical JSON of the partition; set before ``latest``."""
+
+    @property
+    def source_offsets(self) -> Mapping[str, Mapping[str, Any]]:
+        """All committed source offsets, by canonical JSON of the partition. Connect: ``SourceConnectorContext``."""
+
+    def redact(self, text: str) -> str:
+        """Return a text without the connector's secrets, fit for a log."""
 
     def request_task_reconfiguration(self) -> None:
         """Ask for ``task_configs`` anew: the run ends at its next commit and plans again."""

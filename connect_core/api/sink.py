@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import Connector, Task, WorkerLimits
+from connect_core.api.flow import Flow
 from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SinkRecord, TopicPartition
 
@@ -235,6 +236,16 @@ class SinkTask(Task):
     def initialize(self, context: SinkTaskContext) -> None:
         """Take the context; called once, before ``start``."""
         self.context = context
+
+    def take_over(self, flow: Flow) -> Flow:
+        """Return what the engine is to do of the flow: what is missing, the task does in ``put_batch``.
+
+        The last transforms may be missing, and converters where all transforms
+        are: they are then replaced by ones that pass bytes on. Rows that fail in
+        what the task does go to ``flow.fail``. Called once, before
+        ``initialize``. Beyond Connect.
+        """
+        return flow
 
     def open(self, partitions: Collection[TopicPartition]) -> None:
         """Prepare for these partitions; may call ``context.offset``."""

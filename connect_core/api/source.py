@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import Connector, Task, WorkerLimits
+from connect_core.api.flow import Flow, Prepared
 from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SourceRecord
 
@@ -100,6 +101,10 @@ class SourceTaskContext(Protocol):
         """The reader of committed source offsets."""
 
     @property
+    def source_offsets(self) -> Mapping[str, SourceMap]:
+        """All committed offsets of the connector, by canonical JSON of the source partition."""
+
+    @property
     def transaction_context(self) -> TransactionContext | None:
         """The transaction control; ``None`` unless the connector sets boundaries."""
 
@@ -134,12 +139,29 @@ class SourceTask(Task):
         RetriableError: polled again with backoff. Any other: the task fails.
         """
 
-    def poll_batch(self) -> Batch | None:
+    def poll_batch(self) -> Batch | Prepared | None:
         """Return the next records as columns; ``None`` to be asked by ``poll``.
 
         A task that implements this returns an empty batch when there is nothing.
         """
         return None
+
+    def take_over(self, flow: Flow) -> Flow:
+        """Return what the engine is to do of the flow: what is missing, the task does in ``poll_batch``.
+
+        The first transforms may be missing, and converters where all transforms
+        are: they are then replaced by ones that pass bytes on. Called once,
+        before ``initialize``. Beyond Connect.
+        """
+        return flow
+
+    def is_interruptible(self) -> bool:
+        """Return whether the interval may end here; false while a snapshot runs that would begin again.
+
+        No cap and no idle time then ends the interval, only a stop. Asked after
+        each poll, from another thread. Beyond Connect.
+        """
+        return True
 
     def is_exhausted(self) -> bool:
         """Return whether everything up to the planned bounds has been returned, though no offset says so.
@@ -158,11 +180,34 @@ class SourceTask(Task):
         """
         return None
 
+    def wants_places(self, config: Mapping[str, str]) -> bool:
+        """Return whether ``commit_batch`` and ``commit_record`` are to be told where records landed; it costs.
+
+        By default where ``commit_record`` is overridden. ``config`` is the
+        task's. Beyond Connect.
+        """
+        return type(self).commit_record is not SourceTask.commit_record
+
+    def commit_batch(self, batch: Batch, places: Sequence[RecordMetadata | None] | None) -> bool:
+        """Learn that a polled batch is committed; false: only ``commit_record`` can be told.
+
+        ``places``: where each of its records landed, ``None`` for those that
+        were dropped; ``None`` as a whole where they are not wanted. Called
+        before ``commit``. Beyond Connect.
+        """
+        return False
+
     def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
         """Learn that one record is committed; ``None``: dropped by a transform."""
 
     def commit(self) -> None:
         """Learn that all records returned so far are committed."""
+
+    def release(self) -> None:
+        """Free what is needed for the last ``commit``, which comes after ``stop``; called once, last of all.
+
+        Beyond Connect.
+        """
 
 
 class SourceConnector(Connector):

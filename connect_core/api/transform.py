@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -12,7 +13,43 @@ from connect_core.api.batch import Batch
 from connect_core.api.config import ConfigDef
 from connect_core.api.records import ConnectRecord, Record
 
-__all__ = ["Predicate", "Transformation"]
+__all__ = ["NOT_CHOSEN", "ChosenPlugin", "FlowStage", "Predicate", "Transformation"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPlugin:
+    """A plugin as a configuration chose it: its class as users write it, and the settings it was given."""
+
+    name: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+NOT_CHOSEN = ChosenPlugin()
+"""Of a plugin that no configuration chose."""
+
+
+class FlowStage(Protocol):
+    """One transform, guarded by a predicate or not. Connect: ``TransformationStage``."""
+
+    @property
+    def transformation(self) -> Transformation:
+        """The transform."""
+
+    @property
+    def predicate(self) -> Predicate | None:
+        """The predicate that must hold, or ``None``."""
+
+    @property
+    def negate(self) -> bool:
+        """Whether the predicate must *not* hold."""
+
+    @property
+    def chosen(self) -> ChosenPlugin:
+        """The transform as it was configured."""
+
+    @property
+    def chosen_predicate(self) -> ChosenPlugin | None:
+        """The predicate as it was configured."""
 
 
 class Transformation(ABC):
@@ -45,6 +82,13 @@ class Transformation(ABC):
         An error surfaces in the record lane: return ``None``.
         """
         return None
+
+    def gather(self, stages: Sequence[FlowStage]) -> tuple[FlowStage, int]:
+        """Return a stage that does the first of the stages in one go, and how many; the first one is this transform's.
+
+        Beyond Connect: batches are handed over once for several transforms.
+        """
+        return stages[0], 1
 
     def close(self) -> None:
         """Free what the transform holds; called once."""

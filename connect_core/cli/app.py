@@ -55,6 +55,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connect_core.cli.new_connector:new_connector",
             "Write an installable package with a source, a sink, or both, and their tests.",
         ),
+        "java": ("connect_core.cli.java:app", "Connect's Java plugins: what they need, and which there are."),
         "doctor": ("connect_core.cli.doctor:doctor", "Check this machine and its stack; a remedy a line."),
     }
 )
@@ -62,7 +63,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 _EXTRAS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("quickstart", "dev", "doctor"), "dev-stack"),
+        **dict.fromkeys(("quickstart", "dev", "java", "doctor"), "dev-stack"),
         **dict.fromkeys(("rest", "distributed"), "rest"),
         "standalone": "standalone",
     }

@@ -8,6 +8,8 @@ from typing import Any
 
 from connect_core.api.connector import Connector
 from connect_core.api.convert import Converter, HeaderConverter
+from connect_core.api.flow import Flow, RetryLimits
+from connect_core.api.transform import ChosenPlugin
 from connect_core.configs.classes import class_resolver
 from connect_core.configs.definitions import ConverterDefault, Defaults, common_definition
 from connect_core.configs.enrichment import enriched
@@ -166,6 +168,33 @@ class ConnectorConfig:
     def transformation_stages(self) -> list[TransformationStage]:
         """Return the transforms with their predicates, configured. Raise ConnectError."""
         return make_stages(self.resolved, self.values)
+
+    def flow(self) -> Flow:
+        """Return the transforms and converters, new and configured. Raise ConnectError."""
+        errors = self.errors()
+        return Flow(
+            self.transformation_stages(),
+            self.key_converter(),
+            self.value_converter(),
+            self.header_converter(),
+            self._chosen("key.converter"),
+            self._chosen("value.converter"),
+            self._chosen("header.converter"),
+            RetryLimits(errors.retry_timeout, errors.retry_delay_max),
+            self._put_records(),
+        )
+
+    def _put_records(self) -> int:
+        shared = self.worker.with_prefix("consumer.") if self.worker else {}
+        text = {**shared, **self.client_overrides("consumer")}.get("max.poll.records", "500")
+        if not text.strip().isdigit() or int(text) == 0:
+            raise ConfigError("consumer.override.max.poll.records", text, "Write a number of records")
+        return int(text)
+
+    def _chosen(self, setting: str) -> ChosenPlugin:
+        name, settings = self.converter_properties(setting)
+        plugin = registry().describe(name.strip())
+        return ChosenPlugin(plugin.name if plugin else name, settings)
 
     def errors(self) -> ErrorSettings:
         """Return what happens to records that fail."""

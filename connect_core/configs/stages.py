@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from connect_core.api.transform import Predicate, Transformation
+from connect_core.api.transform import NOT_CHOSEN, ChosenPlugin, Predicate, Transformation
+from connect_core.configs.classes import class_text
 from connect_core.configs.enrichment import NEGATE, PREDICATE, VERSION
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.java.class_names import error_text
@@ -21,6 +22,8 @@ class TransformationStage:
     transformation: Transformation
     predicate: Predicate | None = None
     negate: bool = False
+    chosen: ChosenPlugin = NOT_CHOSEN
+    chosen_predicate: ChosenPlugin | None = None
 
 
 def make_stages(config: Mapping[str, str], values: Mapping[str, Any]) -> list[TransformationStage]:
@@ -40,16 +43,16 @@ def _stage(alias: str, config: Mapping[str, str], values: Mapping[str, Any]) -> 
     try:
         transformation: Transformation = values[f"{prefix}type"]()
         transformation.configure(settings)
+        chosen = ChosenPlugin(class_text(values[f"{prefix}type"]), settings)
         if predicate is None:
-            return TransformationStage(transformation)
-        return TransformationStage(
-            transformation, _predicate(predicate, config, values), (negate or "").lower() == "true"
-        )
+            return TransformationStage(transformation, chosen=chosen)
+        guard, chosen_guard = _predicate(predicate, config, values)
+        return TransformationStage(transformation, guard, (negate or "").lower() == "true", chosen, chosen_guard)
     except ConnectError as error:
         raise ConnectError(error_text(error)) from error
 
 
-def _predicate(alias: str, config: Mapping[str, str], values: Mapping[str, Any]) -> Predicate:
+def _predicate(alias: str, config: Mapping[str, str], values: Mapping[str, Any]) -> tuple[Predicate, ChosenPlugin]:
     prefix = f"predicates.{alias}."
     if prefix + VERSION not in values:
         unknown = ConfigError(f"Unknown configuration '{prefix}{VERSION}'")
@@ -58,7 +61,7 @@ def _predicate(alias: str, config: Mapping[str, str], values: Mapping[str, Any])
     settings = _with_prefix(config, prefix)
     settings.pop(VERSION, None)
     predicate.configure(settings)
-    return predicate
+    return predicate, ChosenPlugin(class_text(values[f"{prefix}type"]), settings)
 
 
 def _with_prefix(config: Mapping[str, str], prefix: str) -> dict[str, str]:

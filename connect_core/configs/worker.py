@@ -7,6 +7,7 @@ from pathlib import Path
 
 from connect_core.configs.providers import ConfigProviders, make_providers
 from connect_core.configs.secrets import seal_config
+from connect_core.java_plugins.registration import add_java_plugins
 from connect_core.settings import WorkerMode, WorkerSettings, load_worker_settings
 
 __all__ = ["load_worker", "providers_of", "task_worker", "task_worker_properties"]
@@ -20,7 +21,9 @@ def load_worker(path: Path | None, environment: Mapping[str, str], mode: WorkerM
     def resolve(raw: Mapping[str, str]) -> dict[str, str]:
         return make_providers(raw, environment).resolve(raw)
 
-    return load_worker_settings(path, environment, mode, resolve)
+    settings = load_worker_settings(path, environment, mode, resolve)
+    add_java_plugins(settings)
+    return settings
 
 
 def providers_of(worker: WorkerSettings, environment: Mapping[str, str]) -> ConfigProviders:
@@ -47,4 +50,6 @@ def task_worker(properties: Mapping[str, str], environment: Mapping[str, str]) -
     def resolve(raw: Mapping[str, str]) -> dict[str, str]:
         return make_providers(raw, environment).resolve(raw)
 
-    return WorkerSettings.from_properties(properties, own, None, resolve)
+    settings = WorkerSettings.from_properties(properties, own, None, resolve)
+    add_java_plugins(settings)
+    return settings

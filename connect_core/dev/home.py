@@ -13,7 +13,7 @@ from pathlib import Path
 
 from connect_core.errors import ConnectError
 
-__all__ = ["Home", "user_cache"]
+__all__ = ["Home"]
 
 _MINIMUM_FREE_BYTES = 1 << 30
 _IN_WHEEL = Path(__file__).parent / "shipped"
@@ -99,13 +99,6 @@ class Home:
         with (self.path / name).open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-
-def user_cache() -> Path:
-    """Return the folder where downloads are kept for all stacks of a user."""
-    chosen = os.environ.get("CONNECT_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(chosen) if chosen else Path(base) / "connect-core"
 
 
 def _project_above(start: Path) -> Path:

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
-from connect_core.dev.home import Home, user_cache
+from connect_core.dev.home import Home
 from connect_core.dev.java import find_java
 from connect_core.errors import ConnectError
+from connect_core.settings.user_cache import user_cache
 
 __all__ = ["KAFKA_VERSION", "kafka_jars", "kafka_jars_cached", "maven_jars", "maven_mirror", "spark_home"]
 

@@ -42,9 +42,20 @@ class DriverContext:
     connector_name: str
     limits: WorkerLimits
     deployment: str = ""
+    read_offsets: Callable[[], SourceOffsets] = dict
+    redaction: Callable[[str], str] = str
     offset_states: OffsetStates = field(default_factory=dict)
     is_reconfiguration_requested: bool = False
     error: BaseException | None = None
+
+    @property
+    def source_offsets(self) -> SourceOffsets:
+        """All committed source offsets, as the metadata database has them now."""
+        return self.read_offsets()
+
+    def redact(self, text: str) -> str:
+        """Return a text without the connector's secrets."""
+        return self.redaction(text)
 
     def request_task_reconfiguration(self) -> None:
         """Ask for ``task_configs`` anew at the next commit point."""

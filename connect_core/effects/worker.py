@@ -29,14 +29,21 @@ from connect_core.effects.store import StoreEffects
 from connect_core.errors import ConnectError, LeaseLostError, RetriableError
 from connect_core.interval.effects import Effect, LoadConnector, ReleaseLease
 from connect_core.interval.runs import RunIdentity
-from connect_core.interval.values import ConnectorState, IntervalSettings, Plan, TargetState
+from connect_core.interval.values import (
+    ConnectorState,
+    ConnectorType,
+    IntervalSettings,
+    Plan,
+    SourceOffsets,
+    TargetState,
+)
 from connect_core.kafka.ids import transactional_id
 from connect_core.plan.interval import assign_tasks
 from connect_core.plan.probe import has_data
 from connect_core.plan.run import Run, begin_run
 from connect_core.settings import WorkerSettings
 from connect_core.settings.worker import IN_USE
-from connect_core.store import Database, connectors
+from connect_core.store import Database, connectors, offsets
 from connect_core.store.attempts import TaskProgress
 
 __all__ = ["ConnectorWorker"]
@@ -243,12 +250,22 @@ class ConnectorWorker:
         resolved = config.resolved
         return ConnectorEffects(
             config.connector(),
-            DriverContext(name, self.settings.limits(), deployment=self.settings.deployment),
+            DriverContext(
+                name,
+                self.settings.limits(),
+                self.settings.deployment,
+                lambda: self._source_offsets(name),
+                Redaction(raw, self._providers, name),
+            ),
             resolved,
             unresolve(raw, resolved),
             config.values["hook.timeout.ms"] / 1000,
             lambda earlier: self._effects_of(name, earlier, self._parse(name, earlier)),
         )
+
+    def _source_offsets(self, name: str) -> SourceOffsets:
+        with self.database.read() as connection:
+            return offsets.load(connection, name, ConnectorType.SOURCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ __all__ = ["OVERRIDE_POLICIES", "definition"]
 
 OVERRIDE_POLICIES = ("None", "Principal", "All", "Allowlist")
 
-_REST, _SPARK, _AIRFLOW, _TOPICS = "REST", "Spark", "Airflow", "Internal topics"
+_REST, _SPARK, _AIRFLOW, _TOPICS, _JAVA = "REST", "Spark", "Airflow", "Internal topics", "Java plugins"
 
 
 class _Listeners:
@@ -43,7 +43,7 @@ class _TopicCount:
 def definition(mode: WorkerMode) -> ConfigDef:
     """Return the definition of a worker's settings; treat as constant."""
     config = ConfigDef()
-    for add in (_kafka, _converters, _work, _files, _topics, _rest, _plugins, _stack):
+    for add in (_kafka, _converters, _work, _files, _topics, _rest, _plugins, _java_plugins, _stack):
         add(config, mode)
     return config
 
@@ -259,6 +259,53 @@ def _plugins(config: ConfigDef, mode: WorkerMode) -> None:
         importance=Importance.HIGH,
         doc="File holding the key that seals passwords in configurations; the same on driver and workers. In "
         "standalone mode by default one is made beside the database.",
+    )
+
+
+def _java_plugins(config: ConfigDef, mode: WorkerMode) -> None:
+    config.define(
+        "plugin.path",
+        ConfigType.LIST,
+        [],
+        importance=Importance.MEDIUM,
+        doc="Folders and jars with Connect's Java plugins, separated by commas; the same on REST servers, drivers and "
+        "Spark workers. Each plugin runs in a Java process of its own.",
+        group=_JAVA,
+    )
+    config.define(
+        "plugin.discovery",
+        ConfigType.STRING,
+        "hybrid_warn",
+        validator=CaseInsensitiveValidString.one_of("only_scan", "hybrid_warn", "hybrid_fail", "service_load"),
+        importance=Importance.LOW,
+        doc="How plugins are found in plugin.path (KIP-898): by a look at every class, by service files, or both.",
+        group=_JAVA,
+    )
+    for name, default, doc in (
+        (
+            "java.plugin.libs",
+            None,
+            "Folder with Connect's Java runtime: the folder libs of an Apache Kafka "
+            "installation. Default: where `connect java fetch` puts it.",
+        ),
+        ("java.plugin.heap", "512m", "Memory of each Java process (-Xmx); a connector may set its own by this name."),
+        ("java.plugin.heap.max", "2g", "The most that a connector may set."),
+        ("java.plugin.options", "", "Further options of each Java process, as a shell would read them."),
+    ):
+        config.define(name, ConfigType.STRING, default, importance=Importance.LOW, doc=doc, group=_JAVA)
+    config.define(
+        "java.plugins.preferred",
+        ConfigType.LIST,
+        [],
+        importance=Importance.LOW,
+        doc="Class names, * for any characters, whose Java plugins are used where there are built-in ones, too.",
+        group=_JAVA,
+    )
+    _milliseconds(
+        config,
+        "java.plugin.idle.ms",
+        60000,
+        "How long a Java process waits for its connector's next interval before it ends; 0: not at all.",
     )
 
 

@@ -72,7 +72,6 @@ PREFIXES = (
 _NO_GROUP = "workers form no group: Airflow schedules the runs"
 _NO_FORWARDING = "workers do not call each other"
 _IN_DATABASE = "connector configurations are kept in the metadata database (database.url)"
-_PYTHON_PLUGINS = "plugins are Python distributions, found by their entry points"
 _PROXY = "the REST API speaks HTTP: a proxy in front of it does the TLS"
 _PROMETHEUS = "metrics are Prometheus', at /v1/metrics"
 
@@ -94,8 +93,6 @@ NOT_NEEDED: dict[str, str] = {
     "metrics.num.samples": _PROMETHEUS,
     "metrics.recording.level": _PROMETHEUS,
     "metrics.sample.window.ms": _PROMETHEUS,
-    "plugin.discovery": _PYTHON_PLUGINS,
-    "plugin.path": _PYTHON_PLUGINS,
     "rebalance.timeout.ms": _NO_GROUP,
     "rest.extension.classes": "REST extensions are Java classes; rights are Airflow's",
     "scheduled.rebalance.max.delay.ms": _NO_GROUP,

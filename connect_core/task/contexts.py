@@ -111,6 +111,11 @@ class SourceContext:
     offset_states: OffsetStates
     upper_bounds: SourceOffsets | None
 
+    @property
+    def source_offsets(self) -> SourceOffsets:
+        """All committed offsets, as planned."""
+        return self.offset_storage_reader.start
+
 
 @dataclass(slots=True)
 class SinkContext:

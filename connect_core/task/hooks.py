@@ -17,10 +17,11 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from connect_core.api.connector import Connector, Task
-from connect_core.errors import ConnectError, RetriableError
+from connect_core.api.source import SourceTask
+from connect_core.errors import AttemptError, ConnectError
 from connect_core.task.tolerance import class_name
 
-__all__ = ["HookThread", "HookTimeoutError", "hook_error", "stop_plugin"]
+__all__ = ["HookThread", "HookTimeoutError", "hook_error", "release_task", "stop_plugin"]
 
 Result = TypeVar("Result")
 """What a hook returns."""
@@ -30,7 +31,7 @@ _LOG = logging.getLogger(__name__)
 _Call = tuple[Callable[[], Any], "Future[Any]"]
 
 
-class HookTimeoutError(RetriableError):
+class HookTimeoutError(AttemptError):
     """Say that a hook did not return in time."""
 
 
@@ -107,6 +108,19 @@ def stop_plugin(hooks: HookThread, plugin: Connector | Task, seconds: float) -> 
     finally:
         hooks.close()
     return True
+
+
+def release_task(task: SourceTask, seconds: float) -> None:
+    """Call ``release``, where a task has it. What it raises is logged only: the work is over."""
+    if type(task).release is SourceTask.release:
+        return
+    hooks = HookThread(task, seconds)
+    try:
+        hooks.call("release", task.release)
+    except ConnectError as error:
+        _LOG.warning("it could not be released: %s", error, exc_info=error.__cause__)
+    finally:
+        hooks.close()
 
 
 def _serve(calls: SimpleQueue[_Call | None]) -> None:

@@ -5,40 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch, Columns, Data, Objects
 from connect_core.api.records import ConnectRecord, SinkRecord, SourceRecord
-from connect_core.api.transform import Predicate, Transformation
+from connect_core.api.transform import FlowStage, Transformation
 from connect_core.task.tolerance import Place, Stage, Step, Tolerance
 
-__all__ = ["Pipeline", "TransformationStage", "apply_columns", "apply_record", "columnar", "merge", "place_of"]
-
-
-class TransformationStage(Protocol):
-    """One transform, guarded by a predicate or not. Connect: ``TransformationStage``."""
-
-    @property
-    def transformation(self) -> Transformation:
-        """The transform."""
-
-    @property
-    def predicate(self) -> Predicate | None:
-        """The predicate that must hold, or ``None``."""
-
-    @property
-    def negate(self) -> bool:
-        """Whether the predicate must *not* hold."""
+__all__ = ["Pipeline", "apply_columns", "apply_record", "columnar", "merge", "place_of"]
 
 
 @dataclass(slots=True)
 class Pipeline:
     """Applies stages to batches; ``fallbacks`` counts batches that needed the record lane."""
 
-    stages: Sequence[TransformationStage]
+    stages: Sequence[FlowStage]
     tolerance: Tolerance
     fallbacks: int = 0
     _warned: set[int] = field(default_factory=set)
@@ -64,7 +47,7 @@ class Pipeline:
             if stage.predicate is not None:
                 stage.predicate.close()
 
-    def _apply_records(self, stage: TransformationStage, batch: Batch) -> Batch:
+    def _apply_records(self, stage: FlowStage, batch: Batch) -> Batch:
         kept: list[ConnectRecord] = []
         origins: list[int] = []
         for record, origin in zip(batch.to_records(), batch.origin.to_pylist(), strict=True):
@@ -87,14 +70,14 @@ def place_of(record: ConnectRecord, row: int) -> Place:
     return Place(record.topic, record.kafka_partition, None, row, source)
 
 
-def apply_record(stage: TransformationStage, record: ConnectRecord) -> ConnectRecord | None:
+def apply_record(stage: FlowStage, record: ConnectRecord) -> ConnectRecord | None:
     """Return what one stage makes of one record."""
     if stage.predicate is not None and stage.predicate.test(record) == stage.negate:
         return record
     return stage.transformation.apply(record)
 
 
-def apply_columns(stage: TransformationStage, batch: Batch) -> Batch | None:
+def apply_columns(stage: FlowStage, batch: Batch) -> Batch | None:
     """Return what one stage makes of a batch in columns; ``None``: only records can say."""
     try:
         if stage.predicate is None:

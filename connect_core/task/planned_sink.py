@@ -12,6 +12,7 @@ from connect_core.kafka.reader import BoundedReader
 from connect_core.settings.topics import check_free
 from connect_core.task.contexts import SinkContext
 from connect_core.task.dead_letters import ErrantRecords, SinkDeadLetters
+from connect_core.task.flow import FlowSteps
 from connect_core.task.sink import SinkAttempt
 from connect_core.task.tools import TaskTools, heartbeat, letters_of, open_tools
 
@@ -22,8 +23,10 @@ def run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
     """Run one attempt of a sink task → its result. Raises ConnectError, and whatever the plugin raises."""
     tools = open_tools(plan, dict(os.environ))
     task: SinkTask = tools.new_task()
+    steps = FlowSteps(tools.flow, tools.tolerance)
+    flow = task.take_over(replace(tools.flow, fail=steps.fail_read))
     letters = _letters(plan, tools)
-    reporter = ErrantRecords(tools.tolerance, task, tools.converters, letters)
+    reporter = ErrantRecords(tools.tolerance, task, tools.converters_of(tools.flow), letters)
     context = SinkContext(
         configs=tools.task_config,
         limits=tools.settings.limits(),
@@ -35,8 +38,8 @@ def run_sink(plan: TaskPlan, base: TaskResult) -> TaskResult:
         task,
         context,
         tools.task_config,
-        tools.converters,
-        tools.pipeline,
+        tools.converters_of(flow),
+        tools.pipeline_of(flow),
         plan.staged_commit,
         tools.control,
         tools.timeouts,

@@ -21,6 +21,7 @@ from connect_core.settings.topics import check_free
 from connect_core.task.contexts import PlannedOffsets, SourceContext, Transactions
 from connect_core.task.dead_letters import SourceDeadLetters
 from connect_core.task.failures import failed
+from connect_core.task.flow import FlowSteps
 from connect_core.task.source import SourceAttempt, TransactionBoundary
 from connect_core.task.tools import TaskTools, heartbeat, letters_of, open_tools
 
@@ -36,7 +37,7 @@ def _letters(plan: TaskPlan, tools: TaskTools, writer: TransactionalWriter) -> S
         return None
     check_free(topic, tools.internal)
     ensure = partial(ensure_dead_letter_topic, tools.clients, topic, factor)
-    letters = SourceDeadLetters(letters_of(plan, errors), writer, tools.converters, ensure)
+    letters = SourceDeadLetters(letters_of(plan, errors), writer, tools.converters_of(tools.flow), ensure)
     tools.tolerance.add(letters)
     return letters
 
@@ -46,6 +47,7 @@ def run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
     tools = open_tools(plan, dict(os.environ))
     assert plan.source is not None
     task: SourceTask = tools.new_task()
+    flow = task.take_over(tools.flow)
     boundary = _boundary_of(tools.config)
     context = SourceContext(
         configs=tools.task_config,
@@ -61,8 +63,8 @@ def run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
             task,
             context,
             tools.task_config,
-            tools.converters,
-            tools.pipeline,
+            tools.converters_of(flow),
+            tools.pipeline_of(flow),
             writer,
             topics,
             boundary,
@@ -70,6 +72,7 @@ def run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
             tools.timeouts,
             tools.summary,
             _letters(plan, tools, writer),
+            FlowSteps(tools.flow, tools.tolerance),
         )
         try:
             attempt.run()
@@ -101,7 +104,7 @@ def _open_writer(plan: TaskPlan, tools: TaskTools, task: SourceTask) -> Iterator
     seconds = None if boundary.is_connectors else boundary.seconds + _SLACK_SECONDS
     options = WriterOptions(
         transaction_seconds=seconds,
-        keeps_places=type(task).commit_record is not SourceTask.commit_record,
+        keeps_places=task.wants_places(tools.task_config),
     )
     target = OffsetsTarget(topic, key.connector, stamp, plan.source.start)
     with TransactionalWriter(tools.clients, plan.transactional_id, target, options) as writer:

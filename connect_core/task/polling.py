@@ -6,14 +6,15 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty, Queue
 
 from connect_core.api.batch import Batch
+from connect_core.api.flow import Prepared, RowFailure
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
-from connect_core.errors import RetriableError
+from connect_core.errors import AttemptError, RetriableError
 from connect_core.interval.values import OffsetStates
 from connect_core.task.contexts import Boundaries, Transactions
 from connect_core.task.hooks import HookThread, hook_error, stop_plugin
@@ -31,7 +32,8 @@ class Polled:
     """One answer of ``poll``: records as a batch; ``None`` means there were none.
 
     ``states``: the private state that belongs to the last offset of each source
-    partition, by its canonical JSON.
+    partition, by its canonical JSON. ``result``: what the task has made of the
+    batch itself, ``failures`` the rows that failed in that (``take_over``).
     """
 
     batch: Batch | None
@@ -39,6 +41,8 @@ class Polled:
     states: OffsetStates = field(default_factory=dict)
     boundaries: Boundaries = field(default_factory=Boundaries)
     error: BaseException | None = None
+    result: Batch | None = None
+    failures: Sequence[RowFailure] = ()
 
 
 @dataclass(slots=True)
@@ -122,11 +126,11 @@ class Poller:
         while not self._stopping.is_set():
             try:
                 answer = poll()
-            except RetriableError as error:
-                _LOG.warning("%s.poll failed, it is called again: %s", class_name(self.task), error)
-                self._stopping.wait(_RETRY_SECONDS)
-                continue
             except BaseException as error:
+                if isinstance(error, RetriableError) and not isinstance(error, AttemptError):
+                    _LOG.warning("%s.poll failed, it is called again: %s", class_name(self.task), error)
+                    self._stopping.wait(_RETRY_SECONDS)
+                    continue
                 self._put(Polled(None, error=error))
                 return
             self._put(answer)
@@ -135,6 +139,9 @@ class Poller:
         batch = self.task.poll_batch()
         if batch is None:
             return self._poll_records()
+        if isinstance(batch, Prepared):
+            polled = self._polled(batch.polled)
+            return replace(polled, records=batch.records, result=batch.result, failures=batch.failures)
         return self._polled(batch) if len(batch) else Polled(None)
 
     def _poll_records(self) -> Polled:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from connect_core.api.batch import Batch
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
-from connect_core.errors import ConnectError, RetriableError
+from connect_core.errors import AttemptError, ConnectError, RetriableError
 from connect_core.interval.failpoints import reach
 from connect_core.interval.time_bounds import RecordTimes
 from connect_core.interval.values import Counts, SkippedRecords
@@ -110,8 +110,7 @@ class SinkAttempt:
 
     def _deliver_and_finish(self, open_reader: Callable[[], BoundedReader]) -> None:
         with open_reader() as reader:
-            for partition, offset in self.context.rewinds.items():
-                reader.seek(partition, offset)
+            self._rewind(reader)
             self._deliver_all(reader)
             self.positions = dict(reader.positions)
         self._finish()
@@ -121,6 +120,10 @@ class SinkAttempt:
         while not (reader.is_finished or self.control.is_stopping or self.is_capped()):
             for raw in reader.poll():
                 self._deliver(raw)
+                if self.context.rewinds:
+                    # What was read ahead lies elsewhere than the task wants to go on.
+                    break
+            self._rewind(reader)
             self.control.progress(self.records, reader.positions)
             wanted = set(self.context.paused)
             reader.pause(wanted - paused)
@@ -128,6 +131,11 @@ class SinkAttempt:
             paused = wanted
             if not reader.is_finished and self._is_flush_due():
                 self._pre_commit(reader.positions)
+
+    def _rewind(self, reader: BoundedReader) -> None:
+        """Go where the task wants to go on from, by ``open``, ``put`` or ``pre_commit``."""
+        while self.context.rewinds:
+            reader.seek(*self.context.rewinds.popitem())
 
     def _deliver(self, raw: RawBatch) -> None:
         self.topics.add(raw.topic)
@@ -186,7 +194,7 @@ class SinkAttempt:
         while True:
             try:
                 return self._hooks.call(name, operation)
-            except HookTimeoutError:
+            except AttemptError:
                 # What hangs may still write: only a new attempt, fenced, may put the records again.
                 raise
             except RetriableError as error:

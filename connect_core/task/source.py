@@ -13,20 +13,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.api.batch import Batch
+from connect_core.api.flow import RowFailure
 from connect_core.api.offsets import canonical
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
 from connect_core.errors import DataError
 from connect_core.interval.failpoints import reach
 from connect_core.interval.values import Counts, SkippedRecords
-from connect_core.kafka.delivery import Delivery
+from connect_core.kafka.delivery import Delivery, Landed
 from connect_core.kafka.topic_creation import SourceTopics
 from connect_core.kafka.writer import TransactionalWriter
 from connect_core.task.contexts import Boundary, SourceContext
 from connect_core.task.control import TaskControl
 from connect_core.task.conversion import Converters
 from connect_core.task.dead_letters import SourceDeadLetters
-from connect_core.task.hooks import HookThread
+from connect_core.task.flow import FlowSteps
+from connect_core.task.hooks import HookThread, release_task
 from connect_core.task.pipeline import Pipeline, place_of
 from connect_core.task.polling import Polled, Poller
 from connect_core.task.skipped import SkippedSummary
@@ -52,8 +54,29 @@ class TransactionBoundary:
     """Whether the task itself sets boundaries (``transaction.boundary=connector``): then nothing else does."""
 
 
-Acknowledged = tuple[Sequence[SourceRecord], Sequence[Delivery | None]]
-"""Records and where they landed; ``None``: dropped on the way."""
+@dataclass(frozen=True, slots=True)
+class _Acknowledged:
+    """A batch and where its records landed, ``None`` for those dropped on the way; ``None``: it is not kept."""
+
+    batch: Batch
+    records: Sequence[SourceRecord]
+    deliveries: Sequence[Delivery | None] | None
+
+    @property
+    def places(self) -> list[Landed | None] | None:
+        if self.deliveries is None:
+            return None
+        return [None if one is None else one.metadata() for one in self.deliveries]
+
+    def source_records(self) -> list[SourceRecord]:
+        """Return the records of the batch."""
+        rows: list[int] = self.batch.origin.to_pylist()
+        records = [self.records[row] for row in rows] if self.records else self.batch.to_records()
+        return [record for record in records if isinstance(record, SourceRecord)]
+
+    def dropped(self) -> _Acknowledged:
+        """Return the same for a transaction that was aborted."""
+        return replace(self, deliveries=[None] * len(self.batch))
 
 
 @dataclass(slots=True)
@@ -66,7 +89,7 @@ class _Transaction:
     dropped: int = 0
     offsets: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = field(default_factory=dict)
     states: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    acknowledged: list[Acknowledged] = field(default_factory=list)
+    acknowledged: list[_Acknowledged] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -89,6 +112,7 @@ class SourceAttempt:
     timeouts: Timeouts = field(default_factory=Timeouts)
     summary: SkippedSummary = field(default_factory=SkippedSummary)
     letters: SourceDeadLetters | None = None
+    steps: FlowSteps | None = None
     moved: Counts = field(default_factory=Counts)
     offsets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     topics: set[str] = field(default_factory=set)
@@ -96,9 +120,11 @@ class SourceAttempt:
     _open: _Transaction = field(default_factory=_Transaction)
     _read: int = 0
     _has_answered: bool = False
+    _keeps_places: bool = field(init=False)
     _hooks: HookThread = field(init=False)
 
     def __post_init__(self) -> None:
+        self._keeps_places = self.task.wants_places(self.task_config)
         # Not the thread that polls: a poll may last for ever.
         self._hooks = HookThread(self.task, self.timeouts.hook_seconds)
 
@@ -115,6 +141,7 @@ class SourceAttempt:
         finally:
             self._hooks.close()
             poller.stop(self.timeouts.stop_seconds)
+            release_task(task, 2 * self.timeouts.stop_seconds)
             self.pipeline.close()
 
     def counts(self) -> Counts:
@@ -129,15 +156,22 @@ class SourceAttempt:
         return is_full or control.is_past_deadline
 
     @property
+    def _must_go_on(self) -> bool:
+        """Whether neither a cap nor idle time may end the interval here."""
+        return self._is_held_open or not self.task.is_interruptible()
+
+    @property
     def _is_held_open(self) -> bool:
         """Whether the task has begun a transaction and not yet ended it: only it may do so."""
         return self.boundary.is_connectors and self._open.records > 0
 
     def _work_off(self, poller: Poller) -> None:
         last_data = time.monotonic()
-        while not self.control.is_stopping and (self._is_held_open or not self.is_capped()):
+        while not self.control.is_stopping and (self._must_go_on or not self.is_capped()):
             answer = poller.next(min(self._idle_left(last_data), self._transaction_left()))
             self._has_answered |= answer is not None
+            if not self.task.is_interruptible():
+                last_data = time.monotonic()
             if answer is not None and answer.batch is not None:
                 last_data = time.monotonic()
                 self._send_all(answer, answer.batch)
@@ -159,6 +193,8 @@ class SourceAttempt:
         if self.letters is not None:
             self.letters.begin(batch, answer.records)
         self._read += len(batch)
+        for failure in answer.failures:
+            self._fail_row(answer, failure)
         first = 0
         for row, boundary in answer.boundaries.rows:
             self._send(answer, _rows(batch, first, row + 1))
@@ -169,6 +205,12 @@ class SourceAttempt:
         if answer.boundaries.last is not None:
             self._end_transaction(answer.boundaries.last)
 
+    def _fail_row(self, answer: Polled, failure: RowFailure) -> None:
+        """Decide about a record that failed in what the task itself does of the flow."""
+        assert self.steps is not None
+        record = answer.records[failure.row]
+        self.steps.fail(failure, place_of(record, failure.row), record)
+
     def _end_transaction(self, boundary: Boundary) -> None:
         if boundary is Boundary.ABORT:
             self._drop()
@@ -176,14 +218,15 @@ class SourceAttempt:
 
     def _send(self, answer: Polled, batch: Batch) -> None:
         skipped = self.pipeline.tolerance.skipped
-        produced = self.converters.from_connect(self.pipeline.apply(batch))
+        given = batch if answer.result is None else answer.result
+        produced = self.converters.from_connect(self.pipeline.apply(given))
         skipped = self.pipeline.tolerance.skipped - skipped
         topics = [topic for topic in produced.batch.topic.unique().to_pylist() if topic is not None]
         self.target_topics.ensure(topics)
         tolerates = self.pipeline.tolerance.settings.tolerate_all
         refused = partial(self._skip, produced.batch) if tolerates else None
         deliveries = self.writer.produce(produced.batch, produced.keys, produced.values, produced.headers, refused)
-        if _is_overridden(self.task, "commit_record"):
+        if _is_overridden(self.task, "commit_record") or _is_overridden(self.task, "commit_batch"):
             self._remember(answer, batch, produced.batch, deliveries)
         self._open.records += len(batch)
         self._open.dropped += len(batch) - len(produced.values) - skipped
@@ -209,15 +252,15 @@ class SourceAttempt:
         """Abort the open transaction; its offsets stay, so that the source does not give its records again."""
         self.writer.abort()
         done = self._open
-        told: list[Acknowledged] = [(records, [None] * len(records)) for records, _ in done.acknowledged]
+        told = [one.dropped() for one in done.acknowledged]
         self._open = _Transaction(offsets=done.offsets, states=done.states, acknowledged=told, dropped=done.records)
 
     def _remember(self, answer: Polled, batch: Batch, sent: Batch, deliveries: Sequence[Delivery]) -> None:
-        rows: list[int] = batch.origin.to_pylist()
-        records = [answer.records[row] for row in rows] if answer.records else batch.to_records()
-        by_row: dict[int, Delivery] = dict(zip(sent.origin.to_pylist(), deliveries, strict=True))
-        sources = [record for record in records if isinstance(record, SourceRecord)]
-        self._open.acknowledged.append((sources, [by_row.get(row) for row in rows]))
+        places: list[Delivery | None] | None = None
+        if self._keeps_places:
+            by_row: dict[int, Delivery] = dict(zip(sent.origin.to_pylist(), deliveries, strict=True))
+            places = [by_row.get(row) for row in batch.origin.to_pylist()]
+        self._open.acknowledged.append(_Acknowledged(batch, answer.records, places))
 
     def _commit(self) -> None:
         """Produce the offsets last and commit; then tell the task. Connect: ``commitTransaction``."""
@@ -235,10 +278,10 @@ class SourceAttempt:
         self._acknowledge(done.acknowledged)
         self.control.progress(self.moved.records, {})
 
-    def _acknowledge(self, done: Sequence[Acknowledged]) -> None:
+    def _acknowledge(self, done: Sequence[_Acknowledged]) -> None:
         task = self.task
         if done:
-            self._hooks.call("commit_record", lambda: _commit_records(task, done))
+            self._hooks.call("commit_record", lambda: _tell_committed(task, done))
         if _is_overridden(task, "commit"):
             self._hooks.call("commit", task.commit)
 
@@ -280,7 +323,7 @@ class SourceAttempt:
 
     def _is_idle(self, answer: Polled | None, last_data: float) -> bool:
         is_over = self._is_bound_reached() or self.task.is_exhausted()
-        if answer is not None and not self._is_held_open and is_over:
+        if answer is not None and not self._must_go_on and is_over:
             return True
         return self._idle_left(last_data) <= 0
 
@@ -305,7 +348,9 @@ def _is_overridden(task: SourceTask, hook: str) -> bool:
     return getattr(type(task), hook) is not getattr(SourceTask, hook)
 
 
-def _commit_records(task: SourceTask, done: Sequence[Acknowledged]) -> None:
-    for records, deliveries in done:
-        for record, delivery in zip(records, deliveries, strict=True):
-            task.commit_record(record, delivery.metadata() if delivery is not None else None)
+def _tell_committed(task: SourceTask, done: Sequence[_Acknowledged]) -> None:
+    for one in done:
+        places = one.places
+        if not task.commit_batch(one.batch, places):
+            for record, place in zip(one.source_records(), places or (), strict=True):
+                task.commit_record(record, place)

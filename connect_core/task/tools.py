@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from connect_core.api.flow import Flow
 from connect_core.configs import ConnectorConfig, ErrorSettings, Redaction, providers_of, task_worker
 from connect_core.interval.values import TaskPlan
 from connect_core.kafka.clients import KafkaClients
@@ -15,6 +16,7 @@ from connect_core.settings import WorkerSettings
 from connect_core.task.control import TaskControl
 from connect_core.task.conversion import Converters
 from connect_core.task.dead_letters import LettersOf
+from connect_core.task.flow import gathered
 from connect_core.task.pipeline import Pipeline
 from connect_core.task.reporting import log_reporters
 from connect_core.task.skipped import SkippedSummary
@@ -35,8 +37,8 @@ class TaskTools:
     tolerance: Tolerance
     summary: SkippedSummary
     timeouts: Timeouts
-    converters: Converters
-    pipeline: Pipeline
+    flow: Flow
+    """As it is configured."""
     task_config: Mapping[str, str]
     """As ``task_configs`` made it, references resolved."""
 
@@ -45,6 +47,14 @@ class TaskTools:
         """The topics that are not for records."""
         own = self.config.offsets_topic
         return self.settings.internal_topics | ({own} if own else set())
+
+    def converters_of(self, flow: Flow) -> Converters:
+        """Return the converters of a flow."""
+        return Converters(flow.key, flow.value, flow.header, self.tolerance)
+
+    def pipeline_of(self, flow: Flow) -> Pipeline:
+        """Return the transforms of a flow."""
+        return Pipeline(gathered(flow.stages), self.tolerance)
 
     def new_task(self) -> Any:
         """Return a new task of the connector's task class."""
@@ -67,13 +77,10 @@ def open_tools(plan: TaskPlan, environment: dict[str, str]) -> TaskTools:
         control.stopping,
         Redaction(plan.connector_config, providers, plan.key.connector),
     )
-    converters = Converters(config.key_converter(), config.value_converter(), config.header_converter(), tolerance)
-    pipeline = Pipeline(config.transformation_stages(), tolerance)
     task_config = providers.resolve(plan.task_config, plan.key.connector)
     timeouts = _timeouts(settings, config)
-    return TaskTools(
-        settings, config, clients, control, tolerance, summary, timeouts, converters, pipeline, task_config
-    )
+    flow = replace(config.flow(), redact=tolerance.redaction)
+    return TaskTools(settings, config, clients, control, tolerance, summary, timeouts, flow, task_config)
 
 
 def _tolerance_settings(errors: ErrorSettings) -> ToleranceSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import SinkRecord
@@ -20,8 +21,13 @@ class MemoryConnectorContext:
     connector_name: str = "contract"
     deployment: str = "contracts"
     offset_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    source_offsets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     reconfigurations: int = 0
     errors: list[BaseException] = field(default_factory=list)
+
+    def redact(self, text: str) -> str:
+        """Return the text: there are no secrets."""
+        return text
 
     def request_task_reconfiguration(self) -> None:
         """Count the request."""

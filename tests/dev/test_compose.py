@@ -19,11 +19,12 @@ from jsonschema import Draft202012Validator
 from connect_core.cli.app import COMMANDS
 from connect_core.dev.checks import Finding
 from connect_core.dev.environment import read_environment
-from connect_core.dev.home import Home, user_cache
+from connect_core.dev.home import Home
 from connect_core.dev.ports import is_free
 from connect_core.dev.probes import check_brokers, check_database, check_spark
 from connect_core.dev.processes import marked
 from connect_core.dev.services import SERVICES
+from connect_core.settings.user_cache import user_cache
 
 _ROOT = Path(__file__).parents[2]
 _SCHEMA = Path(__file__).parent / "compose" / "compose-spec.json"

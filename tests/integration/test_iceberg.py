@@ -14,10 +14,10 @@ import duckdb
 import orjson
 import pytest
 
-from connect_core.dev.home import user_cache
 from connect_core.dev.java import find_java
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
+from connect_core.settings.user_cache import user_cache
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.integration.ports import free_port
 from tests.integration.topics import Topics

@@ -22,11 +22,11 @@ def test_load_reads_the_named_file(tmp_path: Path) -> None:
 
 def test_load_names_each_useless_key_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "worker.properties"
-    file.write_text(format_properties(DISTRIBUTED | {"plugin.path": "", "bootstrap.server": "x"}))
+    file.write_text(format_properties(DISTRIBUTED | {"metric.reporters": "", "bootstrap.server": "x"}))
     with caplog.at_level(logging.WARNING):
         load_worker_settings(file, {})
     said = [record.getMessage().split()[2] for record in caplog.records]
-    assert said == ["config.storage.replication.factor", "config.storage.topic", "plugin.path", "bootstrap.server"]
+    assert said == ["config.storage.replication.factor", "config.storage.topic", "metric.reporters", "bootstrap.server"]
 
 
 def test_load_without_a_file_says_where_to_name_it() -> None:

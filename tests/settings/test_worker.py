@@ -123,12 +123,11 @@ def test_database_is_asked_for_where_it_is_used() -> None:
 
 
 def test_not_needed_keys_give_their_reason() -> None:
-    worker = distributed({"session.timeout.ms": "1", "plugin.path": "/plugins", "metric.reporters": ""})
+    worker = distributed({"session.timeout.ms": "1", "metric.reporters": ""})
     assert set(worker.not_needed()) == {
         "config.storage.topic",
         "config.storage.replication.factor",
         "metric.reporters",
-        "plugin.path",
         "session.timeout.ms",
     }
     assert all(worker.not_needed().values())

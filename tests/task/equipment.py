@@ -16,6 +16,7 @@ from connect_core.api.offsets import canonical
 from connect_core.api.records import TimestampType, TopicPartition
 from connect_core.api.sink import IntervalContext, IntervalKey, PartitionRange, SinkTask
 from connect_core.api.source import SourceTask
+from connect_core.api.transform import FlowStage
 from connect_core.converters.simple_header import SimpleHeaderConverter
 from connect_core.converters.string import StringConverter
 from connect_core.errors import DataError
@@ -27,7 +28,7 @@ from connect_core.task.contexts import PlannedOffsets, SinkContext, SourceContex
 from connect_core.task.control import TaskControl
 from connect_core.task.conversion import Converters
 from connect_core.task.dead_letters import ErrantRecords, LettersOf, SinkDeadLetters, SourceDeadLetters
-from connect_core.task.pipeline import Pipeline, TransformationStage
+from connect_core.task.pipeline import Pipeline
 from connect_core.task.sink import SinkAttempt
 from connect_core.task.skipped import SkippedSummary
 from connect_core.task.source import SourceAttempt, TransactionBoundary
@@ -197,7 +198,7 @@ class Around:
     timeouts: Timeouts = field(default_factory=Timeouts)
     upper: Mapping[str, Any] | None = None
     boundary: TransactionBoundary = field(default_factory=TransactionBoundary)
-    stages: Sequence[TransformationStage] = ()
+    stages: Sequence[FlowStage] = ()
     letters: LettersOf | None = None
     queue: RememberedQueue | None = None
     value: Converter | None = None

@@ -1,0 +1,80 @@
+"""What a host logs and prints, given to Python's loggers of the same names."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+
+import orjson
+
+__all__ = ["HostLog", "java_levels"]
+
+_LOG = logging.getLogger(__name__)
+_MARK = b"\x1e"
+_KEPT_LINES = 40
+_LONGEST_LINE = 1 << 16
+
+_INFO = logging.INFO
+_QUIET = {
+    # They list every plugin and every setting, at each start.
+    "org.apache.kafka.common.config": logging.WARNING,
+    "org.apache.kafka.connect.runtime.isolation": logging.WARNING,
+}
+
+
+class HostLog:
+    """Reads a host's output to its end, in a thread of its own, and remembers the last lines it printed.
+
+    ``name``: what the host is of, for lines that name no logger. ``clean`` takes
+    secrets out of every line.
+    """
+
+    def __init__(self, descriptor: int, name: str, clean: Callable[[str], str] = str) -> None:
+        self.clean = clean
+        self.name = name
+        self._descriptor = descriptor
+        self._printed: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._thread = threading.Thread(target=self._read, name=f"log of {name}", daemon=True)
+        self._thread.start()
+
+    def last_lines(self, seconds: float = 1.0) -> list[str]:
+        """Return the last lines that were printed; of a host that has ended, all of them have come by then."""
+        self._thread.join(seconds)
+        return list(self._printed)
+
+    def _read(self) -> None:
+        try:
+            # Closed with the thread, not before: another file could have the number by then.
+            with os.fdopen(self._descriptor, "rb") as output:
+                while line := output.readline(_LONGEST_LINE):
+                    self._take(line)
+        except (OSError, ValueError):
+            return
+
+    def _take(self, line: bytes) -> None:
+        if not line.startswith(_MARK):
+            text = self.clean(line.decode(errors="replace").rstrip())
+            self._printed.append(text)
+            _LOG.info("%s printed: %s", self.name, text)
+            return
+        try:
+            told = orjson.loads(line[1:])
+        except ValueError:
+            return
+        logger = logging.getLogger(told["logger"])
+        if logger.isEnabledFor(told["level"]):
+            trace = f"\n{told['trace']}" if "trace" in told else ""
+            logger.log(told["level"], "%s: %s", self.name, self.clean(f"{told['message']}{trace}"))
+
+
+def java_levels() -> dict[str, int]:
+    """Return the levels a host begins with: those of this process's loggers, Java's root at INFO unless set."""
+    root = logging.getLogger().level
+    levels = {"root": max(root, _INFO) if root else _INFO, **_QUIET}
+    for name, one in list(logging.root.manager.loggerDict.items()):
+        if isinstance(one, logging.Logger) and one.level:
+            levels[name] = one.level
+    return levels

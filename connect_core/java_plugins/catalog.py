@@ -1,0 +1,176 @@
+"""Which Java plugins there are: asked of a host once, then kept until a jar changes."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from connect_core.java_host.host import JavaHost
+from connect_core.java_host.settings import HOST_JAR, HostSettings
+from connect_core.settings.user_cache import user_cache
+
+__all__ = ["Catalog", "JavaClass", "read_catalog"]
+
+_LOG = logging.getLogger(__name__)
+_CLASSPATH = "classpath"
+_SCAN_SECONDS = 600.0
+_FORMAT = "2"
+"""Of what is kept: another one is not read."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class JavaClass:
+    """One plugin of one type, as its host described it."""
+
+    told: Json
+
+    @property
+    def name(self) -> str:
+        """The full name of its class."""
+        return str(self.told["class"])
+
+    @property
+    def type(self) -> str:
+        """Connect's plugin type: source, sink, transformation and so on."""
+        return str(self.told["type"])
+
+    @property
+    def version(self) -> str:
+        """Its version; ``undefined`` where it says none."""
+        return str(self.told["version"])
+
+    @property
+    def location(self) -> str | None:
+        """The folder or jar of ``plugin.path`` it is in; ``None``: it comes with Connect's runtime."""
+        found = str(self.told["location"])
+        return None if found == _CLASSPATH else found.removeprefix("file:").rstrip("/")
+
+    @property
+    def settings(self) -> Sequence[Json]:
+        """What it says of its settings; nothing where it cannot be made."""
+        found: Sequence[Json] = self.told.get("settings") or ()
+        return found
+
+    @property
+    def task(self) -> str | None:
+        """The class of a connector's tasks, where it does not depend on the configuration."""
+        return self.told.get("task")
+
+    @property
+    def follows_records(self) -> bool:
+        """Whether tasks of a source are to be told of each record that is committed."""
+        return bool(self.told.get("followsRecords"))
+
+    @property
+    def has_service(self) -> bool:
+        """Whether a service file names it: it is then found without a look at every class."""
+        return bool(self.told.get("service"))
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All plugins that a host finds."""
+
+    classes: tuple[JavaClass, ...]
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], JavaClass]:
+        return {(one.name, one.type): one for one in self.classes}
+
+    def find(self, name: str, type: str) -> JavaClass | None:
+        """Return a plugin by the full name of its class."""
+        return self._by_name.get((name, type))
+
+    def discovery_of(self, locations: Sequence[str], wanted: str) -> str:
+        """Return how the plugins of some locations are found fastest: by service files, if all have them."""
+        within = [one for one in self.classes if one.location in locations]
+        return "service_load" if all(one.has_service for one in within) else wanted
+
+
+def read_catalog(settings: HostSettings) -> Catalog:
+    """Return the plugins of a host with these settings. Raise ConnectError where none can be started."""
+    if not settings.plugin_path:
+        return Catalog(())
+    folder = user_cache() / "java-plugins"
+    file = folder / f"{_stamp(settings)}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _locked(file.with_suffix(".lock")):
+            return _kept(file) or _scanned(settings, file)
+    except OSError as error:
+        _LOG.warning("%s cannot be used, Java plugins are looked for in each process: %s", folder, error)
+        return _scanned(settings, None)
+
+
+def _kept(file: Path) -> Catalog | None:
+    try:
+        return _catalog(orjson.loads(file.read_bytes()))
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def _scanned(settings: HostSettings, file: Path | None) -> Catalog:
+    host = JavaHost.start(settings, "plugin discovery", seconds=_SCAN_SECONDS)
+    try:
+        lane = host.open("catalog", {})
+        plugins = lane.call("catalog.plugins", seconds=_SCAN_SECONDS).header["plugins"]
+    finally:
+        host.close()
+    for one in plugins:
+        if "trouble" in one:
+            _LOG.warning("Java plugin %s cannot be made: %s", one["class"], one["trouble"]["message"])
+    if file is not None:
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(orjson.dumps(plugins))
+        draft.replace(file)
+    return _catalog(plugins)
+
+
+def _catalog(plugins: Sequence[Json]) -> Catalog:
+    return Catalog(tuple(JavaClass(one) for one in plugins))
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    with file.open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _stamp(settings: HostSettings) -> str:
+    """Return a digest that changes with any jar, and with how they are looked at."""
+    digest = hashlib.sha256(HOST_JAR.read_bytes())
+    digest.update(repr((_FORMAT, settings.discovery, settings.plugin_path)).encode())
+    for root in (str(settings.libs), *settings.plugin_path):
+        for name, size, changed in sorted(_files(Path(root))):
+            digest.update(f"{name}\0{size}\0{changed}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+def _files(root: Path) -> Iterator[tuple[str, int, int]]:
+    if root.is_file():
+        yield _facts(root)
+    for folder, _, names in os.walk(root, followlinks=True):
+        for name in names:
+            if name.endswith((".jar", ".zip", ".class")) or "META-INF" in folder:
+                yield _facts(Path(folder) / name)
+
+
+def _facts(file: Path) -> tuple[str, int, int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return str(file), -1, -1
+    return str(file), found.st_size, found.st_mtime_ns

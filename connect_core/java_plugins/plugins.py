@@ -1,0 +1,148 @@
+"""The Java plugins of a worker: what the registry is told of them, and how their hosts are had."""
+
+from __future__ import annotations
+
+import fnmatch
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from connect_core.errors import ConfigError, ConnectError
+from connect_core.java_host.host import JavaHost
+from connect_core.java_host.settings import HostSettings, heap_bytes, split_options
+from connect_core.java_plugins.catalog import Catalog, JavaClass, read_catalog
+from connect_core.java_plugins.hosts import SharedHost, SharedLane, TaskHosts
+from connect_core.settings import WorkerSettings
+from connect_core.settings.user_cache import user_cache
+
+__all__ = ["HEAP", "LIBS_VERSION", "JavaPlugins", "default_libs"]
+
+_LOG = logging.getLogger(__name__)
+HEAP = "java.plugin.heap"
+"""The setting of a worker and of a connector."""
+LIBS_VERSION = "4.3.1"
+_ASK_SECONDS = 60.0
+
+
+def default_libs() -> Path:
+    """Return the folder where `connect java fetch` puts Connect's runtime."""
+    return user_cache() / f"connect-runtime-{LIBS_VERSION}"
+
+
+@dataclass(frozen=True)
+class JavaPlugins:
+    """Java plugins as a worker is set up for them; two of the same settings are equal.
+
+    preferred: patterns of class names that go before built-in ones; stop_seconds:
+    how long a task may take to stop.
+    """
+
+    settings: HostSettings
+    heap_max: str = "2g"
+    preferred: tuple[str, ...] = ()
+    idle_seconds: float = 60.0
+    stop_seconds: float = 5.0
+    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, worker: WorkerSettings) -> JavaPlugins | None:
+        """Return the plugins of a worker's ``plugin.path``; ``None`` where it names none. Raise ConfigError."""
+        values = worker.values
+        path = tuple(str(Path(one).expanduser().absolute()) for one in values["plugin.path"] if one.strip())
+        if not path:
+            return None
+        for key in (HEAP, "java.plugin.heap.max"):
+            heap_bytes(key, values[key])
+        libs = values["java.plugin.libs"]
+        return cls(
+            HostSettings(
+                Path(libs).expanduser() if libs else default_libs(),
+                path,
+                values["plugin.discovery"].lower(),
+                values[HEAP],
+                split_options(values["java.plugin.options"]),
+            ),
+            values["java.plugin.heap.max"],
+            tuple(values["java.plugins.preferred"]),
+            values["java.plugin.idle.ms"] / 1000,
+            values["task.shutdown.graceful.timeout.ms"] / 1000,
+        )
+
+    @property
+    def catalog(self) -> Catalog:
+        """All plugins; looked for once. Where that fails there are none, and the log says why."""
+        with self._lock:
+            if "catalog" not in self._kept:
+                try:
+                    self._kept["catalog"] = read_catalog(self.settings)
+                except ConnectError as error:
+                    _LOG.error("The Java plugins of plugin.path cannot be used: %s", error)
+                    self._kept["catalog"] = Catalog(())
+                    self._kept["trouble"] = str(error)
+            found: Catalog = self._kept["catalog"]
+            return found
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no plugin could be found, if so."""
+        return None if self.catalog.classes else self._kept.get("trouble")
+
+    def is_preferred(self, name: str) -> bool:
+        """Return whether a class goes before the built-in one of its name."""
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.preferred)
+
+    # -- hosts ---------------------------------------------------------------------------------------------------------
+
+    def take_host(
+        self, classes: Iterable[JavaClass], config: Mapping[str, str], name: str, redact: Callable[[str], str]
+    ) -> JavaHost:
+        """Return a host with the plugins of some classes, of the connector's own heap. Raises ConnectError."""
+        locations = sorted({one.location for one in classes if one.location is not None})
+        discovery = self.catalog.discovery_of(locations, self.settings.discovery)
+        host = TaskHosts(self.settings).take(locations, discovery, self.heap_of(config), name)
+        host.log.clean = redact
+        return host
+
+    def give_back(self, host: JavaHost) -> None:
+        """Give back a host whose lanes are closed."""
+        TaskHosts(self.settings).give_back(host)
+
+    def heap_of(self, config: Mapping[str, str]) -> str:
+        """Return the heap of a connector's hosts. Raise ConfigError for more than the worker allows."""
+        heap = config.get(HEAP, "").strip() or self.settings.heap
+        if heap_bytes(HEAP, heap) > max(heap_bytes(HEAP, self.heap_max), heap_bytes(HEAP, self.settings.heap)):
+            raise ConfigError(HEAP, heap, f"The worker allows {self.heap_max} (java.plugin.heap.max)")
+        return heap
+
+    def open_stage(self, kind: str, spec: Mapping[str, Any]) -> SharedLane:
+        """Return a lane of the host that single stages of this process share. Raises ConnectError."""
+        return self._shared("stages", "Java stages").open(kind, dict(spec))
+
+    def ask(self, op: str, header: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Ask a plugin that is not started about a configuration → the answer's header. Raises ConnectError.
+
+        One that does not answer ends with its host, so that others are not kept waiting.
+        """
+        lane = self._shared("questions", "questions to Java plugins").open("catalog", {})
+        try:
+            return lane.lane.call(op, {**header, "aside": True}, seconds=_ASK_SECONDS).header
+        finally:
+            lane.close()
+
+    def _shared(self, key: str, name: str) -> SharedHost:
+        with self._lock:
+            if key not in self._kept:
+                every = sorted({one.location for one in self.catalog.classes if one.location is not None})
+                discovery = self.catalog.discovery_of(every, self.settings.discovery)
+                self._kept[key] = SharedHost(self.settings.with_plugins(every, discovery), name, self.idle_seconds)
+            found: SharedHost = self._kept[key]
+            return found
+
+    def known(self, names: Sequence[tuple[str, str]]) -> list[JavaClass] | None:
+        """Return the classes of some names and types; ``None`` unless all are Java's."""
+        found = [self.catalog.find(*one) for one in names]
+        return None if None in found else [one for one in found if one is not None]

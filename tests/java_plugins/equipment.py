@@ -1,0 +1,157 @@
+"""A Java plugin of our own, which misbehaves when it is asked to, built from its sources."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import subprocess
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.api.flow import Flow, Prepared
+from connect_core.api.source import SourceTask
+from connect_core.api.transform import ChosenPlugin
+from connect_core.configs.stages import TransformationStage
+from connect_core.converters.simple_header import SimpleHeaderConverter
+from connect_core.converters.string import StringConverter
+from connect_core.dev.java import find_java
+from connect_core.dev.java_runtime import compiler, java_runtime
+from connect_core.java_host.settings import HostSettings
+from connect_core.java_plugins.plugins import JavaPlugins
+from connect_core.java_plugins.registration import JavaPluginSource
+from connect_core.settings.user_cache import user_cache
+from connect_core.task.contexts import Transactions
+from connect_core.transforms.insert_header import InsertHeader
+
+__all__ = [
+    "SOURCE",
+    "TaskContext",
+    "flow",
+    "host_settings",
+    "java_plugins",
+    "loaded",
+    "next_batch",
+    "shouting",
+    "silent",
+    "started",
+    "test_plugin",
+]
+
+SOURCE = Path(__file__).parent / "plugin"
+_SERVICES = {
+    "org.apache.kafka.connect.source.SourceConnector": ["testing.CountingSource"],
+    "org.apache.kafka.connect.sink.SinkConnector": ["testing.ListingSink"],
+    "org.apache.kafka.connect.transforms.Transformation": ["testing.Shout"],
+    "org.apache.kafka.connect.transforms.predicates.Predicate": ["testing.Shout$Begins"],
+    "org.apache.kafka.connect.storage.Converter": ["testing.ReversingConverter"],
+    "org.apache.kafka.connect.storage.HeaderConverter": ["testing.ReversingConverter"],
+}
+
+
+def silent(line: str) -> None:
+    """Take a line of progress."""
+
+
+def test_plugin() -> Path:
+    """Return a folder for ``plugin.path`` with the plugin in it; it is compiled when its sources have changed."""
+    sources = sorted(SOURCE.rglob("*.java"))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
+    folder = user_cache() / f"test-plugin-{digest}"
+    jar = folder / "testing" / "testing.jar"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not jar.exists():
+            _build(jar)
+    return folder
+
+
+test_plugin.__test__ = False  # type: ignore[attr-defined]
+
+
+def _build(jar: Path) -> None:
+    jar.parent.mkdir(exist_ok=True)
+    libs = ":".join(map(str, sorted(java_runtime(silent).glob("*.jar"))))
+    with TemporaryDirectory() as classes:
+        command = [str(find_java()), "-jar", str(compiler(silent)), "-17", "-nowarn", "-d", classes, "-cp", libs]
+        subprocess.run([*command, str(SOURCE)], check=True)
+        draft = jar.with_suffix(".draft")
+        with zipfile.ZipFile(draft, "w") as archive:
+            for file in Path(classes).rglob("*.class"):
+                archive.write(file, str(file.relative_to(classes)))
+            for interface, names in _SERVICES.items():
+                archive.writestr(f"META-INF/services/{interface}", "\n".join(names))
+    draft.replace(jar)
+
+
+def host_settings(heap: str = "128m") -> HostSettings:
+    """Return the settings of a host that has this plugin."""
+    return HostSettings(java_runtime(silent), (str(test_plugin()),), "service_load", heap)
+
+
+def java_plugins(heap: str = "128m") -> JavaPlugins:
+    """Return the plugins of a worker whose ``plugin.path`` is this plugin's folder."""
+    return JavaPlugins(host_settings(heap), idle_seconds=2.0)
+
+
+def loaded(plugins: JavaPlugins, name: str, type: str) -> Any:
+    """Return the class that stands for a Java class."""
+    (found,) = (one for one in JavaPluginSource(plugins).plugins() if (one.name, one.type) == (name, type))
+    return found.load()
+
+
+def flow(*stages: TransformationStage, converter: str = "org.apache.kafka.connect.storage.StringConverter") -> Flow:
+    """Return a flow with a converter for keys and values."""
+    header = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+    key, value, headers = StringConverter(), StringConverter(), SimpleHeaderConverter()
+    key.configure({}, True)
+    value.configure({}, False)
+    headers.configure({})
+    chosen = ChosenPlugin(converter)
+    return Flow(stages, key, value, headers, chosen, chosen, ChosenPlugin(header))
+
+
+def shouting(**settings: str) -> TransformationStage:
+    """Return the transform of this plugin as a stage."""
+    made = InsertHeader()
+    return TransformationStage(made, chosen=ChosenPlugin("testing.Shout", settings))
+
+
+@dataclass
+class TaskContext:
+    """A source task's context."""
+
+    configs: Mapping[str, str] = field(default_factory=dict)
+    source_offsets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    transaction_context: Transactions | None = None
+    limits: WorkerLimits = field(default_factory=WorkerLimits)
+
+
+@contextmanager
+def started(task: SourceTask, config: Mapping[str, str], flow: Flow, context: TaskContext) -> Iterator[Flow]:
+    """Take over a flow and start a task → what is left of the flow; at the end stop and release it."""
+    left = task.take_over(flow)
+    task.initialize(context)  # type: ignore[arg-type]
+    try:
+        task.start(config)
+        yield left
+    finally:
+        task.stop()
+        task.release()
+
+
+def next_batch(task: SourceTask, seconds: float = 20.0) -> Prepared:
+    """Poll until there is something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = task.poll_batch()
+        if isinstance(found, Prepared):
+            return found
+    raise AssertionError("nothing came")
