@@ -19,7 +19,7 @@ from connect_core.errors import ConnectError
 from connect_core.kafka.collection_pause import collection_paused
 from connect_core.kafka.fetched import Fetched, from_messages
 from connect_core.kafka.librdkafka import handle_of, library, version
-from connect_core.kafka.memory import Addresses, binary_column, words_at
+from connect_core.kafka.memory import Addresses, binary_column, distinct, words_at
 from connect_core.kafka.raw_batch import RawHeaders
 from connect_core.kafka.record_headers import parse_headers
 
@@ -130,7 +130,7 @@ class ColumnQueue:
         failed = np.flatnonzero(_low(words_at(addresses, _ERR)))
         if len(failed):
             raise self._failure(int(addresses[failed[0]]))
-        handles, topic = np.unique(words_at(addresses, _TOPIC), return_inverse=True)
+        handles, topic = distinct(words_at(addresses, _TOPIC))
         fetched = Fetched(
             tuple(self._name(int(handle)) for handle in handles),
             topic,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Addresses", "binary_column", "words_at"]
+__all__ = ["Addresses", "binary_column", "distinct", "words_at"]
 
 Addresses = npt.NDArray[np.uint64]
 """Addresses of this process's memory, or 64-bit words read there."""
@@ -21,17 +21,26 @@ _WINDOW_BITS = 30
 _WINDOW_BYTES = 2**31 - 1
 _PREFIX = 4
 _INLINE = 12
+_PAGE = 4096
 
 
 class _Memory:
     """This process's memory from address 8 on: as words, or as bytes. Only what is indexed is touched."""
 
-    def __init__(self, type: str, size: int) -> None:
-        self.__array_interface__ = {"shape": (2**47 // size,), "typestr": type, "data": (_WORD, True), "version": 3}
+    def __init__(self, type: str, stride: int) -> None:
+        self.__array_interface__ = {
+            "shape": (2**47 // stride - _WORD,),
+            "strides": (stride,),
+            "typestr": type,
+            "data": (_WORD, True),
+            "version": 3,
+        }
 
 
 _WORDS: npt.NDArray[np.uint64] = np.asarray(_Memory("<u8", 8))
 _BYTES: npt.NDArray[np.uint8] = np.asarray(_Memory("|u1", 1))
+_UNALIGNED: npt.NDArray[np.uint32] = np.asarray(_Memory("<u4", 1))
+"""Four bytes from each address on."""
 
 
 def words_at(addresses: Addresses, index: int) -> Addresses:
@@ -47,13 +56,12 @@ def binary_column(addresses: Addresses, lengths: Addresses) -> pa.BinaryArray:
     count = len(addresses)
     is_null = addresses == 0
     sizes = np.where(is_null, 0, lengths).astype(np.int64)
-    windows, window = np.unique(addresses >> np.uint64(_WINDOW_BITS), return_inverse=True)
+    windows, window = distinct(addresses >> np.uint64(_WINDOW_BITS))
     views = np.zeros((count, 4), np.int32)
     views[:, 0] = sizes
     views[:, 2] = window
     views[:, 3] = (addresses - (windows << np.uint64(_WINDOW_BITS))[window]).astype(np.int32)
-    as_bytes = views.view(np.uint8).reshape(count, 4 * _PREFIX)
-    _inline(as_bytes, addresses, sizes)
+    _inline(views, addresses, sizes)
     # A value begins inside its window and may reach into the next one: each buffer covers two.
     buffers = [pa.foreign_buffer(int(place) << _WINDOW_BITS, _WINDOW_BYTES) for place in windows]
     validity = _bitmap(is_null)
@@ -61,17 +69,34 @@ def binary_column(addresses: Addresses, lengths: Addresses) -> pa.BinaryArray:
     return column.cast(pa.binary())
 
 
-def _inline(views: npt.NDArray[np.uint8], addresses: Addresses, sizes: npt.NDArray[np.int64]) -> None:
+def distinct(words: Addresses) -> tuple[Addresses, npt.NDArray[np.intp]]:
+    """Return the distinct words, and for each row which of them it is; quick where all are equal."""
+    if len(words) and (words == words[0]).all():
+        return words[:1], np.zeros(len(words), np.intp)
+    return np.unique(words, return_inverse=True)
+
+
+def _inline(views: npt.NDArray[np.int32], addresses: Addresses, sizes: npt.NDArray[np.int64]) -> None:
     """Write the values that are short enough into their views, as Arrow requires.
 
     The prefix that a long value's view also has serves comparisons only, and is left at zero.
     """
-    rows = np.flatnonzero(sizes <= _INLINE)
-    views[rows, _PREFIX:] = 0
-    places = addresses.astype(np.int64) - _WORD
-    for at in range(_INLINE):
-        rows = rows[sizes[rows] > at]
-        views[rows, _PREFIX + at] = _BYTES[places[rows] + at]
+    short = np.flatnonzero(sizes <= _INLINE)
+    views[short, 1:] = 0
+    short = short[sizes[short] > 0]
+    starts, lengths = addresses[short].astype(np.int64), sizes[short]
+    is_inside = starts % _PAGE <= _PAGE - _INLINE
+    places = starts - _WORD
+    inside = np.flatnonzero(is_inside)
+    for part in range(_INLINE // _PREFIX):
+        # Bytes behind a value's end are masked out; they are readable, as they lie on its page.
+        bits = np.clip(lengths[inside] - _PREFIX * part, 0, _PREFIX) * 8
+        mask = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)
+        views[short[inside], 1 + part] = (_UNALIGNED[places[inside] + _PREFIX * part] & mask).astype(np.int32)
+    at_page_end = views.view(np.uint8).reshape(len(views), 4 * _PREFIX)
+    for row in np.flatnonzero(~is_inside):
+        start, length = places[row], lengths[row]
+        at_page_end[short[row], _PREFIX : _PREFIX + length] = _BYTES[start : start + length]
 
 
 def _bitmap(is_null: npt.NDArray[np.bool_]) -> pa.Buffer | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from connect_core.api.batch import Batch, Data, Objects
@@ -229,7 +230,7 @@ def _objects(data: list[SchemaAndValue]) -> Data:
 
 def _batch(raw: RawBatch, topic: pa.Array, data: tuple[Data, Data], rows: list[int] | None = None) -> Batch:
     """Return the batch of key and value ``data``, of all raw rows or of the given ones."""
-    chosen = pa.array(range(len(topic)) if rows is None else rows, pa.int64())
+    chosen = pa.array(np.arange(len(topic)) if rows is None else rows, pa.int64())
     some = topic, raw.partition, raw.offset, raw.timestamp
     topic, partition, offset, timestamp = some if rows is None else [column.take(chosen) for column in some]
     return Batch(topic, partition, offset, timestamp, chosen, *data, timestamp_type=raw.timestamp_type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -43,3 +45,14 @@ def test_words_are_those_of_each_structure(rows: list[tuple[int, int]]) -> None:
     addresses = (table.ctypes.data + np.arange(len(rows)) * 16).astype(np.uint64)
     assert words_at(addresses, 0).tolist() == table[:, 0].tolist()
     assert words_at(addresses, 1).tolist() == table[:, 1].tolist()
+
+
+def test_short_values_at_the_end_of_a_page() -> None:
+    """What lies behind a page may not be readable."""
+    pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+    memory = np.frombuffer(pages, np.uint8)
+    memory[:] = ord("x")
+    end = memory.ctypes.data + mmap.PAGESIZE
+    lengths = np.arange(13, dtype=np.uint64)
+    column = binary_column(np.uint64(end) - lengths, lengths)
+    assert column.to_pylist() == [b"x" * length for length in range(13)]

@@ -34,6 +34,9 @@ class Extras:
 
 def uniform(batch: Batch) -> Iterator[Batch]:
     """Return the batch cut wherever the schema of key or value changes."""
+    if isinstance(batch.key, Columns) and isinstance(batch.value, Columns):
+        yield batch
+        return
     count = len(batch)
     keys = batch.key.schemas if isinstance(batch.key, Objects) else [None] * count
     values = batch.value.schemas if isinstance(batch.value, Objects) else [None] * count
