@@ -79,6 +79,15 @@ def test_schemaless_maps_come_back(echo: Lane, rows: list[dict[str, Any] | None]
     assert_same(back, rows, None)
 
 
+def test_default_may_leave_fields_to_their_own_defaults(echo: Lane) -> None:
+    inner = SchemaBuilder.struct().field("a", Schema(SchemaType.INT32, default=Int32(7))).build()
+    schema = SchemaBuilder.array(inner).build()
+    schema = schema.replace(default=[Struct(inner)])
+    assert_same(
+        crossed(echo, Batch.from_records(source_records(schema, [[], [Struct(inner)]]))), [[], [Struct(inner)]], schema
+    )
+
+
 def test_a_column_crosses_as_a_column(echo: Lane) -> None:
     schema = (
         SchemaBuilder.struct().field("a", INT32_SCHEMA).field("b", Schema(SchemaType.STRING, optional=True)).build()

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, TopicPartition
 from connect_core.kafka.clients import CLIENT_LOG
 from connect_core.kafka.fetch_queue import ColumnQueue, FetchQueue, MessageQueue, open_queue
 from connect_core.kafka.raw_batch import RawBatch
-from tests.kafka.cluster import Cluster
+from tests.kafka.cluster import Cluster, await_that
 
 
 def settings(servers: str, **more: object) -> dict[str, object]:
@@ -55,6 +55,8 @@ def test_columns_are_what_message_objects_say(cluster: Cluster) -> None:
     cluster.produce(topics[1], [b"w"], key=b"", headers=headers)
     cluster.produce(topics[1], [b"w"])
     cluster.transaction("fetch-aborted", topics[2], [b"aborted"] * 5).abort_transaction()
+    # The marker of the abort is written after the answer to it; it must not be the last record.
+    await_that(lambda: cluster.is_settled(topics[2]))
     cluster.produce(topics[2], [b"seen"] * 3, headers=headers[:1])
     partitions = zip(topics, (2, 1, 1), strict=True)
     parts = [TopicPartition(topic, number, 0) for topic, count in partitions for number in range(count)]

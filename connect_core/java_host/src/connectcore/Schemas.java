@@ -23,6 +23,7 @@ final class Schemas {
     private final Map<Schema, Integer> byIdentity = new IdentityHashMap<>();
     private final Map<Schema, Integer> byValue = new HashMap<>();
     private final Map<Integer, Schema> received = new HashMap<>();
+    private final Map<Integer, RuntimeException> refused = new HashMap<>();
     private ArrayNode unsent = Json.array();
 
     /** Returns the number of a schema, and sends it with the next frame if it is new; -1 for none. */
@@ -48,15 +49,26 @@ final class Schemas {
         unsent = Json.array();
     }
 
-    /** Takes the schemas that came with a frame. */
+    /** Takes the schemas that came with a frame; one that Connect refuses fails the records that use it. */
     void receive(ObjectNode header) {
         JsonNode sent = header.get("schemas");
         if (sent == null) return;
-        for (JsonNode one : sent) received.put(one.get("number").asInt(), ofJson(one.get("schema")));
+        for (JsonNode one : sent) {
+            int number = one.get("number").asInt();
+            try {
+                received.put(number, ofJson(one.get("schema")));
+            } catch (RuntimeException error) {
+                refused.put(number, error);
+            }
+        }
     }
 
     Schema numbered(int number) {
-        return number < 0 ? null : received.get(number);
+        if (number < 0) return null;
+        Schema found = received.get(number);
+        if (found != null) return found;
+        RuntimeException error = refused.get(number);
+        throw error != null ? error : new IllegalStateException("There is no schema of number " + number);
     }
 
     static ObjectNode toJson(Schema schema) {

@@ -170,7 +170,11 @@ final class Values {
             }
             case STRUCT -> {
                 Struct struct = new Struct(schemas.numbered(in.getInt()));
-                for (Field field : struct.schema().fields()) struct.put(field, read(in, schemas));
+                for (Field field : struct.schema().fields()) {
+                    Object found = read(in, schemas);
+                    // A field that is not set has its default; put refuses null where it is not optional.
+                    if (found != null) struct.put(field, found);
+                }
                 yield struct;
             }
             default -> throw new IllegalStateException("There is no value of tag " + tag);
