@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -86,6 +87,14 @@ def test_default_may_leave_fields_to_their_own_defaults(echo: Lane) -> None:
     assert_same(
         crossed(echo, Batch.from_records(source_records(schema, [[], [Struct(inner)]]))), [[], [Struct(inner)]], schema
     )
+
+
+@pytest.mark.parametrize("text", ["1E+3", "1E-80", "1.5"])
+def test_schemaless_decimals_of_any_scale_stay_decimals(echo: Lane, text: str) -> None:
+    rows: list[Any] = [{"a": [Decimal(text)]}]
+    back = crossed(echo, Batch.from_records(source_records(None, rows))).value.to_objects().values
+    assert back == rows
+    assert str(back[0]["a"][0]) == text
 
 
 def test_a_column_crosses_as_a_column(echo: Lane) -> None:

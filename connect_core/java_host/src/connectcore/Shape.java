@@ -27,6 +27,8 @@ final class Shape {
             byte[].class, Schema.OPTIONAL_BYTES_SCHEMA,
             Date.class, Timestamp.builder().optional().build());
 
+    private static final int MOST_DECIMAL_PLACES = 76;
+
     private Shape() {}
 
     /** Returns the shape of maps, null where all values are null. Throws CannotSay for anything else. */
@@ -42,10 +44,16 @@ final class Shape {
         if (first == null) return Schema.OPTIONAL_STRING_SCHEMA;
         if (first instanceof Map<?, ?> map) return ofStructs(map, values);
         if (first instanceof List<?>) return SchemaBuilder.array(of(flat(values))).optional().build();
-        if (first instanceof BigDecimal decimal) return Decimal.builder(decimal.scale()).optional().build();
+        if (first instanceof BigDecimal decimal) return ofDecimals(decimal.scale());
         Schema found = PRIMITIVES.get(first.getClass());
         if (found == null) throw new ColumnWriter.CannotSay("a schemaless " + first.getClass().getName());
         return found;
+    }
+
+    /** Returns a decimal of a scale that Arrow has; the bytes of others would come back as bytes. */
+    private static Schema ofDecimals(int scale) {
+        if (scale < 0 || scale > MOST_DECIMAL_PLACES) throw new ColumnWriter.CannotSay("a decimal of scale " + scale);
+        return Decimal.builder(scale).optional().build();
     }
 
     private static Schema ofStructs(Map<?, ?> first, List<Object> values) {
