@@ -71,8 +71,8 @@ _INTERFACES: dict[str, tuple[PluginKind, PluginClass]] = {
 _CONNECTORS = {
     ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
     ("sink", "org.apache.kafka.connect.file.FileStreamSinkConnector"): "file.sink:FileStreamSinkConnector",
-    ("source", "FileSystemSourceConnector"): "filesystem.source:FileSystemSourceConnector",
-    ("sink", "FileSystemSinkConnector"): "filesystem.sink:FileSystemSinkConnector",
+    ("source", "FileSystemSourceConnector"): "filesystem.source.connector:FileSystemSourceConnector",
+    ("sink", "FileSystemSinkConnector"): "filesystem.sink.connector:FileSystemSinkConnector",
     (
         "sink",
         "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
@@ -85,8 +85,8 @@ _CONNECTORS = {
     ("sink", "io.confluent.connect.hdfs.HdfsSinkConnector"): "filesystem.aliases.confluent_hdfs:HdfsSinkConnector",
     ("sink", "io.confluent.connect.hdfs3.Hdfs3SinkConnector"): "filesystem.aliases.confluent_hdfs:Hdfs3SinkConnector",
     ("sink", "io.confluent.connect.s3.S3SinkConnector"): "filesystem.aliases.confluent_s3:S3SinkConnector",
-    ("source", "io.confluent.connect.jdbc.JdbcSourceConnector"): "jdbc.source:JdbcSourceConnector",
-    ("sink", "io.confluent.connect.jdbc.JdbcSinkConnector"): "jdbc.sink:JdbcSinkConnector",
+    ("source", "io.confluent.connect.jdbc.JdbcSourceConnector"): "jdbc.source.connector:JdbcSourceConnector",
+    ("sink", "io.confluent.connect.jdbc.JdbcSinkConnector"): "jdbc.sink.connector:JdbcSinkConnector",
     ("sink", "org.apache.iceberg.connect.IcebergSinkConnector"): "iceberg.sink:IcebergSinkConnector",
     ("sink", "DeltaSinkConnector"): "delta.sink:DeltaSinkConnector",
 }

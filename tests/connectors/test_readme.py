@@ -11,15 +11,15 @@ from connect_core.connectors.delta.sink import DeltaSinkConnector
 from connect_core.connectors.file.config import SINK_CONFIG, SOURCE_CONFIG
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
-from connect_core.connectors.filesystem.config import CONFIG
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
-from connect_core.connectors.filesystem.source import FileSystemSourceConnector
-from connect_core.connectors.filesystem.source_config import SOURCE_CONFIG as FILE_SYSTEM_SOURCE_CONFIG
+from connect_core.connectors.filesystem.sink.config import CONFIG
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
+from connect_core.connectors.filesystem.source.config import SOURCE_CONFIG as FILE_SYSTEM_SOURCE_CONFIG
+from connect_core.connectors.filesystem.source.connector import FileSystemSourceConnector
 from connect_core.connectors.iceberg.config import CONFIG as ICEBERG_CONFIG
 from connect_core.connectors.iceberg.sink import IcebergSinkConnector
-from connect_core.connectors.jdbc.sink import JdbcSinkConnector
-from connect_core.connectors.jdbc.sink_config import SINK_CONFIG as JDBC_SINK_CONFIG
-from connect_core.connectors.jdbc.source_config import SOURCE_CONFIG as JDBC_SOURCE_CONFIG
+from connect_core.connectors.jdbc.sink.config import SINK_CONFIG as JDBC_SINK_CONFIG
+from connect_core.connectors.jdbc.sink.connector import JdbcSinkConnector
+from connect_core.connectors.jdbc.source.config import SOURCE_CONFIG as JDBC_SOURCE_CONFIG
 
 FOLDER = Path(connectors.__file__).parent
 HEAD = "<!-- keys -->\n| Key | Type | Default | Values | Meaning |\n|---|---|---|---|---|\n"

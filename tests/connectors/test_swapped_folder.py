@@ -12,7 +12,7 @@ import pytest
 
 from connect_core.connectors import link_free
 from connect_core.connectors.file.sink import FileStreamSinkConnector, FileStreamSinkTask
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector, FileSystemSinkTask
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector, FileSystemSinkTask
 from connect_core.connectors.staged_file import StagedFile
 from connect_core.errors import ConnectError
 from tests.connectors.contexts import DriverSide, SinkSide, interval_of, limits_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.connectors.filesystem.committer import FileSystemCommitter
+from connect_core.connectors.filesystem.sink.committer import FileSystemCommitter
 from connect_core.errors import NotFoundError, RetriableError
 from connect_core.herder.interval_files import FilesRequest, list_files
 from tests.herder.exports import EXPORT, Export, world_of

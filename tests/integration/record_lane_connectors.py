@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from connect_core.api.batch import Batch
-from connect_core.connectors.jdbc.sink import JdbcSinkConnector
-from connect_core.connectors.jdbc.sink_task import JdbcSinkTask
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
-from connect_core.connectors.jdbc.source_task import JdbcSourceTask
+from connect_core.connectors.jdbc.sink.connector import JdbcSinkConnector
+from connect_core.connectors.jdbc.sink.task import JdbcSinkTask
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
+from connect_core.connectors.jdbc.source.task import JdbcSourceTask
 
 
 class RecordsSourceTask(JdbcSourceTask):

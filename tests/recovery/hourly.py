@@ -14,7 +14,7 @@ from typing import Any
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalContext, IntervalKey
 from connect_core.commit.interval import commit_interval
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.errors import ConnectError
 from connect_core.interval import effects as fx
 from connect_core.interval.time_bounds import millis_of

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from connect_core.api.records import TopicPartition
-from connect_core.connectors.filesystem.storages.local import LocalStaging
+from connect_core.connectors.filesystem.storages.local.storage import LocalStaging
 from connect_core.effects.perform import perform
 from connect_core.errors import ConnectError, DataError, DataLossError, RetriableError
 from connect_core.interval import effects as fx

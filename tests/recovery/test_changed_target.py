@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from connect_core.connectors.file.appender import control_of
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.effects.perform import perform
 from connect_core.errors import ConnectError
 from connect_core.interval import effects as fx

@@ -9,7 +9,7 @@ import pytest
 
 from connect_core.commit.interval import Committed
 from connect_core.connectors.file.sink import FileStreamSinkConnector
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.effects.perform import perform
 from connect_core.errors import DataLossError
 from connect_core.herder.readiness import Readiness, readiness

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.effects.perform import perform
 from connect_core.errors import ConfigError
 from connect_core.interval import effects as fx

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from connect_core.api.backfill import Backfill, Exported, Standing
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
-from connect_core.connectors.filesystem.exported import Found, newest_over
+from connect_core.connectors.filesystem.sink.exported import Found, newest_over
 from connect_core.interval.effects import ReadTimeBounds
 from connect_core.interval.time_bounds import TimeBound, millis_of
 from connect_core.interval.values import PartitionEnds

@@ -19,9 +19,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey
 from connect_core.connectors.jdbc.catalog import TableName
-from connect_core.connectors.jdbc.sink_committer import JdbcSinkCommitter
-from connect_core.connectors.jdbc.sink_offsets import Owner, move, offsets_table
-from connect_core.connectors.jdbc.sink_writer import TargetWriter
+from connect_core.connectors.jdbc.sink.committer import JdbcSinkCommitter
+from connect_core.connectors.jdbc.sink.offsets import Owner, move, offsets_table
+from connect_core.connectors.jdbc.sink.transaction import TargetWriter
 from connect_core.errors import RetriableError, StaleEpochError
 from connect_core.interval.values import TaskPlan
 from connect_core.store import database as databases

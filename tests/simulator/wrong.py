@@ -14,8 +14,9 @@ from sqlalchemy.exc import DBAPIError
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker
 from connect_core.commit import interval as committing
-from connect_core.connectors.jdbc import sink_committer, sink_offsets
-from connect_core.connectors.jdbc.sink_writer import TargetWriter
+from connect_core.connectors.jdbc.sink import committer as sink_committer
+from connect_core.connectors.jdbc.sink import offsets as sink_offsets
+from connect_core.connectors.jdbc.sink.transaction import TargetWriter
 from connect_core.errors import ConnectError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import OffsetProjection, TaskOutcome

@@ -16,8 +16,8 @@ from connect_core.api.data import INT64_SCHEMA, STRING_SCHEMA
 from connect_core.connectors.delta.sink import DeltaSinkConnector
 from connect_core.connectors.file.sink import FileStreamSinkConnector
 from connect_core.connectors.file.source import FileStreamSourceConnector
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
-from connect_core.connectors.filesystem.source import FileSystemSourceConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
+from connect_core.connectors.filesystem.source.connector import FileSystemSourceConnector
 from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.registry import Plugin, registry
 from connect_core.testing import (

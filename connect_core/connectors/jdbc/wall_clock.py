@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.connectors.jdbc.table_values import in_zone
+from connect_core.connectors.jdbc.source.driver_values import in_zone
 
 __all__ = ["from_wall_clock", "to_wall_clock"]
 

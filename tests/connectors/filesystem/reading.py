@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.filesystem.source import FileSystemSourceConnector
+from connect_core.connectors.filesystem.source.connector import FileSystemSourceConnector
 from connect_core.testing.source_engine import Lane, Position, SourceEngine, position_after
 
 __all__ = ["Reading", "put"]

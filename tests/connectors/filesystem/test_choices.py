@@ -15,7 +15,7 @@ from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType
 from connect_core.connectors.filesystem import choices
 from connect_core.connectors.filesystem.formats import JsonLinesFormat
 from connect_core.connectors.filesystem.partitioners import Partitioner, constant
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.connectors.filesystem.storages import LocalStorage
 from tests.connectors.contexts import DriverSide, limits_of
 from tests.connectors.filesystem.test_sink import Export, numbered

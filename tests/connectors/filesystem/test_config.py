@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.filesystem.config import open_storage
+from connect_core.connectors.filesystem.sink.config import open_storage
 from connect_core.errors import ConfigError, RetriableError
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc
 
-from connect_core.connectors.filesystem.formats.orc_arrays import aligned
+from connect_core.connectors.filesystem.formats.orc.arrays import aligned
 
 PLACE = pa.struct([("city", pa.string()), ("zip", pa.int32())])
 COUNT = 9

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from connect_core.api import Batch
 from connect_core.api.data import Instant
 from connect_core.connectors.filesystem.partitioners import HourlyPartitioner
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import DriverSide, Reporter, limits_of
 from tests.connectors.examples import FEW
@@ -103,8 +103,8 @@ def open_files(folder: Path) -> int:
 @pytest.mark.slow
 def test_very_many_values_are_written_with_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Buffers are small here, so that every file has several parts."""
-    monkeypatch.setattr("connect_core.connectors.filesystem.staged_files._BUFFERED", 40_000)
-    monkeypatch.setattr("connect_core.connectors.filesystem.staged_files._OPEN", 5)
+    monkeypatch.setattr("connect_core.connectors.filesystem.sink.staging.files._BUFFERED", 40_000)
+    monkeypatch.setattr("connect_core.connectors.filesystem.sink.staging.files._OPEN", 5)
     export = Export(tmp_path, partitioner="field", format="json", **{"partition.field.name": "k"})
     records = numbered([{"k": number % 200, "n": number} for number in range(2000)])
     interval = export.interval(records)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from connect_core.connectors import link_free
-from connect_core.connectors.filesystem.committer import FileSystemCommitter
-from connect_core.connectors.filesystem.storages.azure_client import AzureContainer
-from connect_core.connectors.filesystem.storages.gcs_client import GcsBucket
-from connect_core.connectors.filesystem.storages.hdfs_client import HdfsClient
+from connect_core.connectors.filesystem.sink.committer import FileSystemCommitter
+from connect_core.connectors.filesystem.storages.azure.client import AzureContainer
+from connect_core.connectors.filesystem.storages.gcs.client import GcsBucket
+from connect_core.connectors.filesystem.storages.hdfs.client import HdfsClient
 from connect_core.connectors.filesystem.storages.s3 import staging
 from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
 from connect_core.errors import ConnectError

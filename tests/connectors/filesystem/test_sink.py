@@ -36,8 +36,8 @@ from connect_core.api.data import (
     Time,
     Timestamp,
 )
-from connect_core.connectors.filesystem.committer import FileSystemCommitter
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector, FileSystemSinkTask
+from connect_core.connectors.filesystem.sink.committer import FileSystemCommitter
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector, FileSystemSinkTask
 from connect_core.connectors.filesystem.storages import Staging
 from connect_core.errors import ConfigError, ConnectError, DataError, StaleEpochError
 from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of

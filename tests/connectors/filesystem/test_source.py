@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.filesystem import source_pieces, source_plan, source_record
-from connect_core.connectors.filesystem.source import FileSystemSourceConnector
+from connect_core.connectors.filesystem.source import files_read as source_record
+from connect_core.connectors.filesystem.source import pieces as source_pieces
+from connect_core.connectors.filesystem.source import plan as source_plan
+from connect_core.connectors.filesystem.source.connector import FileSystemSourceConnector
 from connect_core.errors import ConfigError, ConnectError, DataError
 from connect_core.testing.source_engine import Lane, Position, position_after
 from tests.connectors.filesystem.reading import Reading, put

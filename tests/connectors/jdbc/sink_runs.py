@@ -18,9 +18,9 @@ from connect_core.api import (
     TopicPartition,
 )
 from connect_core.api.batch import Batch
-from connect_core.connectors.jdbc.sink import JdbcSinkConnector
-from connect_core.connectors.jdbc.sink_committer import JdbcSinkCommitter
-from connect_core.connectors.jdbc.sink_task import JdbcSinkTask
+from connect_core.connectors.jdbc.sink.committer import JdbcSinkCommitter
+from connect_core.connectors.jdbc.sink.connector import JdbcSinkConnector
+from connect_core.connectors.jdbc.sink.task import JdbcSinkTask
 from connect_core.task.pipeline import columnar
 from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of
 from tests.connectors.jdbc.servers import Server

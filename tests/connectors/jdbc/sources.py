@@ -8,7 +8,7 @@ from typing import Any
 
 from connect_core.api import SourceRecord, Struct
 from connect_core.api.offsets import canonical
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
 from connect_core.testing.source_engine import Lane, Poll, Position, SourceEngine, position_after
 from tests.connectors.jdbc.servers import Server
 

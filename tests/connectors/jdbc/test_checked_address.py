@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from connect_core.connectors.jdbc.table_arrow_reader import ArrowReader
+from connect_core.connectors.jdbc.source.arrow_reader import ArrowReader
 from connect_core.errors import ConfigError, RetriableError
 from tests.connectors.jdbc.servers import Server, of_servers, replace_config
 

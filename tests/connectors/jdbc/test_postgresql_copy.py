@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from connect_core.connectors.jdbc.catalog import Table, TableName
 from connect_core.connectors.jdbc.dialects import dialect_named
-from connect_core.connectors.jdbc.dialects.postgresql_binary import in_binary
+from connect_core.connectors.jdbc.dialects.postgresql.binary import in_binary
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 from tests.connectors.jdbc.servers import Server
 

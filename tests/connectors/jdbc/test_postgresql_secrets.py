@@ -9,7 +9,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from connect_core.connectors.jdbc.table_arrow_reader import ArrowReader
+from connect_core.connectors.jdbc.source.arrow_reader import ArrowReader
 from connect_core.errors import ConnectError
 from tests.connectors.jdbc.servers import Server, replace_config
 from tests.connectors.jdbc.sink_runs import SinkRun, order

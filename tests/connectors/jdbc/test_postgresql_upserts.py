@@ -40,7 +40,7 @@ def test_rows_new_and_known_in_any_order(postgresql: Server, intervals: list[dic
 
 def test_several_transactions_of_one_task(postgresql: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that has met a known key merges for a while, and copies again."""
-    monkeypatch.setattr("connect_core.connectors.jdbc.sink_task._MOST_ROWS", 2)
+    monkeypatch.setattr("connect_core.connectors.jdbc.sink.task._MOST_ROWS", 2)
     run = SinkRun(postgresql, {**UPSERT, "auto.create": "true"})
     ids = [1, 2, 1, 3, 4, 5, 6, 7, 7, 8, 9, 1, 10, 11, 12, 13]
     run.put([order(offset, id, f"at {offset}") for offset, id in enumerate(ids)], rows=2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server

@@ -272,8 +272,8 @@ def test_tombstones_and_values_that_mean_nothing_are_refused(server: Server) -> 
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:
-    from connect_core.connectors.jdbc.sink import JdbcSinkConnector
-    from connect_core.connectors.jdbc.sink_config import sink_settings
+    from connect_core.connectors.jdbc.sink.config import sink_settings
+    from connect_core.connectors.jdbc.sink.connector import JdbcSinkConnector
 
     base = {"connection.url": "jdbc:postgresql://h/d"}
     bad = {

@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from connect_core.api import TopicPartition
-from connect_core.connectors.jdbc.sink_task import JdbcSinkTask
+from connect_core.connectors.jdbc.sink.task import JdbcSinkTask
 from connect_core.errors import RetriableError, StaleEpochError
 from tests.connectors.jdbc.late_commit import late_commits
 from tests.connectors.jdbc.servers import Server
@@ -70,7 +70,7 @@ def test_an_execution_that_lags_behind_another_stops(server: Server, monkeypatch
 
 
 def test_executions_side_by_side_write_each_row_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("connect_core.connectors.jdbc.sink_task._MOST_ROWS", 5)
+    monkeypatch.setattr("connect_core.connectors.jdbc.sink.task._MOST_ROWS", 5)
     records = [order(number, number) for number in range(40)]
     run = SinkRun(server, INSERT)
     run.fence()

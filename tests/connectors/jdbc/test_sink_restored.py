@@ -12,8 +12,8 @@ import pytest
 
 from connect_core.api import IntervalContext, TopicPartition
 from connect_core.commit.interval import Committed, commit_interval
-from connect_core.connectors.jdbc.sink import JdbcSinkConnector
-from connect_core.connectors.jdbc.sink_task import JdbcSinkTask
+from connect_core.connectors.jdbc.sink.connector import JdbcSinkConnector
+from connect_core.connectors.jdbc.sink.task import JdbcSinkTask
 from connect_core.effects.connectors import ConnectorEffects, DriverContext
 from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.store import StoreEffects

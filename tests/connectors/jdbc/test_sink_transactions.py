@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from connect_core.api import IntervalKey, TopicPartition
 from connect_core.connectors.jdbc.connection import JdbcDatabase
-from connect_core.connectors.jdbc.sink_task import JdbcSinkTask
+from connect_core.connectors.jdbc.sink.task import JdbcSinkTask
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
 from tests.connectors.jdbc.servers import Server
 from tests.connectors.jdbc.sink_runs import SinkRun, deliver, ends_of, order
@@ -177,7 +177,7 @@ def test_a_failed_write_leaves_positions_and_rows(server: Server, monkeypatch: p
 
 
 def test_a_large_interval_is_several_transactions(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("connect_core.connectors.jdbc.sink_task._MOST_ROWS", 3)
+    monkeypatch.setattr("connect_core.connectors.jdbc.sink.task._MOST_ROWS", 3)
     run = SinkRun(server, INSERT)
     run.fence()
     records = [order(number, number) for number in range(10)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
 from connect_core.errors import RetriableError
 from tests.connectors.jdbc.clusters import Cluster, cluster, run
 from tests.connectors.jdbc.servers import Server

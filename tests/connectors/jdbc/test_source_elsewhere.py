@@ -7,9 +7,11 @@ import time
 import pytest
 
 from connect_core.api.guarantee import Delivery
-from connect_core.connectors.jdbc import source_bounds, source_latest, source_reading
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
-from connect_core.connectors.jdbc.source_bounds import now_millis
+from connect_core.connectors.jdbc.source import bounds as source_bounds
+from connect_core.connectors.jdbc.source import latest_bounds as source_latest
+from connect_core.connectors.jdbc.source import reading as source_reading
+from connect_core.connectors.jdbc.source.bounds import now_millis
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
 from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server, of_servers
 from tests.connectors.jdbc.sources import follower

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from connect_core.connectors.jdbc.source_gaps import Gap, Gaps
-from connect_core.connectors.jdbc.source_horizon import FloorState, Horizon
+from connect_core.connectors.jdbc.source.gaps import Gap, Gaps
+from connect_core.connectors.jdbc.source.horizon import FloorState, Horizon
 from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server
 from tests.connectors.jdbc.sources import follower

@@ -10,7 +10,7 @@ import pytest
 
 from connect_core.api import Struct
 from connect_core.api.data import Instant
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
 from connect_core.errors import ConnectError
 from connect_core.testing.source_engine import Lane, Position
 from tests.connectors.jdbc.servers import Server

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from connect_core.connectors.jdbc.catalog import TableName
-from connect_core.connectors.jdbc.source import JdbcSourceConnector
-from connect_core.connectors.jdbc.source_assignment import key_ranges
-from connect_core.connectors.jdbc.source_stream import StreamName, names_from_json, names_to_json
-from connect_core.connectors.jdbc.table_catalog import list_tables
+from connect_core.connectors.jdbc.source.assignment import key_ranges
+from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
+from connect_core.connectors.jdbc.source.stream import StreamName, names_from_json, names_to_json
+from connect_core.connectors.jdbc.source.tables import list_tables
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.testing.source_engine import Lane
 from tests.connectors.jdbc.servers import Server

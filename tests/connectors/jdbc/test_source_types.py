@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from connect_core.api import SourceRecord
 from connect_core.api.data import Instant, Timestamp
-from connect_core.connectors.jdbc.table_arrow import connect_array
-from connect_core.connectors.jdbc.table_columns import ReadColumn
-from connect_core.connectors.jdbc.table_values import value_reader
+from connect_core.connectors.jdbc.source.arrow_values import connect_array
+from connect_core.connectors.jdbc.source.columns import ReadColumn
+from connect_core.connectors.jdbc.source.driver_values import value_reader
 from connect_core.errors import ConnectError, DataError
 from connect_core.testing.comparing import records_facts
 from connect_core.testing.source_engine import Lane

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connect_core.connectors.jdbc.table_values import in_zone
+from connect_core.connectors.jdbc.source.driver_values import in_zone
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock, to_wall_clock
 
 EPOCH = datetime(1970, 1, 1)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from connect_core.api.config import ConfigType, Range
 from connect_core.connectors.filesystem.aliases.key import Key, Named
-from connect_core.connectors.filesystem.name_template import TIME_FOLDERS
+from connect_core.connectors.filesystem.sink.name_template import TIME_FOLDERS
 from connect_core.errors import ConfigError
 
 __all__ = ["FILE_KEYS", "FORMAT_KEYS", "PREFIX_KEYS", "file_settings"]

@@ -10,8 +10,8 @@ from connect_core.api.config import ConfigDef, ConfigValue
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.sink import SinkCommitter
 from connect_core.connectors.filesystem.aliases.original import Original
-from connect_core.connectors.filesystem.config import PATH
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.config import PATH
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.errors import ConfigError
 
 __all__ = ["AliasSinkConnector"]

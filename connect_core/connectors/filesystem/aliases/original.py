@@ -8,7 +8,7 @@ from functools import cached_property
 
 from connect_core.api.config import NO_DEFAULT, ConfigDef, Password, convert_to_string
 from connect_core.connectors.filesystem.aliases.key import Key, Treatment
-from connect_core.connectors.filesystem.config import CONFIG, FORMAT, PARTITIONER, PATH
+from connect_core.connectors.filesystem.sink.config import CONFIG, FORMAT, PARTITIONER, PATH
 
 __all__ = ["Original", "Prefix"]
 

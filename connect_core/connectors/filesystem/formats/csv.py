@@ -19,7 +19,7 @@ from connect_core.connectors.filesystem.formats.compression import (
     pieces_of,
 )
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
-from connect_core.connectors.filesystem.formats.json_values import json_bytes
+from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.maps import formed, pairs_to_maps
 from connect_core.connectors.filesystem.formats.pyarrow_version import ensure_pyarrow
 from connect_core.connectors.filesystem.storages.storage import Output

@@ -13,8 +13,8 @@ from connect_core.api.batch import Batch, Data
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, ValidList, ValidString
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.formats.compression import COMPRESSION, COMPRESSION_KEYS, ENDINGS
-from connect_core.connectors.filesystem.formats.json_lines import JsonLinesFormat
-from connect_core.connectors.filesystem.formats.json_values import json_bytes
+from connect_core.connectors.filesystem.formats.json.format import JsonLinesFormat
+from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.lines import LineFormat
 from connect_core.errors import ConfigError, DataError
 

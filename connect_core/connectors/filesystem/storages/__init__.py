@@ -1,9 +1,9 @@
 """Where files are put: the contract of storages, and those that come with it."""
 
-from connect_core.connectors.filesystem.storages.azure import AzureStorage
-from connect_core.connectors.filesystem.storages.gcs import GcsStorage
-from connect_core.connectors.filesystem.storages.hdfs import HdfsStorage
-from connect_core.connectors.filesystem.storages.local import LocalStorage
+from connect_core.connectors.filesystem.storages.azure.storage import AzureStorage
+from connect_core.connectors.filesystem.storages.gcs.storage import GcsStorage
+from connect_core.connectors.filesystem.storages.hdfs.storage import HdfsStorage
+from connect_core.connectors.filesystem.storages.local.storage import LocalStorage
 from connect_core.connectors.filesystem.storages.s3 import S3Storage
 from connect_core.connectors.filesystem.storages.source_files import FileEntry, SourceFiles
 from connect_core.connectors.filesystem.storages.storage import Held, Output, Staging, Storage

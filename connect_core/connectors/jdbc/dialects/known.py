@@ -5,7 +5,7 @@ from __future__ import annotations
 from connect_core.connectors.jdbc.dialects.dialect import Dialect
 from connect_core.connectors.jdbc.dialects.generic import GenericDialect
 from connect_core.connectors.jdbc.dialects.mysql import MysqlDialect
-from connect_core.connectors.jdbc.dialects.postgresql import PostgresqlDialect
+from connect_core.connectors.jdbc.dialects.postgresql.dialect import PostgresqlDialect
 from connect_core.connectors.jdbc.dialects.sqlite import SqliteDialect
 
 __all__ = ["dialect_named"]

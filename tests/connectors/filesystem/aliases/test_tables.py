@@ -17,7 +17,7 @@ from connect_core.connectors.filesystem.aliases.confluent_s3 import S3_SINK
 from connect_core.connectors.filesystem.aliases.key import Treatment
 from connect_core.connectors.filesystem.aliases.original import Original
 from connect_core.connectors.filesystem.choices import STORAGES
-from connect_core.connectors.filesystem.config import CONFIG, PATH
+from connect_core.connectors.filesystem.sink.config import CONFIG, PATH
 from connect_core.errors import ConfigError
 
 README = Path(aliases.__file__).parent / "README.md"

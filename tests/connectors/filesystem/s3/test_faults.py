@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from connect_core.api import WorkerLimits
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.connectors.filesystem.storages import S3Storage
 from connect_core.connectors.filesystem.storages.s3 import staging
 from connect_core.errors import ConfigError, ConnectError, RetriableError

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.api import SinkRecord
-from connect_core.connectors.filesystem.sink import FileSystemSinkConnector
+from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.connectors.filesystem.storages.s3 import bucket, staging
 from connect_core.testing.sink_engine import SinkEngine
 from tests.connectors.filesystem.s3.servers import S3Server

@@ -1,0 +1,1 @@
+"""JSON, a line a record."""

@@ -1,0 +1,111 @@
+"""JSON, a line a record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from connect_core.api.batch import Batch, Data, Objects
+from connect_core.api.config import (
+    AbstractConfig,
+    CaseInsensitiveValidString,
+    ConfigDef,
+    ConfigType,
+    Importance,
+    ValidString,
+)
+from connect_core.connectors.filesystem.batch_rows import Extras, extra_columns, plain_columns
+from connect_core.connectors.filesystem.columns import kind_of_type
+from connect_core.connectors.filesystem.formats.compression import (
+    COMPRESSION,
+    COMPRESSION_KEYS,
+    ENDINGS,
+    pieces_of,
+)
+from connect_core.connectors.filesystem.formats.json.scalars import DECIMALS, TIMES, scalars_of
+from connect_core.connectors.filesystem.formats.json.values import json_bytes
+from connect_core.connectors.filesystem.formats.line_reading import JsonLinesReader
+from connect_core.connectors.filesystem.formats.lines import LineFormat
+from connect_core.connectors.filesystem.formats.maps import Scalars, formed, pairs_to_maps
+from connect_core.connectors.filesystem.formats.reading import FormatReader
+from connect_core.connectors.filesystem.rows import VALUE
+from connect_core.errors import DataError
+
+__all__ = ["JsonLinesFormat"]
+
+_TIMES = "json.time.format"
+_DECIMALS = "json.decimal.format"
+
+
+class JsonLinesFormat(LineFormat):
+    """A record's value as it is: a field that is not there is not written, and types may differ from line to line."""
+
+    reader: type[FormatReader] | None = JsonLinesReader
+    definition = (
+        ConfigDef(COMPRESSION_KEYS)
+        .define(
+            _TIMES,
+            ConfigType.STRING,
+            TIMES[0],
+            validator=ValidString.one_of(*TIMES),
+            importance=Importance.LOW,
+            doc="How JSON files have Connect's Date, Time and Timestamp: iso8601 (text), or number (of days or "
+            "milliseconds, as Connect's JsonConverter).",
+        )
+        .define(
+            _DECIMALS,
+            ConfigType.STRING,
+            DECIMALS[0],
+            validator=CaseInsensitiveValidString.one_of(*DECIMALS),
+            importance=Importance.LOW,
+            doc="How JSON files have Connect's Decimal: NUMERIC (in full), or BASE64 (its unscaled bytes).",
+        )
+    )
+    _scalars: Scalars | None = None
+
+    @property
+    def extension(self) -> str:
+        """``json``, and how the compression ends names."""
+        return f"json{ENDINGS[self.codec]}"
+
+    def setup(self, settings: AbstractConfig) -> None:
+        """Take compression, and what becomes of times and decimals."""
+        self.codec = settings.get_string(COMPRESSION) or "none"
+        self._scalars = scalars_of(settings.get_string(_TIMES) or "", (settings.get_string(_DECIMALS) or "").upper())
+
+    def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
+        """Return the values as JSON; what is stored besides them joins their fields. Raises DataError."""
+        values = self._values(batch.value)
+        more = extra_columns(batch, extras)
+        if more:
+            columns = [self._cells(array) for _, _, array in more]
+            names = [name for name, _, _ in more]
+            values = [_joined(value, names, cells) for value, *cells in zip(values, *columns, strict=True)]
+        return pa.array([json_bytes(value) for value in values], pa.binary())
+
+    def count(self, source: BinaryIO) -> int:
+        """Return how many lines there are: JSON has no line feed within one."""
+        return sum(piece.count(b"\n") for piece in pieces_of(source, self.codec))
+
+    def _values(self, data: Data) -> Sequence[Any]:
+        """Return the values: with a schema as Arrow has them, so that both lanes write the same."""
+        if isinstance(data, Objects) and data.schemas[0] is None:
+            return data.values
+        return self._cells(plain_columns(data).array)
+
+    def _cells(self, array: pa.Array) -> list[Any]:
+        try:
+            values: list[Any] = array.to_pylist()
+        except (ValueError, OverflowError) as error:
+            raise DataError(f"a date or time lies outside the years 1 to 9999 of JSON: {error}") from error
+        return formed(values, pairs_to_maps(kind_of_type(array.type), self._scalars))
+
+
+def _joined(value: Any, names: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:
+    fields = value if isinstance(value, dict) else {VALUE: value}
+    taken = next((name for name in names if name in fields), None)
+    if taken is not None:
+        raise DataError(f"field {taken} of the value has the name of a column asked for by an include setting")
+    return {**fields, **dict(zip(names, cells, strict=True))}

@@ -1,0 +1,1 @@
+"""FileSystemSink: topics as files."""

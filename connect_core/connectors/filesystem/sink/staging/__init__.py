@@ -1,0 +1,1 @@
+"""Files that a task has begun, until they are committed."""

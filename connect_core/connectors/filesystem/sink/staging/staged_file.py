@@ -1,0 +1,121 @@
+"""What a task has staged of one file, and how it tells the committer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connect_core.connectors.filesystem.columns import ColumnKinds, columns_of_texts, merge_columns, texts_of_columns
+from connect_core.connectors.filesystem.rows import Rows
+from connect_core.connectors.filesystem.sink.staging.parts import Part, Parts
+
+__all__ = ["FileKey", "StagedData", "StagedFolder"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileKey:
+    """Which rows of a range one file has."""
+
+    topic: str
+    """The topic transforms left."""
+    folder: str
+    """Its place below the topic's folder."""
+    first: int | None = None
+    """The first offset of a file begun within the range, or of any file where names tell first offsets."""
+    last: int | None = None
+    """The last offset of a finished file; manifests of earlier versions do not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedData:
+    """The rows of one range that make one file.
+
+    ``columns`` are those of all parts; ``found`` tells the offset at which a
+    column first had its type. JSON by ``to_detail``.
+    """
+
+    key: FileKey
+    is_schemaless: bool
+    columns: ColumnKinds
+    found: Mapping[str, int]
+    parts: tuple[Part, ...]
+    ends: int | None = None
+    """When the time of its folder is over, in milliseconds since 1970."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(part.rows for part in self.parts)
+
+    def to_detail(self) -> dict[str, Any]:
+        """Return the JSON of it."""
+        parts = [
+            {
+                "held": dict(part.held),
+                "rows": part.rows,
+                "columns": texts_of_columns(part.columns),
+                "final": part.final,
+            }
+            for part in self.parts
+        ]
+        return {
+            "topic": self.key.topic,
+            "folder": self.key.folder,
+            "first": self.key.first,
+            "last": self.key.last,
+            "schemaless": self.is_schemaless,
+            "columns": texts_of_columns(self.columns),
+            "found": dict(self.found),
+            "ends": self.ends,
+            "parts": parts,
+        }
+
+    @classmethod
+    def from_detail(cls, detail: Mapping[str, Any]) -> StagedData:
+        """Read what ``to_detail`` wrote."""
+        parts = tuple(
+            Part(part["held"], columns_of_texts(part["columns"]), part["rows"], part["final"])
+            for part in detail["parts"]
+        )
+        key = FileKey(detail["topic"], detail["folder"], detail["first"], detail.get("last"))
+        columns = columns_of_texts(detail["columns"])
+        return cls(key, detail["schemaless"], columns, detail["found"], parts, detail.get("ends"))
+
+
+@dataclass(slots=True)
+class StagedFolder:
+    """Rows of one range and folder on their way into one file."""
+
+    key: FileKey
+    parts: Parts
+    found: dict[str, int] = field(default_factory=dict)
+    rows: int = 0
+    bytes: int = 0
+    """Of the rows in memory, before they are written."""
+
+    @property
+    def columns(self) -> ColumnKinds:
+        """The columns of all rows so far."""
+        return self.parts.columns
+
+    def add(self, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:
+        """Take rows; ``columns`` hold these and all earlier ones."""
+        before, after = dict(self.columns), dict(columns)
+        for (name, _), array in zip(rows.columns, rows.arrays, strict=True):
+            if before.get(name) != after[name]:
+                first = pc.index(pc.is_valid(array), True).as_py()
+                self.found[name] = offsets[max(0, first)].as_py()
+        self.rows += rows.length
+        self.key = replace(self.key, last=offsets[rows.length - 1].as_py())
+        self.bytes += sum(array.nbytes for array in rows.arrays)
+        self.parts.add(rows, columns)
+
+    def finish(self, shared: ColumnKinds, final: str = "") -> StagedData:
+        """Complete the parts; ``shared``: the columns of the topic's schemaless rows, ``final``: as in ``Output``."""
+        columns = merge_columns(self.columns, shared) if self.parts.is_schemaless else self.columns
+        done = tuple(self.parts.finish(columns, final))
+        return StagedData(self.key, self.parts.is_schemaless, columns, self.found, done)

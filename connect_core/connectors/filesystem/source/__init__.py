@@ -1,0 +1,1 @@
+"""FileSystemSource: files of a folder or a bucket into Kafka."""

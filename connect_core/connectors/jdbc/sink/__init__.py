@@ -1,0 +1,1 @@
+"""JdbcSink: topics as tables, rows and positions in one transaction."""

@@ -1,0 +1,206 @@
+"""The tables a sink writes to: looked up, created and evolved, with other tasks doing the same at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+from sqlalchemy.dialects import mysql
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateColumn, CreateTable
+from sqlalchemy.types import TypeEngine
+
+from connect_core.api.arrow import to_arrow_array
+from connect_core.api.data import Schema, SchemaType
+from connect_core.connectors.jdbc.catalog import Column, Table, TableName
+from connect_core.connectors.jdbc.connection import JdbcDatabase, message_of
+from connect_core.connectors.jdbc.sink.config import SinkSettings
+from connect_core.connectors.jdbc.sink.fitting import fitted
+from connect_core.connectors.jdbc.sink.rows import FieldColumn, Rows
+from connect_core.errors import ConnectError, DataError
+
+__all__ = ["SinkTables", "create_if_absent"]
+
+_TRIES = 3
+
+
+@dataclass(slots=True)
+class SinkTables:
+    """The tables as last seen. DDL has connections of its own: where it cannot be undone, no row is at stake."""
+
+    database: JdbcDatabase
+    settings: SinkSettings
+    _known: dict[TableName, Table] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Look everything up anew: a statement failed, so a table may have changed."""
+        self._known.clear()
+
+    def of(self, rows: Rows) -> Table:
+        """Return the table of these rows, with a column for each of theirs.
+
+        Raises DataError for schemaless rows that do not fit, ConnectError where
+        the settings forbid what would be needed, or the database refuses it.
+        """
+        name = self.settings.table_of(rows.topic)
+        for _ in range(_TRIES):
+            table = self._known.get(name) or self._look_up(name)
+            if table is None:
+                self._create(name, rows)
+                continue
+            changes = self._changes(table, rows)
+            if not changes:
+                self._known[name] = table
+                return table
+            self._alter(table, rows, changes)
+        raise ConnectError(f"table {name} cannot be brought to the columns of topic {rows.topic}; alter it by hand")
+
+    def has(self, name: TableName) -> bool:
+        """Return whether there is a table of this name."""
+        return name in self._known or self._look_up(name) is not None
+
+    def column(self, table: Table, name: str, others: Sequence[str]) -> Column | None:
+        """Return the column of a field: of the same name, else one that differs in case only."""
+        exact = table.column(name)
+        if exact is not None:
+            return exact
+        alike = [one for one in table.columns if one.name.lower() == name.lower() and one.name not in others]
+        return alike[0] if len(alike) == 1 else None
+
+    def _look_up(self, name: TableName) -> Table | None:
+        self._check_name(name.name, "table")
+        with self.database.connect() as connection:
+            return self.database.dialect.table(connection, name)
+
+    def _create(self, name: TableName, rows: Rows) -> None:
+        if rows.is_schemaless:
+            raise DataError(
+                f"table {name} does not exist, and records without schema do not say its columns; create the table, "
+                "or let the converter read schemas (value.converter.schemas.enable=true)"
+            )
+        if rows.schema is None:
+            raise DataError(
+                f"table {name} does not exist, so there is no row to delete; create it, or set auto.create=true"
+            )
+        if not self.settings.creates:
+            raise ConnectError(f"table {name} does not exist; create it, or set auto.create=true")
+        columns = [self._new_column(column) for column in rows.columns]
+        table = sa.Table(name.name, sa.MetaData(), *columns, schema=name.schema)
+        with self.database.connect() as connection:
+            statement = str(CreateTable(table).compile(dialect=connection.dialect))
+            create_if_absent(connection, statement, lambda: self._look_up(name) is not None)
+
+    def _changes(self, table: Table, rows: Rows) -> Sequence[tuple[FieldColumn, Column | None]]:
+        """Return the fields whose column is missing (``None``) or too narrow."""
+        names = [column.name for column in rows.columns]
+        found = [(one, self.column(table, one.name, names)) for one in rows.columns]
+        missing = [(one, column) for one, column in found if column is None]
+        if missing and (rows.is_schemaless or not self.settings.evolves):
+            raise (DataError if rows.is_schemaless else ConnectError)(_lacks(table, missing[0][0], rows))
+        if rows.is_schemaless or not self.settings.evolves:
+            return missing
+        return [*missing, *((one, column) for one, column in found if column and self._is_narrow(one, column))]
+
+    def _is_narrow(self, field: FieldColumn, column: Column) -> bool:
+        if field.is_key or not self.database.dialect.widens:
+            return False
+        wanted = _rank(self.database.dialect.column_type(field.schema, field.is_key))
+        present = _rank(column.type)
+        return wanted is not None and present is not None and present < wanted
+
+    def _alter(self, table: Table, rows: Rows, changes: Sequence[tuple[FieldColumn, Column | None]]) -> None:
+        self._known.pop(table.name, None)
+        for one, column in changes:
+            statement = self._alteration(table, one, column)
+            with self.database.connect() as connection:
+                create_if_absent(connection, statement, partial(self._has, table.name, one, rows))
+
+    def _has(self, name: TableName, one: FieldColumn, rows: Rows) -> bool:
+        table = self._look_up(name)
+        return table is not None and all(other.name != one.name for other, _ in self._changes(table, rows))
+
+    def _alteration(self, table: Table, one: FieldColumn, column: Column | None) -> str:
+        dialect = self.database.engine.dialect
+        preparer = dialect.identifier_preparer
+        new = self._new_column(one)
+        sa.Table(table.name.name, sa.MetaData(), new, schema=table.name.schema)
+        name = preparer.format_table(new.table)
+        if column is None:
+            if one.is_key:
+                raise ConnectError(f"table {table.name} has no column {one.name}, which pk.mode needs; add it by hand")
+            clause = "ADD COLUMN " + str(CreateColumn(new).compile(dialect=dialect))
+        else:
+            type_text = new.type.compile(dialect)
+            clause = self.database.dialect.widening(preparer.quote_identifier(column.name), type_text)
+        return f"ALTER TABLE {name} {clause}"
+
+    def _new_column(self, one: FieldColumn) -> sa.Column[Any]:
+        self._check_name(one.name, "column")
+        type = self.database.dialect.column_type(one.schema, one.is_key)
+        default = None if one.is_key else self._default(one.schema, type)
+        return sa.Column(
+            sa.sql.quoted_name(one.name, True),
+            type,
+            primary_key=one.is_key,
+            autoincrement=False,
+            nullable=not one.is_key,
+            server_default=default,
+        )
+
+    def _default(self, schema: Schema, type: TypeEngine[Any]) -> sa.ColumnElement[Any] | None:
+        """Return a field's default for rows that lack it; bytes and nested values have none in SQL."""
+        is_raw = schema.type is SchemaType.BYTES and schema.name is None
+        if schema.default is None or is_raw or not schema.type.is_primitive:
+            return None
+        array = to_arrow_array(schema, [schema.default])
+        value = array and fitted(array, schema, Column("default", type), self.settings.connection.timezone)[0].as_py()
+        return self.database.dialect.default_clause(sa.literal(value, type))
+
+    def _check_name(self, name: str, what: str) -> None:
+        longest = self.database.engine.dialect.max_identifier_length
+        if not name or "\0" in name or len(name.encode()) > longest:
+            remedy = "table.name.format" if what == "table" else "the transform ReplaceField"
+            raise DataError(
+                f"{what} name {name[:80]!r} is empty, too long (over {longest} bytes) or not text; use {remedy}"
+            )
+
+
+def create_if_absent(connection: Connection, statement: str, is_there: Callable[[], bool]) -> None:
+    """Run DDL that another task may be running, too. Raises ConnectError unless the result is there."""
+    try:
+        connection.exec_driver_sql(statement)
+        connection.commit()
+    except DBAPIError as error:
+        connection.rollback()
+        if not is_there():
+            raise ConnectError(
+                f"the database refuses {' '.join(statement.split())[:200]}: {message_of(error)}; grant the right to do "
+                "it, or make the change by hand"
+            ) from error
+
+
+def _lacks(table: Table, one: FieldColumn, rows: Rows) -> str:
+    remedy = "remove it by fields.include.list, or add the column"
+    if not rows.is_schemaless:
+        remedy += ", or set auto.evolve=true"
+    return f"table {table.name} has no column for field {one.name}; {remedy}"
+
+
+def _rank(type: TypeEngine[Any]) -> int | None:
+    """Return a number's place among those each of which holds the ones before it."""
+    return next((rank for kind, rank in _RANKS if isinstance(type, kind)), None)
+
+
+_RANKS: tuple[tuple[type[TypeEngine[Any]], int], ...] = (
+    (mysql.TINYINT, 0),
+    (sa.SmallInteger, 1),
+    (sa.BigInteger, 3),
+    (sa.Integer, 2),
+    (sa.REAL, 4),
+    (mysql.FLOAT, 4),
+    (sa.Float, 5),
+)

@@ -1,0 +1,1 @@
+"""JdbcSource: rows of tables or of a query into Kafka."""

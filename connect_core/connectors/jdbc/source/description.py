@@ -1,0 +1,52 @@
+"""Streams described from the database as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from connect_core.api.data import SchemaType, Timestamp
+from connect_core.connectors.jdbc.catalog import Column
+from connect_core.connectors.jdbc.dialects import Dialect
+from connect_core.connectors.jdbc.source.columns import ReadColumn, read_column
+from connect_core.connectors.jdbc.source.config import SourceSettings
+from connect_core.connectors.jdbc.source.positions import Order
+from connect_core.connectors.jdbc.source.query_columns import query_columns
+from connect_core.connectors.jdbc.source.stream import Stream, StreamName, describe_stream, make_stream
+from connect_core.connectors.jdbc.source.tables import describe_tables
+
+__all__ = ["describe_streams"]
+
+
+def describe_streams(
+    connection: Connection, dialect: Dialect, settings: SourceSettings, names: Sequence[StreamName]
+) -> Iterable[Stream]:
+    """Yield the streams of these names; those of tables that no longer exist are absent.
+
+    Raises ConnectError for one whose columns do not fit the mode.
+    """
+    tables = describe_tables(connection, dialect, [name.table for name in names if name.table is not None])
+    for name in names:
+        if name.table is None:
+            yield _query_stream(connection, dialect, settings, name)
+        elif name.table in tables:
+            yield describe_stream(name, tables[name.table], settings, dialect)
+
+
+def _query_stream(connection: Connection, dialect: Dialect, settings: SourceSettings, name: StreamName) -> Stream:
+    order = Order((), settings.connection.timezone)
+    bare = Stream(name, settings.topic_prefix, (), (), order, settings.mode, settings.query, settings.is_quoting)
+    found = query_columns(connection, bare)
+    columns = tuple(_read(one, dialect, settings, connection.dialect.name) for one in found)
+    return make_stream(name, columns, (), settings)
+
+
+def _read(column: Column, dialect: Dialect, settings: SourceSettings, database: Any) -> ReadColumn:
+    read = read_column(column, dialect, settings.numeric_mapping, database == "postgresql")
+    if database == "sqlite" and column.name in settings.timestamp_columns and read.schema.type is SchemaType.STRING:
+        # SQLite's results have no types; the setting says what the text means.
+        return replace(read, schema=Timestamp.SCHEMA.replace(optional=True))
+    return read

@@ -1,0 +1,18 @@
+"""Who may send a database a query of their own: a right of the worker, as the query reads whatever the login may."""
+
+from __future__ import annotations
+
+from connect_core.api.connector import WorkerLimits
+from connect_core.connectors.jdbc.source.config import QUERY, SourceSettings
+from connect_core.errors import ConfigError
+
+__all__ = ["check_query_right"]
+
+_ALLOWED = "jdbc.query.allowed"
+
+
+def check_query_right(settings: SourceSettings, limits: WorkerLimits) -> None:
+    """Raise ConfigError for a query on a worker whose ``jdbc.query.allowed`` is not true."""
+    if settings.query and limits.values.get(_ALLOWED, "").lower() != "true":
+        remedy = f"name tables or views by table.include.list, or let an administrator set {_ALLOWED}=true"
+        raise ConfigError(QUERY, settings.query, f"this worker's connectors may send no queries of their own: {remedy}")
