@@ -6,12 +6,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from connect_core.connectors.filesystem.source.piece import Piece
 from connect_core.errors import ConnectError
-
-if TYPE_CHECKING:
-    from connect_core.connectors.filesystem.source.offset import Piece
 
 __all__ = ["KEPT", "NamesRead", "Read", "TimesRead", "folder_of"]
 

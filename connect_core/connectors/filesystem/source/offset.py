@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from connect_core.connectors.filesystem.source.files_read import NamesRead, Read, TimesRead
+from connect_core.connectors.filesystem.source.piece import Piece
 from connect_core.connectors.filesystem.storages.source_files import FileEntry
 from connect_core.errors import ConnectError
 
-__all__ = ["BATCH", "NEXT", "POSITION", "Piece", "SlotState", "slot_partition"]
+__all__ = ["BATCH", "NEXT", "POSITION", "SlotState", "slot_partition"]
 
 BATCH = "batch"
 NEXT = "next"
 POSITION = "position"
 _SLOT = "slot"
 _ORDER = "order"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The rows of a file that begin in the bytes [begin, end)."""
-
-    entry: FileEntry
-    begin: int
-    end: int
-
-    @property
-    def digest(self) -> str:
-        """What tells this piece of this version of the file from all others."""
-        text = f"{self.entry.name}\0{self.entry.version}\0{self.begin}".encode()
-        return base64.urlsafe_b64encode(hashlib.blake2b(text, digest_size=9).digest()).decode()
-
-    @property
-    def key(self) -> tuple[int, str]:
-        """When its file was modified, and its name."""
-        return self.entry.modified, self.entry.name
-
-    def __str__(self) -> str:
-        part = "" if (self.begin, self.end) == (0, self.entry.size) else f", bytes {self.begin} to {self.end}"
-        return f"{self.entry.name}{part}"
 
 
 @dataclass(frozen=True, slots=True)

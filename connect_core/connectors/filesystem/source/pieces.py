@@ -8,7 +8,7 @@ from connect_core.api.batch import Data
 from connect_core.connectors.filesystem.formats import FormatReader
 from connect_core.connectors.filesystem.formats.reading import compression_of
 from connect_core.connectors.filesystem.source.config import SourceSettings
-from connect_core.connectors.filesystem.source.offset import Piece
+from connect_core.connectors.filesystem.source.piece import Piece
 from connect_core.connectors.filesystem.storages import FileEntry, SourceFiles
 
 __all__ = ["PIECE_BYTES", "has_rows", "pieces_of", "rows_of"]

@@ -13,7 +13,8 @@ from connect_core.api.offsets import canonical, parse
 from connect_core.connectors.filesystem.source.actions import AfterCommit
 from connect_core.connectors.filesystem.source.config import SourceSettings
 from connect_core.connectors.filesystem.source.files_read import NamesRead, Read, TimesRead, folder_of
-from connect_core.connectors.filesystem.source.offset import Piece, SlotState, slot_partition
+from connect_core.connectors.filesystem.source.offset import SlotState, slot_partition
+from connect_core.connectors.filesystem.source.piece import Piece
 from connect_core.connectors.filesystem.source.pieces import has_rows, pieces_of
 from connect_core.connectors.filesystem.storages import FileEntry, SourceFiles
 from connect_core.connectors.filesystem.storages.source_files import FileChangedError, FileGoneError

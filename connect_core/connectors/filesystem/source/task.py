@@ -16,7 +16,8 @@ from connect_core.api.offsets import parse
 from connect_core.api.records import SourceRecord
 from connect_core.api.source import SourceTask
 from connect_core.connectors.filesystem.source.config import SourceSettings, source_files
-from connect_core.connectors.filesystem.source.offset import NEXT, POSITION, Piece, SlotState, slot_partition
+from connect_core.connectors.filesystem.source.offset import NEXT, POSITION, SlotState, slot_partition
+from connect_core.connectors.filesystem.source.piece import Piece
 from connect_core.connectors.filesystem.source.pieces import rows_of
 from connect_core.connectors.filesystem.source.plan import changed_text, slot_of
 from connect_core.connectors.filesystem.storages.source_files import FileChangedError, FileGoneError
