@@ -32,7 +32,6 @@ __all__ = [
     "PluginKind",
     "PluginSource",
     "Registry",
-    "load",
     "registry",
 ]
 
@@ -262,11 +261,6 @@ def _foremost(plugins: Iterable[Plugin]) -> list[Plugin]:
 def registry() -> Registry:
     """Return the registry of this process; entry points are looked up once."""
     return Registry(metadata.entry_points(group=ENTRY_POINTS))
-
-
-def load(kind: PluginKind, name: str) -> PluginClass:
-    """Import and return the class a name means. Raise ConfigError or ConnectError."""
-    return registry().load(kind, name)
 
 
 def _built_in() -> list[Plugin]:

@@ -22,7 +22,6 @@ from connect_core.store.schedules import ScheduledConnector, scheduled_connector
 
 __all__ = [
     "airflow_api",
-    "airflow_scheduler",
     "current_connectors",
     "make_overseer",
     "make_watcher",
@@ -48,11 +47,6 @@ def current_connectors(settings: WorkerSettings) -> tuple[ScheduledConnector, ..
 
     home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
     return read_or_last_good(read, home / _SNAPSHOT)
-
-
-def airflow_scheduler(settings: WorkerSettings) -> AirflowScheduler:
-    """Return the scheduler that acts on Airflow with the service identity. Raises ConfigError."""
-    return AirflowScheduler(airflow_api(settings))
 
 
 def open_database() -> Database:

@@ -5,6 +5,6 @@ of ``Database.read()`` or ``Database.write()``, frozen values out.
 """
 
 from connect_core.store.database import Connection, Database
-from connect_core.store.schema import check, is_current, migrate
+from connect_core.store.schema import check, migrate
 
-__all__ = ["Connection", "Database", "check", "is_current", "migrate"]
+__all__ = ["Connection", "Database", "check", "migrate"]

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from connect_core.api.offsets import canonical, parse
 from connect_core.interval.sink_positions import sink_offsets, sink_positions
-from connect_core.interval.values import ConnectorType, SourceOffsets
+from connect_core.interval.values import ConnectorType
 from connect_core.store.clock import now
 from connect_core.store.models import Offset, OffsetHistory
 
@@ -29,7 +29,6 @@ __all__ = [
     "move",
     "sink_offsets",
     "sink_positions",
-    "source_offsets",
 ]
 
 Changes = Mapping[str, Mapping[str, Any] | None]
@@ -106,11 +105,6 @@ def keep_states(connection: Connection, connector: str, states: Mapping[str, Map
     for partition, state in states.items():
         one = update(Offset).where(mine, Offset.digest == _digest(partition))
         connection.execute(one.values(state=None if state is None else dict(state)))
-
-
-def source_offsets(connection: Connection, connector: str) -> SourceOffsets:
-    """Return the offsets of a source connector."""
-    return load(connection, connector, ConnectorType.SOURCE)
 
 
 def move(connection: Connection, reason: Move, wanted: Changes) -> int:

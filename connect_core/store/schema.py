@@ -13,7 +13,7 @@ from connect_core.errors import ConnectError
 from connect_core.store.database import Database
 from connect_core.store.models import METADATA
 
-__all__ = ["VERSION_TABLE", "check", "differences", "downgrade", "is_current", "migrate"]
+__all__ = ["VERSION_TABLE", "check", "differences", "downgrade", "migrate"]
 
 VERSION_TABLE = "connect_alembic_version"
 _LOCK = 0x636F6E6E656374
@@ -38,12 +38,6 @@ def downgrade(url: str | Database, revision: str = "base") -> None:
     database = url if isinstance(url, Database) else Database(url, pooled=False)
     with database.write() as connection:
         command.downgrade(_config(connection), revision)
-
-
-def is_current(database: Database) -> bool:
-    """Return whether the database has the tables of this version."""
-    with database.read() as connection:
-        return _version(connection) == _head()
 
 
 def check(database: Database) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-"))
 
-from connect_core.dag.wiring import airflow_scheduler, worker_settings
+from connect_core.dag.scheduler import AirflowScheduler
+from connect_core.dag.wiring import airflow_api, worker_settings
 from connect_core.dev.stack import Stack
 from connect_core.store import Database, migrate
 from tests.dag.live import STUB, Live
@@ -42,7 +43,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
             found = worker_settings()
             database = Database(found.database_url)
             migrate(database)
-            scheduler = airflow_scheduler(found)
+            scheduler = AirflowScheduler(airflow_api(found))
             # The API's part for tasks is built at its first request, which takes seconds.
             httpx.get(f"{found.values['airflow.url']}/execution/health", timeout=120)
             yield Live(stack, database, scheduler._api, scheduler)

@@ -11,7 +11,7 @@ import pytest
 from connect_core.api.libraries import library
 from connect_core.connectors.filesystem.choices import FORMATS
 from connect_core.errors import ConfigError, MissingLibraryError
-from connect_core.registry import PluginKind, load
+from connect_core.registry import PluginKind, registry
 
 JDBC = [f"io.confluent.connect.jdbc.Jdbc{kind}Connector" for kind in ("Source", "Sink")]
 
@@ -38,7 +38,7 @@ def connect(folder: Path, missing: str, *arguments: str) -> str:
 def test_connector_names_its_extra(name: str, without: pytest.MonkeyPatch) -> None:
     without.setitem(sys.modules, "sqlalchemy", None)
     with pytest.raises(MissingLibraryError, match=r"sqlalchemy is not installed: pip install 'connect-core\[jdbc\]'"):
-        load(PluginKind.CONNECTOR, name)
+        registry().load(PluginKind.CONNECTOR, name)
 
 
 def test_format_names_its_extra(without: pytest.MonkeyPatch) -> None:

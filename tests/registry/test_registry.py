@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from connect_core.errors import ConfigError, ConnectError
-from connect_core.registry import KAFKA_VERSION, PluginKind, Registry, load, registry
+from connect_core.registry import KAFKA_VERSION, PluginKind, Registry, registry
 from tests.registry.wheels import install, registry_of
 
 KAFKA = "org.apache.kafka.connect."
@@ -60,7 +60,7 @@ def test_find_without_aliases_wants_the_full_name() -> None:
 
 def test_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(ConfigError) as caught:
-        load(PluginKind.CONNECTOR, "Nope")
+        registry().load(PluginKind.CONNECTOR, "Nope")
     message = str(caught.value)
     assert message.startswith(
         "Failed to find any class that implements Connector and which name matches Nope, available connectors are: "
@@ -72,18 +72,18 @@ def test_unknown_name_lists_what_there_is() -> None:
 def test_nothing_else_is_importable(name: str) -> None:
     for kind in PluginKind:
         with pytest.raises(ConfigError, match="Failed to find any class"):
-            load(kind, name)
+            registry().load(kind, name)
 
 
 def test_a_class_is_of_its_kind_only() -> None:
     with pytest.raises(ConfigError, match="Failed to find any class that implements Predicate"):
-        load(PluginKind.PREDICATE, f"{KAFKA}transforms.HoistField$Value")
+        registry().load(PluginKind.PREDICATE, f"{KAFKA}transforms.HoistField$Value")
 
 
 def test_name_of_a_class_is_what_users_write() -> None:
-    hoist = load(PluginKind.TRANSFORMATION, "HoistField$Key")
+    hoist = registry().load(PluginKind.TRANSFORMATION, "HoistField$Key")
     assert registry().name_of(hoist) == f"{KAFKA}transforms.HoistField$Key"
-    assert registry().name_of(load(PluginKind.CONVERTER, "JsonConverter")) == f"{KAFKA}json.JsonConverter"
+    assert registry().name_of(registry().load(PluginKind.CONVERTER, "JsonConverter")) == f"{KAFKA}json.JsonConverter"
     assert registry().name_of(Path).endswith(".Path")
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import inspect, text
 
 from connect_core.errors import ConnectError
-from connect_core.store import Database, check, is_current, migrate
+from connect_core.store import Database, check, migrate
 from connect_core.store.models import METADATA
 from connect_core.store.schema import VERSION_TABLE, differences, downgrade
 
@@ -35,7 +35,7 @@ def test_migrations_match_models(empty_url: str) -> None:
     database = Database(empty_url, pooled=False)
     migrate(database)
     assert differences(database) == []
-    assert is_current(database)
+    check(database)
     check(database)
 
 
@@ -43,7 +43,7 @@ def test_migrations_match_models(empty_url: str) -> None:
 def test_migrate_twice_changes_nothing(empty_url: str) -> None:
     migrate(empty_url)
     migrate(empty_url)
-    assert is_current(Database(empty_url, pooled=False))
+    check(Database(empty_url, pooled=False))
 
 
 @both
@@ -64,7 +64,7 @@ def test_two_migrations_at_once_both_succeed(empty_url: str) -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-    assert is_current(Database(empty_url, pooled=False))
+    check(Database(empty_url, pooled=False))
 
 
 @both
@@ -94,7 +94,8 @@ def test_foreign_tables_are_left_alone(empty_url: str) -> None:
 @both
 def test_missing_tables_name_the_remedy(empty_url: str) -> None:
     database = Database(empty_url, pooled=False)
-    assert not is_current(database)
+    with pytest.raises(ConnectError):
+        check(database)
     with pytest.raises(ConnectError, match=r"at schema none, this version needs 0008.*connect distributed"):
         check(database)
     with pytest.raises(ConnectError, match="lacks connect-core's tables"), database.read() as connection:
@@ -112,4 +113,4 @@ def test_half_a_migration_is_undone(empty_url: str) -> None:
         assert inspect(connection).get_table_names() == ["topics"]
         connection.execute(text("DROP TABLE topics"))
     migrate(database)
-    assert is_current(database)
+    check(database)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from connect_core import transforms
-from connect_core.registry import PluginKind, load
+from connect_core.registry import PluginKind, registry
 from tests.connectors.test_readme import key_table
 
 FOLDER = Path(transforms.__file__).parent
@@ -47,4 +47,4 @@ def test_example_can_be_configured() -> None:
         for alias in settings[part].split(","):
             prefix = f"{part}.{alias}."
             config = {name.removeprefix(prefix): value for name, value in settings.items() if name.startswith(prefix)}
-            load(kind, config.pop("type"))().configure(config)
+            registry().load(kind, config.pop("type"))().configure(config)

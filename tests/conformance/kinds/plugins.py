@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from connect_core.api.config import ConfigDef, ConfigKey
-from connect_core.registry import PluginKind, load, registry
+from connect_core.registry import PluginKind, registry
 from tests.conformance.case import Case
 from tests.conformance.kinds.definitions import encode_config_value
 from tests.conformance.stages import step
@@ -19,7 +19,7 @@ Json = Any
 def plugin(kind: PluginKind, java_class: str | None) -> Any:
     """Return a new object of the class of this Java name."""
     with step("load"):
-        return load(kind, str(java_class))()
+        return registry().load(kind, str(java_class))()
 
 
 def _plugin_config(case: Case) -> Json:

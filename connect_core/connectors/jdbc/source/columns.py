@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
-from connect_core.api.data import Decimal, Schema, SchemaBuilder, SchemaType, Timestamp
+from connect_core.api.data import Decimal, Schema, SchemaBuilder, SchemaType
 from connect_core.connectors.jdbc.catalog import BINARY_TYPES, Column
 from connect_core.connectors.jdbc.dialects import Dialect
 from connect_core.connectors.jdbc.source.config import NumericMapping
 
-__all__ = ["ReadColumn", "is_timestamp", "key_schema", "read_column", "value_schema"]
+__all__ = ["ReadColumn", "key_schema", "read_column", "value_schema"]
 
 _OPEN_SCALE = 38
 """The scale of NUMERIC columns that set none."""
@@ -119,8 +119,3 @@ def _needs_cast(kind: TypeEngine[Any], schema: Schema | None) -> bool:
 
 def _is_zoned(kind: TypeEngine[Any]) -> bool:
     return isinstance(kind, mysql.TIMESTAMP) or bool(getattr(kind, "timezone", False))
-
-
-def is_timestamp(column: ReadColumn) -> bool:
-    """Return whether a column holds points in time."""
-    return column.schema.name == Timestamp.LOGICAL_NAME
