@@ -29,7 +29,8 @@ class HostSettings:
     """Settings of the hosts of one worker; ``heap`` as the option -Xmx takes it.
 
     libs: the folder of Connect's runtime. plugin_path: the folders and jars of
-    ``plugin.path``. options: further options of the Java process.
+    ``plugin.path``. locations: the plugins in it that the host is to find; ``None``
+    for all. options: further options of the Java process.
     """
 
     libs: Path
@@ -37,10 +38,11 @@ class HostSettings:
     discovery: str = "hybrid_warn"
     heap: str = "512m"
     options: tuple[str, ...] = ()
+    locations: tuple[str, ...] | None = None
 
-    def with_plugins(self, plugin_path: Sequence[str], discovery: str) -> HostSettings:
-        """Return the settings of a host that is to find some plugins only."""
-        return replace(self, plugin_path=tuple(plugin_path), discovery=discovery)
+    def with_plugins(self, locations: Sequence[str], discovery: str) -> HostSettings:
+        """Return the settings of a host that is to find the plugins at some locations only."""
+        return replace(self, locations=tuple(locations), discovery=discovery)
 
     def command(self, answers: int) -> list[str]:
         """Return the command line of a host that answers on a descriptor. Raise ConnectError without its jars."""
@@ -70,7 +72,9 @@ class HostSettings:
     @property
     def worker(self) -> dict[str, str]:
         """The settings of Connect's own class that finds plugins."""
-        return {"plugin.path": ",".join(self.plugin_path), "plugin.discovery": self.discovery}
+        if self.locations is None:
+            return {"plugin.path": ",".join(self.plugin_path), "plugin.discovery": self.discovery}
+        return {"plugin.locations": "\n".join(self.locations), "plugin.discovery": self.discovery}
 
 
 def environment() -> dict[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 
@@ -55,7 +56,7 @@ class JavaClass:
     def location(self) -> str | None:
         """The folder or jar of ``plugin.path`` it is in; ``None``: it comes with Connect's runtime."""
         found = str(self.told["location"])
-        return None if found == _CLASSPATH else found.removeprefix("file:").rstrip("/")
+        return None if found == _CLASSPATH else unquote(found.removeprefix("file:")).rstrip("/")
 
     @property
     def settings(self) -> Sequence[Json]:

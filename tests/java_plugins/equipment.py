@@ -63,7 +63,7 @@ def test_plugin() -> Path:
     """Return a folder for ``plugin.path`` with the plugin in it; it is compiled when its sources have changed."""
     sources = sorted(SOURCE.rglob("*.java"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()[:16]
-    folder = user_cache() / f"test-plugin-{digest}"
+    folder = user_cache() / f"test-plugin-of-two-jars-{digest}"
     jar = folder / "testing" / "testing.jar"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("a") as lock:
@@ -82,12 +82,14 @@ def _build(jar: Path) -> None:
     with TemporaryDirectory() as classes:
         command = [str(find_java()), "-jar", str(compiler(silent)), "-17", "-nowarn", "-d", classes, "-cp", libs]
         subprocess.run([*command, str(SOURCE)], check=True)
+        # As most plugins are several jars: its service files are in one, its classes in the other.
+        with zipfile.ZipFile(jar.with_name("services.jar"), "w") as archive:
+            for interface, names in _SERVICES.items():
+                archive.writestr(f"META-INF/services/{interface}", "\n".join(names))
         draft = jar.with_suffix(".draft")
         with zipfile.ZipFile(draft, "w") as archive:
             for file in Path(classes).rglob("*.class"):
                 archive.write(file, str(file.relative_to(classes)))
-            for interface, names in _SERVICES.items():
-                archive.writestr(f"META-INF/services/{interface}", "\n".join(names))
     draft.replace(jar)
 
 

@@ -1,15 +1,38 @@
 package connectcore;
 
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import org.apache.kafka.connect.runtime.isolation.ClassLoaderFactory;
+import org.apache.kafka.connect.runtime.isolation.PluginDiscoveryMode;
+import org.apache.kafka.connect.runtime.isolation.PluginUtils;
 import org.apache.kafka.connect.runtime.isolation.Plugins;
 
 /** Connect's own class loaders: each folder or jar of plugin.path has one, in front of the host's classes. */
 final class Isolation {
     private final Plugins plugins;
 
+    /**
+     * Finds plugins: all of plugin.path, or only those at plugin.locations.
+     *
+     * A location is one plugin with all its jars. Were it an entry of plugin.path, each of its jars would be a plugin.
+     */
     Isolation(Map<String, String> worker) {
-        plugins = new Plugins(worker);
+        String locations = worker.get("plugin.locations");
+        if (locations == null) {
+            plugins = new Plugins(worker);
+            return;
+        }
+        plugins = new Plugins(Map.of("plugin.path", "", "plugin.discovery", "service_load"));
+        if (locations.isEmpty()) return;
+        Set<Path> places = new LinkedHashSet<>();
+        for (String place : locations.split("\n")) places.add(Path.of(place));
+        plugins.initLoaders(
+                PluginUtils.pluginSources(places, plugins.delegatingLoader(), new ClassLoaderFactory()),
+                PluginDiscoveryMode.valueOf(worker.get("plugin.discovery").toUpperCase(Locale.ROOT)));
     }
 
     Plugins plugins() {
