@@ -112,7 +112,7 @@ def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None =
     with log.open("a") as output:
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
     try:
-        with httpx.Client(base_url=listener, timeout=60) as client:
+        with httpx.Client(base_url=listener, timeout=180) as client:
             eventually(lambda: answers(client) or process.poll() is not None, bool)
             assert process.poll() is None, log.read_text()[-3000:]
             yield PluginWorker(folder, file, client)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -104,6 +106,18 @@ def test_tasks_are_those_the_plugin_makes(source: Any) -> None:
     process = source._host.process
     source.stop()
     assert process.wait(0)
+
+
+def test_a_killed_process_is_started_again(source: Any) -> None:
+    source.initialize(MemoryConnectorContext())
+    source.start(CONFIG)
+    source.task_configs(1)
+    first = source._host
+    os.kill(first.process.pid, signal.SIGKILL)
+    assert first.process.wait(10)
+    assert len(source.task_configs(2)) == 2
+    assert source._host is not first
+    source.stop()
 
 
 def test_a_start_that_fails_says_why(source: Any) -> None:
