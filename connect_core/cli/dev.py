@@ -16,7 +16,7 @@ from rich.table import Column, Table
 
 from connect_core.dev.foreground import run_service
 from connect_core.dev.home import Home
-from connect_core.dev.services import AIRFLOW_NAMES, SERVICES, find_service
+from connect_core.dev.services import AIRFLOW_NAMES, SERVICES, STANDARD, find_service
 from connect_core.dev.stack import RunningService, Stack
 from connect_core.dev.supervisor import running
 from connect_core.errors import ConnectError
@@ -27,6 +27,7 @@ app = typer.Typer(help="Start, look at and end the embedded stack of this folder
 console = Console(highlight=False)
 
 _PLAIN_SECONDS = 5.0
+_REGISTRY = "CONNECT_SCHEMA_REGISTRY_URL"
 Names = Annotated[list[str] | None, typer.Argument(help="Services; all when none is named.")]
 
 
@@ -58,21 +59,23 @@ def progress() -> Iterator[_Progress]:
         yield _Progress(None)
 
 
-def _stack(names: tuple[str, ...] = tuple(SERVICES)) -> Stack:
+def _stack(names: tuple[str, ...] = STANDARD) -> Stack:
     home = Home.locate()
     return Stack(home.path, names, home.project)
 
 
 @app.command()
-def up(
+def up(  # noqa: PLR0913
     names: Names = None,
     airflow: Annotated[bool, typer.Option(help="Start Airflow's four components.")] = True,
     spark: Annotated[bool, typer.Option(help="Start the Spark Connect server.")] = True,
     kafka: Annotated[bool, typer.Option(help="Start Kafka.")] = True,
     rest: Annotated[bool, typer.Option(help="Start Connect's REST API.")] = True,
+    registry: Annotated[bool, typer.Option(help="Start a schema registry, Apicurio Registry.")] = False,
 ) -> None:
     """Start PostgreSQL, Kafka, Spark, Airflow and the REST API, and wait for them."""
-    left_out = {"spark": not spark, "kafka": not kafka, "rest": not rest} | dict.fromkeys(AIRFLOW_NAMES, not airflow)
+    left_out = {"spark": not spark, "kafka": not kafka, "rest": not rest, "registry": not registry}
+    left_out |= dict.fromkeys(AIRFLOW_NAMES, not airflow)
     chosen = tuple(names) if names else tuple(name for name in SERVICES if not left_out.get(name))
     stack = _stack(chosen)
     started = time.monotonic()
@@ -118,6 +121,8 @@ def status(names: Names = None) -> None:
             str(service.log_path),
         )
     console.print(table)
+    if running(stack.home, "registry"):
+        console.print(f"schema.registry.url is {escape(stack.environment().get(_REGISTRY, ''))}", soft_wrap=True)
     if running(stack.home, "supervisor") is None and any(service.pid for service in services):
         console.print("The supervisor is not running: `connect dev up` starts it again.")
     if "unhealthy" in states.values() or (names and "stopped" in states.values()):
@@ -179,6 +184,7 @@ def _print_addresses(stack: Stack) -> None:
         "REST API": environment.get("CONNECT_REST_URL"),
         "Kafka": environment.get("CONNECT_BOOTSTRAP_SERVERS"),
         "Spark UI": environment.get("CONNECT_SPARK_UI"),
+        "Registry": environment.get(_REGISTRY) if running(stack.home, "registry") else None,
     }
     for label, value in lines.items():
         if value:

@@ -14,8 +14,12 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from connect_core.dev.checks import Check, Finding, fail, passed, skip
+from connect_core.schema_registry.calls import RegistryCalls
+from connect_core.schema_registry.client import RegistryClient
+from connect_core.schema_registry.errors import SchemaRegistryError, UnavailableRegistryError
+from connect_core.schema_registry.settings import RegistrySettings
 
-__all__ = ["SERVER_CHECKS", "check_airflow", "check_brokers", "check_database", "check_spark"]
+__all__ = ["SERVER_CHECKS", "check_airflow", "check_brokers", "check_database", "check_registry", "check_spark"]
 
 _START = "Start the stack with `connect dev up`"
 _SECONDS = 3.0
@@ -109,6 +113,36 @@ def check_spark(environment: Mapping[str, str]) -> Finding:
     return passed("Spark", f"asks for its token at {place}, on loopback only")
 
 
+def check_registry(environment: Mapping[str, str]) -> Finding:
+    """Ask the schema registry for what it holds, when one is named and runs: the stack has none unless it is wanted."""
+    address = environment.get("CONNECT_SCHEMA_REGISTRY_URL")
+    if not address:
+        return skip("registry", "CONNECT_SCHEMA_REGISTRY_URL is not set: `connect dev up --registry` starts one")
+    millis = f"{_SECONDS * 1000:.0f}"
+    limits = {"max.retries": "0", "schema.registry.request.timeout.ms": millis}
+    calls = RegistryCalls(RegistrySettings.of({"schema.registry.url": address, **limits}, False).client)
+    try:
+        return passed("registry", f"{_registry_state(RegistryClient(calls))} at {address}")
+    except UnavailableRegistryError:
+        return skip("registry", f"no answer at {address}: `connect dev up --registry` starts one")
+    except SchemaRegistryError as error:
+        return fail("registry", str(error), "Correct CONNECT_SCHEMA_REGISTRY_URL.")
+    finally:
+        calls.close()
+
+
+def _registry_state(client: RegistryClient) -> str:
+    subjects = len(client.subjects())
+    try:
+        mode = client.mode()
+    except SchemaRegistryError as error:
+        if not error.is_missing:
+            raise
+        # Apicurio has no modes: it always takes schemas.
+        mode = "READWRITE"
+    return f"{subjects} subjects, compatibility {client.compatibility()}, mode {mode}"
+
+
 def _call_spark(place: str, token: str | None) -> grpc.StatusCode:
     """Return the status of an empty call; only its login matters."""
     with grpc.insecure_channel(place) as channel:
@@ -131,4 +165,4 @@ def _other_listeners(port: int) -> set[str]:
     return {address for address in found if not address.startswith(_LOOPBACK)}
 
 
-SERVER_CHECKS: tuple[Check, ...] = (check_brokers, check_database, check_airflow, check_spark)
+SERVER_CHECKS: tuple[Check, ...] = (check_brokers, check_database, check_airflow, check_spark, check_registry)

@@ -7,15 +7,19 @@ from collections.abc import Iterable
 from connect_core.dev.airflow import AIRFLOW
 from connect_core.dev.kafka import KAFKA
 from connect_core.dev.postgres import POSTGRES
+from connect_core.dev.registry import REGISTRY
 from connect_core.dev.rest import REST
 from connect_core.dev.service import Service
 from connect_core.dev.spark import SPARK
 from connect_core.errors import ConnectError
 
-__all__ = ["AIRFLOW_NAMES", "SERVICES", "find_service", "in_order"]
+__all__ = ["AIRFLOW_NAMES", "SERVICES", "STANDARD", "find_service", "in_order"]
 
-_ALL = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST)
+_ALL = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST, REGISTRY)
 SERVICES = {service.name: service for service in _ALL}
+STANDARD = tuple(name for name in SERVICES if name != REGISTRY.name)
+"""Those that are started unless others are named."""
+
 AIRFLOW_NAMES = tuple(name for name in SERVICES if name.startswith("airflow-"))
 
 

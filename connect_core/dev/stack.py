@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from connect_core.dev.addresses import assign_ports, write_environment
+from connect_core.dev.apicurio import apicurio_jar, apicurio_jar_cached
 from connect_core.dev.environment import read_environment
 from connect_core.dev.home import Home
 from connect_core.dev.jars import kafka_jars, kafka_jars_cached
 from connect_core.dev.java import find_java
 from connect_core.dev.ports import listens, port_of, release
 from connect_core.dev.processes import end, marked
-from connect_core.dev.services import SERVICES, find_service, in_order
+from connect_core.dev.services import SERVICES, STANDARD, find_service, in_order
 from connect_core.dev.supervisor import desired, end_services, running, set_desired, start_supervisor
 from connect_core.errors import ConnectError
 
@@ -125,6 +126,12 @@ class RunningService:
         return "\n".join(lines[-count:]) or "its log is empty"
 
 
+def _missing_programs() -> dict[str, Callable[[Callable[[str], None]], Path]]:
+    """Return how the programs are downloaded that are not there yet, by the service that needs them."""
+    found = {"kafka": (kafka_jars_cached, kafka_jars), "registry": (apicurio_jar_cached, apicurio_jar)}
+    return {name: fetch for name, (cached, fetch) in found.items() if cached() is None}
+
+
 @dataclass(frozen=True, slots=True)
 class Stack:
     """The embedded servers of one state folder.
@@ -135,7 +142,7 @@ class Stack:
     """
 
     path: Path
-    services: tuple[str, ...] = tuple(SERVICES)
+    services: tuple[str, ...] = STANDARD
     project: Path | None = None
     settings: Mapping[str, str] | None = None
 
@@ -164,17 +171,17 @@ class Stack:
         with home.lock("up.lock"):
             if self._is_complete(names):
                 return False
-            if {"kafka", "spark"} & set(names):
+            if {"kafka", "spark", "registry"} & set(names):
                 find_java()
             self._assign(names, report)
             wanted = in_order((*desired(home), *names)) if running(home, "supervisor") else names
-            # The others start while Kafka's jars are on their way.
-            ready = "kafka" not in wanted or kafka_jars_cached() is not None
-            set_desired(home, wanted if ready else tuple(name for name in wanted if name != "kafka"))
+            # The others start while programs are on their way.
+            missing = {name: fetch for name, fetch in _missing_programs().items() if name in wanted}
+            set_desired(home, tuple(name for name in wanted if name not in missing))
             start_supervisor(home)
-            if not ready:
-                kafka_jars(report.show)
-                set_desired(home, wanted)
+            for fetch in missing.values():
+                fetch(report.show)
+            set_desired(home, wanted)
             self._await(wanted, report, timeout)
         return True
 

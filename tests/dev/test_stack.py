@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from connect_core.dev.checks import Finding
 from connect_core.dev.probes import check_brokers, check_database, check_spark
 from connect_core.dev.processes import ProcessId, marked
-from connect_core.dev.services import SERVICES
+from connect_core.dev.services import STANDARD
 from connect_core.dev.stack import Silent, Stack
 from connect_core.dev.supervisor import running
 from connect_core.errors import ConnectError
@@ -24,7 +24,7 @@ from connect_core.errors import ConnectError
 pytestmark = pytest.mark.servers
 
 _LIGHT = ("postgres", "kafka", "spark")
-_WITHOUT_REST = tuple(name for name in SERVICES if name != "rest")
+_WITHOUT_REST = tuple(name for name in STANDARD if name != "rest")
 
 
 class _Said(Silent):

@@ -1,0 +1,202 @@
+"""How a message names its schema: wire formats."""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from connect_core.errors import DataError
+from connect_core.schema_registry.frames import FIRST_GUID, Frames, messages_of, refuse
+from connect_core.schema_registry.model import RegisteredSchema, Registry
+
+__all__ = ["ConfluentCodec", "GlueCodec", "IdCodec", "NumberCodec"]
+
+_GUID = 16
+_LARGEST_BODY = 64 << 20
+
+
+class IdCodec(ABC):
+    """A wire format. A wheel brings one by an entry point of the group ``connect_core.schema_registry.id_codecs``.
+
+    A schema's name is a number or, as text, a GUID. Its methods are called from any thread.
+    """
+
+    @abstractmethod
+    def split(self, message: bytes) -> tuple[int | str, memoryview]:
+        """Return the name of a message's schema, and its body. Raise DataError for another format."""
+
+    @abstractmethod
+    def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
+        """Return what goes before a body. Raise SchemaRegistryError where the schema lacks such a name."""
+
+    def find(self, name: int | str, registry: Registry) -> RegisteredSchema:
+        """Return the schema of a name."""
+        return registry.by_guid(name) if isinstance(name, str) else registry.by_id(name)
+
+    def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
+        """Return a batch without names, and the GUIDs in it: that at ``place`` has the id ``FIRST_GUID + place``.
+
+        Raise DataError when any message is malformed. This one goes by single messages.
+        """
+        guids: dict[str, int] = {}
+        ids, bodies = np.full(len(messages), -1, np.int64), []
+        for row, message in enumerate(messages.to_pylist()):
+            if message is None:
+                bodies.append(b"")
+                continue
+            name, body = self.split(message)
+            ids[row] = FIRST_GUID + guids.setdefault(name, len(guids)) if isinstance(name, str) else name
+            bodies.append(bytes(body))
+        ends = np.cumsum([len(body) for body in bodies], dtype=np.int64)
+        starts = ends - np.array([len(body) for body in bodies], np.int64)
+        return Frames(ids, starts, ends, np.frombuffer(b"".join(bodies), np.uint8)), list(guids)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCodec(IdCodec):
+    """A zero byte and a big-endian number of ``width`` bytes, 4 or 8. Apicurio's content ids, for one."""
+
+    width: int = 4
+
+    def split(self, message: bytes) -> tuple[int | str, memoryview]:
+        """Return id and body."""
+        if message[:1] != b"\0":
+            raise _unknown_magic(message)
+        _ensure_long(message, 1 + self.width)
+        found = int.from_bytes(message[1 : 1 + self.width], "big")
+        if found >= FIRST_GUID:
+            raise DataError(f"{found} is no schema id: the message is of another format")
+        return found, memoryview(message)[1 + self.width :]
+
+    def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
+        """Return a zero byte and the id."""
+        return b"\0" + schema.id.to_bytes(self.width, "big")
+
+    def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
+        """Split all at once."""
+        found = messages_of(messages)
+        size = 1 + self.width
+        refuse(found, found.ends == found.starts, "An empty message names no schema")
+        magic = found.data[found.starts]
+        bad = magic != 0
+        refuse(found, bad, _unknown(int(magic[bad.argmax()]) if len(magic) else 0))
+        refuse(found, found.ends - found.starts < size, f"A message of fewer than {size} bytes names no schema")
+        form = ">u4" if self.width == 4 else ">i8"
+        ids = _read_at(found.data, found.starts + 1, form).astype(np.int64)
+        refuse(found, (ids < 0) | (ids >= FIRST_GUID), "A schema id is too large: the message is of another format")
+        return found.frames(ids, size), ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConfluentCodec(IdCodec):
+    """0 and a number of 4 bytes, or 1 and a GUID of 16, as Confluent reads both; numbers are written."""
+
+    def split(self, message: bytes) -> tuple[int | str, memoryview]:
+        """Return id or GUID, and body."""
+        if message[:1] != b"\1":
+            return NumberCodec().split(message)
+        _ensure_long(message, 1 + _GUID)
+        return str(uuid.UUID(bytes=message[1 : 1 + _GUID])), memoryview(message)[1 + _GUID :]
+
+    def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
+        """Return a zero byte and the id."""
+        return NumberCodec().frame(schema, registry)
+
+    def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
+        """Split all at once; where GUIDs are in it, one after the other."""
+        found = messages_of(messages)
+        is_filled = found.ends > found.starts
+        if (found.data[found.starts if is_filled.all() else found.starts[is_filled]] == 1).any():
+            return _with_guids(self, messages, 1, 1)
+        return NumberCodec().split_batch(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class GlueCodec(IdCodec):
+    """AWS Glue's: 3, a byte for the compression (0 none, 5 zlib), and a GUID of 16 bytes.
+
+    Only the wire format: schemas are asked for by GUID at ``schema.registry.url``, which Glue itself does not serve.
+    """
+
+    def split(self, message: bytes) -> tuple[int | str, memoryview]:
+        """Return GUID and body."""
+        if message[:1] != b"\3":
+            raise _unknown_magic(message)
+        _ensure_long(message, 2 + _GUID)
+        body = memoryview(message)[2 + _GUID :]
+        if message[1] not in (0, 5):
+            raise DataError(f"The compression {message[1]} is unknown; AWS Glue's are 0 and 5")
+        return str(uuid.UUID(bytes=message[2 : 2 + _GUID])), memoryview(_inflated(body)) if message[1] else body
+
+    def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
+        """Return the bytes that name an uncompressed message's schema. Raise DataError for one without a GUID."""
+        if schema.guid is None:
+            raise DataError(f"The schema {schema.id} has no GUID, which AWS Glue's format needs")
+        return b"\3\0" + uuid.UUID(schema.guid).bytes
+
+    def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
+        """Split all at once; where bodies are compressed, one after the other."""
+        return _with_guids(self, messages, 3, 2)
+
+
+def _with_guids(codec: IdCodec, messages: pa.BinaryArray, magic: int, skip: int) -> tuple[Frames, Sequence[str]]:
+    """Split messages that all have a GUID behind ``skip`` bytes; others one by one."""
+    found = messages_of(messages)
+    plain = found.ends - found.starts >= skip + _GUID
+    plain[plain] = found.data[found.starts[plain]] == magic
+    if skip > 1:
+        plain[plain] = found.data[found.starts[plain] + 1] == 0
+    if not plain.all():
+        return IdCodec.split_batch(codec, messages)
+    packed = _read_at(found.data, found.starts + skip, f"V{_GUID}").view(np.uint8).reshape(-1, _GUID)
+    # Two numbers a GUID: sorting those is quick, sorting 16 bytes is not.
+    pairs = packed.view(">u8").astype(np.uint64)
+    _, first, inverse = np.unique(pairs[:, 0] ^ (pairs[:, 1] * np.uint64(0x9E3779B97F4A7C15)), True, True)
+    if not (pairs[first][inverse] == pairs).all():
+        return IdCodec.split_batch(codec, messages)
+    guids = [str(uuid.UUID(bytes=packed[place].tobytes())) for place in first]
+    ids = FIRST_GUID + inverse.astype(np.int64)
+    return found.frames(ids, skip + _GUID), guids
+
+
+def _read_at(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], form: str) -> npt.NDArray[Any]:
+    """Return the values of a form, such as ``>u4``, that begin at some places."""
+    kind = np.dtype(form)
+    if not len(starts):
+        return np.zeros(0, kind)
+    # Every place of the buffer as the beginning of a value: one look at each message, at any alignment.
+    windows: npt.NDArray[Any] = np.ndarray((len(data) - kind.itemsize + 1,), kind, data, strides=(1,))
+    return windows[starts]
+
+
+def _inflated(body: memoryview) -> bytes:
+    machine = zlib.decompressobj()
+    try:
+        found = machine.decompress(body, _LARGEST_BODY)
+    except zlib.error as error:
+        raise DataError("The compressed body cannot be read: it is no zlib data") from error
+    if machine.unconsumed_tail or not machine.eof:
+        raise DataError(f"The compressed body is cut off, or has more than {_LARGEST_BODY >> 20} MiB")
+    return found
+
+
+def _ensure_long(message: bytes, size: int) -> None:
+    if len(message) < size:
+        raise DataError(f"A message of {len(message)} bytes names no schema: that takes {size}")
+
+
+def _unknown_magic(message: bytes) -> DataError:
+    return DataError(_unknown(message[0])) if message else DataError("An empty message names no schema")
+
+
+def _unknown(magic: int) -> str:
+    found = f"Unknown magic byte! It is {magic} (0x{magic:02x})"
+    return f"{found}: the message has another format than schema.id.codec says, or no schema"

@@ -1,0 +1,57 @@
+"""What the three registry converters share: which id a written message carries, and which schema a read one has.
+
+``define_registry(ConfigDef)`` of ``settings`` adds the shared keys to a converter's definition; ``open_schemas`` reads
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from connect_core.schema_registry.caching import release_registry, shared_registry
+from connect_core.schema_registry.choices import codec_of, strategy_of
+from connect_core.schema_registry.frames import Frames
+from connect_core.schema_registry.message_schemas import RegistrySchemas
+from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
+from connect_core.schema_registry.settings import RegistrySettings
+
+__all__ = ["Frames", "MessageSchemas", "open_schemas"]
+
+
+class MessageSchemas(Protocol):
+    """The schemas of one converter's messages: made by ``open_schemas(configs, is_key, kind)``."""
+
+    def split(self, message: bytes) -> tuple[RegisteredSchema, memoryview]:
+        """Return the schema that a message names, and its body. Raise DataError or SchemaRegistryError."""
+
+    def split_batch(self, messages: pa.BinaryArray) -> Frames:
+        """Return a batch without its frames. Raise DataError when any message is malformed."""
+
+    def schema_of(self, id: int) -> RegisteredSchema:
+        """Return the schema of an id; remembered."""
+
+    def to_write(self, topic: str, schema: SchemaText, record_name: str | None) -> tuple[bytes, RegisteredSchema]:
+        """Return the frame that goes before a body, and the schema to write the body with.
+
+        By the settings it is the given schema, registered or looked up; the newest one of the subject
+        (``use.latest.version``); or that of ``use.schema.id``. Remembered per (subject, schema).
+        """
+
+    def close(self) -> None:
+        """Give the registry's connections back."""
+
+
+def open_schemas(configs: Mapping[str, Any], is_key: bool, kind: str) -> MessageSchemas:
+    """Return the schemas of a converter; the registry is not called yet. Raise ConfigError.
+
+    ``kind``: AVRO, JSON or PROTOBUF. All converters of a process with equal settings share one client.
+    """
+    settings = RegistrySettings.of(configs, is_key)
+    forms = codec_of(settings.codec), strategy_of(settings.strategy_key, settings.strategy, configs)
+    registry = shared_registry(settings.client)
+    release = partial(release_registry, settings.client)
+    return RegistrySchemas(settings, SchemaKind(kind.upper()), registry, forms, release)
