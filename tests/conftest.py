@@ -26,6 +26,7 @@ WHOLE_STACK = (
     "tests/integration/test_hourly_export.py",
     "tests/integration/test_main_job.py",
     "tests/integration/test_quickstart.py",
+    "tests/migration/test_live_connect.py",
     "tests/packaging/test_wheel.py",
 )
 """What starts Airflow and all the rest: two such stacks at once are too much for two cores."""

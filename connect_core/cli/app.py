@@ -47,6 +47,22 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connect_core.cli.connectors:delete",
             "Delete connectors; their offsets are kept unless you say otherwise.",
         ),
+        "import": (
+            "connect_core.cli.importing:import_connectors",
+            "Report and make connectors of a Kafka Connect cluster or of files; they stay STOPPED.",
+        ),
+        "switch": (
+            "connect_core.cli.switching:switch",
+            "Move a connector from a Kafka Connect cluster here with its offsets, or back.",
+        ),
+        "export": (
+            "connect_core.cli.exporting:export",
+            "Write connectors as JSON, properties, Strimzi or Confluent resources.",
+        ),
+        "apply": (
+            "connect_core.cli.applying:apply",
+            "Plan and make the connectors those of a folder, as Terraform does.",
+        ),
         "verify": (
             "connect_core.cli.verify:verify",
             "Recount what a sink has written against its markers, the database and Kafka.",

@@ -11,9 +11,11 @@ from typing import Any
 from connect_core.errors import ConfigError
 from connect_core.java.properties import read_properties
 
-__all__ = ["ConnectorFile", "read_connector_file"]
+__all__ = ["ConnectorFile", "connector_of_json", "read_connector_file"]
 
 _REQUEST = frozenset({"name", "config", "initial_state"})
+_ANSWER = frozenset({"tasks", "type"})
+"""What Connect's answers have besides: a saved one may be sent back."""
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
 
 
@@ -39,6 +41,11 @@ def read_connector_file(path: Path) -> ConnectorFile:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it is not JSON ({error})"
         raise ConfigError(f"Cannot read {path}: {reason}") from error
+    return connector_of_json(path, content)
+
+
+def connector_of_json(path: Path, content: Any) -> ConnectorFile:
+    """Return the connector of a JSON value read from a file. Raise ConfigError naming the file."""
     if not isinstance(content, dict):
         raise ConfigError(f"{path} holds no JSON object: write the connector's settings as one")
     if isinstance(content.get("config"), dict):
@@ -47,7 +54,7 @@ def read_connector_file(path: Path) -> ConnectorFile:
 
 
 def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
-    unknown = sorted(set(content) - _REQUEST)
+    unknown = sorted(set(content) - _REQUEST - _ANSWER)
     if unknown:
         raise ConfigError(f"{path} has unknown fields beside config: {', '.join(unknown)}")
     state = str(content.get("initial_state") or "RUNNING").upper()

@@ -14,7 +14,7 @@ from connect_core.errors import AlreadyExistsError, NotFoundError, StaleEpochErr
 from connect_core.interval.effects import RecordAssignment
 from connect_core.interval.runs import RunIdentity
 from connect_core.interval.values import ConnectorState, ConnectorType, IntervalState, TargetState
-from connect_core.store import configs, dag_states, restarts, topics
+from connect_core.store import configs, dag_states, origins, restarts, topics
 from connect_core.store.clock import now
 from connect_core.store.fatal_failures import fatal_failure_of
 from connect_core.store.models import Connector, Interval, Offset
@@ -123,6 +123,7 @@ def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -
     connection.execute(update(Connector).where(Connector.name == name).values(**gone))
     topics.reset(connection, name)
     restarts.forget(connection, name)
+    origins.forget(connection, name)
 
 
 def find(connection: Connection, name: str) -> ConnectorState | None:

@@ -23,6 +23,7 @@ __all__ = [
     "IntervalTask",
     "Offset",
     "OffsetHistory",
+    "Origin",
     "RecordError",
     "Report",
     "Request",
@@ -365,6 +366,19 @@ class Intent(_Table):
     wanted: Mapped[dict[str, Any] | None]
     actor: Mapped[str]
     asked_at: Mapped[datetime]
+
+
+class Origin(_Table):
+    """The Kafka Connect cluster a connector was imported from, and which of the two has its newest offsets."""
+
+    __tablename__ = "origins"
+
+    connector: Mapped[str] = _named()
+    url: Mapped[str]
+    is_here: Mapped[bool] = mapped_column(Boolean())
+    state: Mapped[str | None] = mapped_column(String(16))
+    """Of a switch that is under way: the state the connector had when it began, and will have again."""
+    changed_at: Mapped[datetime]
 
 
 class Audit(_Table):

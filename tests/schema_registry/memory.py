@@ -1,4 +1,4 @@
-"""A registry in memory. Leaves out: compatibility, normalisation, contexts, deletion, and every failure of a network."""
+"""A registry in memory. Leaves out: compatibility, normalisation, contexts, deletion, and failures of a network."""
 
 from __future__ import annotations
 

@@ -134,6 +134,7 @@ class ApacheConnect(_Process):
 
     name: str = "Apache Kafka Connect 4.3.1"
     jars: Path = Path()
+    more: Mapping[str, str] = field(default_factory=dict)
 
     def start(self) -> None:
         kinds = {f"{kind}.storage.topic": f"apache-{kind}" for kind in ("config", "offset", "status")}
@@ -149,6 +150,7 @@ class ApacheConnect(_Process):
                 "plugin.discovery": "only_scan",
                 "session.timeout.ms": "10000",
                 "scheduled.rebalance.max.delay.ms": "0",
+                **self.more,
             }
         )
         self._run(

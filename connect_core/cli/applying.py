@@ -1,0 +1,85 @@
+"""``connect apply``: a folder of connectors made true here, with a plan first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from connect_core.cli.connectors import Worker, console, opened_herder
+from connect_core.cli.reports import print_plan
+from connect_core.cli.spread import spread
+from connect_core.errors import ConnectError
+from connect_core.herder.context import Herder
+from connect_core.migration.applying import Action, Applied, Change, apply_change, plan, problem_of
+from connect_core.migration.files import read_definitions
+
+__all__ = ["apply"]
+
+_PENDING = 2
+_DONE = {Action.CREATE: "Created", Action.UPDATE: "Updated", Action.DELETE: "Destroyed"}
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOptions:
+    """How far it goes."""
+
+    prune: Annotated[bool, typer.Option("--prune", help="Delete connectors that no file defines.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, change nothing.")] = False
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit 2 where changes are pending, as `terraform plan` does.")
+    ] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+
+
+@spread
+def apply(
+    folder: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders and files of connectors.")],
+    options: ApplyOptions,
+    worker: Worker = None,
+) -> None:
+    """Plan what makes the connectors here those of a folder, and do it; a second time there is nothing to do.
+
+    Deleted connectors keep their offsets. What is wrong with a file is said before anything is changed.
+    """
+    wanted = read_definitions(folder)
+    if options.prune and not wanted:
+        raise ConnectError("The folder defines no connector: --prune would delete all of them. Use `connect delete`.")
+    with opened_herder(worker) as herder:
+        changes = plan(herder, wanted, is_pruned=options.prune)
+        print_plan(console, changes)
+        _refuse_problems(herder, changes)
+        if not changes or options.dry_run:
+            raise typer.Exit(_PENDING if changes and options.detailed_exitcode else 0)
+        if console.is_terminal and not options.yes:
+            typer.confirm("Do you want to make these changes?", abort=True)
+        done = [apply_change(herder, change) for change in changes]
+    _print_done(done)
+
+
+def _refuse_problems(herder: Herder, changes: Sequence[Change]) -> None:
+    found = [(one.name, problem) for one in changes if (problem := problem_of(herder, one)) is not None]
+    if found:
+        lines = "\n".join(f"{name}: {problem}" for name, problem in found)
+        raise ConnectError(f"Nothing was changed, as {len(found)} connectors would be refused:\n{lines}")
+
+
+def _print_done(done: Sequence[Applied]) -> None:
+    for one in done:
+        if one.error is None:
+            console.print(f"{_DONE[one.change.action]} {escape(one.change.name)}")
+        else:
+            console.print(f"[bold red]Failed[/] {escape(one.change.name)}: {escape(one.error)}", soft_wrap=True)
+    counts = Counter(one.change.action for one in done if one.error is None)
+    parts = ", ".join(
+        f"{counts[action]} {word}" for action, word in zip(Action, ("added", "changed", "destroyed"), strict=True)
+    )
+    failed = sum(one.error is not None for one in done)
+    console.print(f"Apply {'complete' if not failed else 'incomplete'}! Connectors: {parts}.")
+    if failed:
+        raise typer.Exit(1)

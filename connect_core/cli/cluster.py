@@ -1,0 +1,71 @@
+"""Options of commands that talk to a Kafka Connect cluster, and the cluster they mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from connect_core.errors import ConfigError
+from connect_core.migration.connect_api import ConnectApi, Tls, open_api
+
+__all__ = ["Access", "is_url", "opened_cluster"]
+
+_PASSWORD_VARIABLE = "CONNECT_FROM_PASSWORD"
+
+_Login = Annotated[str | None, typer.Option("--login", metavar="USER", help="The user of the cluster's REST API.")]
+_PasswordFile = Annotated[
+    Path | None,
+    typer.Option("--password-file", help=f"A file with the password; by default the variable {_PASSWORD_VARIABLE}."),
+]
+_CaFile = Annotated[Path | None, typer.Option("--ca", help="Certificates (PEM) that vouch for the cluster.")]
+_Certificate = Annotated[Path | None, typer.Option("--certificate", help="Our own certificate (PEM) for the cluster.")]
+_KeyFile = Annotated[Path | None, typer.Option("--key", help="The private key (PEM) of --certificate.")]
+_Insecure = Annotated[bool, typer.Option("--insecure", help="Do not verify the cluster's certificate.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a cluster is reached, as the options say."""
+
+    login: _Login = None
+    password_file: _PasswordFile = None
+    ca: _CaFile = None
+    certificate: _Certificate = None
+    key: _KeyFile = None
+    insecure: _Insecure = False
+
+    def tls(self) -> Tls:
+        """Return how an ``https`` address is trusted."""
+        return Tls(self.ca, self.certificate, self.key, is_verified=not self.insecure)
+
+
+def is_url(text: str) -> bool:
+    """Return whether ``--from`` names a cluster, not a file."""
+    return text.startswith(("http://", "https://"))
+
+
+@contextmanager
+def opened_cluster(url: str, access: Access) -> Iterator[ConnectApi]:
+    """Open a cluster for a block. Raise ConfigError for options that do not fit."""
+    with open_api(url, _login(access), access.tls()) as api:
+        yield api
+
+
+def _login(access: Access) -> tuple[str, str] | None:
+    if access.login is None:
+        if access.password_file is not None:
+            raise ConfigError("--password-file", access.password_file, "name its user with --login")
+        return None
+    if access.password_file is None:
+        return access.login, os.environ.get(_PASSWORD_VARIABLE, "")
+    try:
+        return access.login, access.password_file.read_text("utf-8").strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigError("--password-file", access.password_file, f"cannot be read: {reason}") from error

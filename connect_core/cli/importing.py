@@ -1,0 +1,122 @@
+"""``connect import``: connectors of a Kafka Connect cluster, or of files, made here and left STOPPED."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from connect_core.cli.cluster import Access, is_url, opened_cluster
+from connect_core.cli.connectors import Worker, console, opened_herder
+from connect_core.cli.reports import print_imported, print_report
+from connect_core.cli.spread import spread
+from connect_core.errors import ConfigError
+from connect_core.herder.context import Herder
+from connect_core.java.properties import read_properties
+from connect_core.migration.connect_api import ConnectApi
+from connect_core.migration.definitions import Definition, chosen
+from connect_core.migration.files import read_definitions
+from connect_core.migration.importing import Imported, Outcome, definition_of, import_all, there_of, with_worker
+from connect_core.migration.report import ConnectorReport, There, examine
+
+__all__ = ["import_connectors"]
+
+Only = Annotated[
+    str | None, typer.Option("--only", metavar="PATTERN", help="Only connectors of these names: orders-*.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is to be imported, and where it is."""
+
+    definitions: Sequence[Definition]
+    there: dict[str, There]
+    api: ConnectApi | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What is imported from where."""
+
+    sources: Annotated[
+        list[str], typer.Option("--from", metavar="URL|FILE", help="A Connect cluster's REST API; or files, folders.")
+    ]
+    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]…", help="More files and folders.")] = None
+    only: Only = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report, make nothing.")] = False
+    their_worker: Annotated[
+        Path | None,
+        typer.Option("--their-worker", help="Their workers' properties: connectors without converters get theirs."),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
+
+    def places(self) -> list[str]:
+        """Return all that is named."""
+        return [*self.sources, *map(str, self.files or ())]
+
+    def converters(self) -> dict[str, str]:
+        """Return their workers' settings; none without a file. Raise ConfigError."""
+        return {} if self.their_worker is None else read_properties(self.their_worker)
+
+
+@spread
+def import_connectors(options: ImportOptions, access: Access, worker: Worker = None) -> None:
+    """Report what becomes of connectors of elsewhere here, and make them, STOPPED and with their offsets.
+
+    A second time it changes nothing. Exit 1 where one is not possible, fails, or is here with another configuration.
+    """
+    converters = options.converters()
+    with _opened(options.places(), access, options.only) as found, opened_herder(worker, "importing") as herder:
+        definitions = [with_worker(one, converters) for one in found.definitions]
+        reports = [examine(herder, one, found.there.get(one.name)) for one in definitions]
+        if not options.as_json:
+            print_report(console, reports)
+        done = []
+        for one in () if options.dry_run else _import(herder, definitions, reports, found.api):
+            done.append(one)
+            if not options.as_json:
+                print_imported(console, one)
+    if options.as_json:
+        _print_json(console, reports, done)
+    is_left = any(one.outcome in (Outcome.FAILED, Outcome.DIFFERENT) for one in done)
+    if is_left or not all(one.is_possible for one in reports):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _opened(given: Sequence[str], access: Access, only: str | None) -> Iterator[_Found]:
+    urls = [one for one in given if is_url(one)]
+    if len(urls) > 1 or (urls and len(given) > 1):
+        raise ConfigError("--from", ", ".join(given), "give one cluster, or files and folders")
+    if not urls:
+        yield _Found(chosen(read_definitions(map(Path, given)), only), {})
+        return
+    with opened_cluster(urls[0], access) as api:
+        everything = {one.name: one for one in api.connectors()}
+        definitions = chosen((definition_of(one, api.address) for one in everything.values()), only)
+        classes = {one.config.get("connector.class", "") for one in definitions}
+        known = {name: api.settings_of(name) for name in sorted(classes) if name}
+        there = {one.name: there_of(api, everything[one.name], known) for one in definitions}
+        yield _Found(definitions, there, api)
+
+
+def _import(
+    herder: Herder, definitions: Sequence[Definition], reports: Sequence[ConnectorReport], api: ConnectApi | None
+) -> Iterator[Imported]:
+    possible = {one.name for one in reports if one.is_possible}
+    return import_all(herder, (one for one in definitions if one.name in possible), api)
+
+
+def _print_json(console: Console, reports: Sequence[ConnectorReport], done: Sequence[Imported]) -> None:
+    imported = [
+        {"name": one.name, "outcome": one.outcome.value, "why": one.why, "offsets": one.offsets} for one in done
+    ]
+    content = {"connectors": [one.to_json() for one in reports], "imported": imported}
+    console.print_json(json.dumps(content))

@@ -1,0 +1,63 @@
+"""``connect switch``: one connector moved from a Kafka Connect cluster here, or back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from connect_core.cli.cluster import Access, opened_cluster
+from connect_core.cli.connectors import Name, Worker, console, opened_herder
+from connect_core.cli.spread import spread
+from connect_core.errors import NotFoundError
+from connect_core.herder.context import Herder
+from connect_core.herder.status import get_status
+from connect_core.migration.steps import Step
+from connect_core.migration.switching import Switch
+from connect_core.store import origins
+
+__all__ = ["switch"]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchOptions:
+    """Which way, and where to."""
+
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="URL", help="The cluster; by default where it was imported from.")
+    ] = None
+    back: Annotated[bool, typer.Option("--back", help="Give it back: our offsets are written there.")] = False
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for tasks to end.", min=1.0)] = 300.0
+
+
+@spread
+def switch(name: Name, options: SwitchOptions, access: Access, worker: Worker = None) -> None:
+    """Stop a connector on one side, take its final offsets over, and start it on the other.
+
+    A switch that was cut off is finished by the same command, or undone by the other direction.
+    """
+
+    def reached(step: Step) -> None:
+        console.print(f"  {step.value}")
+
+    with opened_herder(worker) as herder:
+        url = options.source or _origin(herder, name)
+        with opened_cluster(url, access) as api:
+            console.print(f"{escape(name)} {'back to' if options.back else 'from'} {escape(api.address)}")
+            done = Switch(herder, api, name, options.back, options.timeout).run(reached)
+            state = api.connector(name).state if options.back else get_status(herder, name).connector.state.value
+    side = "there" if options.back else "here"
+    if not done:
+        console.print("It had moved already: nothing to do")
+        return
+    console.print(f"{escape(name)} is {side} now, {state}")
+
+
+def _origin(herder: Herder, name: str) -> str:
+    with herder.database.read() as connection:
+        found = origins.find(connection, name)
+    if found is None:
+        raise NotFoundError(f"{name} was not imported: connect import --from URL --only {name}")
+    return found.url

@@ -1,0 +1,134 @@
+"""A folder of connectors made true here: what differs is planned first, then done; a second time there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from connect_core.configs.providers import ConfigProviders
+from connect_core.configs.secrets import HIDDEN, keep_hidden, mask, sensitive_keys
+from connect_core.errors import ConnectError
+from connect_core.herder import connectors as herder_connectors
+from connect_core.herder import lifecycle
+from connect_core.herder.connectors import NewConnector
+from connect_core.herder.context import Herder
+from connect_core.herder.preflight import preflight
+from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.migration.definitions import Definition
+from connect_core.migration.importing import changed_keys, opened_config
+from connect_core.store import connectors
+
+__all__ = ["Action", "Applied", "Change", "KeyDifference", "apply_change", "plan", "problem_of"]
+
+_TARGETS = {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED, "STOPPED": TargetState.STOPPED}
+_WORDS = {target: word for word, target in _TARGETS.items()}
+_ACTS = {"RUNNING": lifecycle.resume, "PAUSED": lifecycle.pause, "STOPPED": lifecycle.stop}
+
+
+class Action(Enum):
+    """What is done with a connector; the values are Terraform's signs."""
+
+    CREATE = "+"
+    UPDATE = "~"
+    DELETE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDifference:
+    """One setting that differs, fit to be shown: ``None`` where there is none, secrets hidden."""
+
+    key: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One connector that differs; ``state``: the state it gets, where that differs, too."""
+
+    name: str
+    action: Action
+    differences: tuple[KeyDifference, ...] = ()
+    state: str | None = None
+    wanted: Definition | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A change that was made, or why it was not."""
+
+    change: Change
+    error: str | None = None
+
+
+def plan(herder: Herder, wanted: Iterable[Definition], *, is_pruned: bool = False) -> list[Change]:
+    """Return what differs, sorted by name. ``is_pruned``: connectors nobody defines are deleted. Changes nothing."""
+    by_name = {one.name: one for one in wanted}
+    with herder.database.read() as connection:
+        stored = {name: connectors.get(connection, name) for name in connectors.list_names(connection)}
+    changes = [_change(herder.providers, one, stored.get(name)) for name, one in by_name.items()]
+    found = [one for one in changes if one is not None]
+    if is_pruned:
+        found += [_deletion(state) for name, state in stored.items() if name not in by_name]
+    return sorted(found, key=lambda one: one.name)
+
+
+def _change(providers: ConfigProviders, one: Definition, state: ConnectorState | None) -> Change | None:
+    if state is None:
+        return Change(one.name, Action.CREATE, _differences({}, one.config), one.state or "RUNNING", one)
+    before = opened_config(providers, state)
+    # What is written back as it was shown keeps its value.
+    after = {key: before.get(key, value) if value == HIDDEN else value for key, value in one.config.items()}
+    differences = _differences(before, after)
+    target = one.state if one.is_state_kept and _TARGETS[one.state or "RUNNING"] is not state.target_state else None
+    if not differences and target is None:
+        return None
+    return Change(one.name, Action.UPDATE, differences, target, one)
+
+
+def _deletion(state: ConnectorState) -> Change:
+    config = {key: value for key, value in state.config.items() if key != "name"}
+    return Change(state.name, Action.DELETE, _differences(config, {}), _WORDS[state.target_state])
+
+
+def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[KeyDifference, ...]:
+    # Hidden where either side says so: a class that is gone no longer tells which of its settings are secrets.
+    hidden = sensitive_keys(before) | sensitive_keys(after)
+    old, new = ({**mask(one), **dict.fromkeys(hidden & one.keys(), HIDDEN)} for one in (before, after))
+    return tuple(KeyDifference(key, old.get(key), new.get(key)) for key in changed_keys(before, after))
+
+
+def problem_of(herder: Herder, change: Change) -> str | None:
+    """Return why a change cannot be made, as validation finds it; ``None`` where it can."""
+    if change.wanted is None or not (change.differences or change.action is Action.CREATE):
+        return None
+    try:
+        with herder.database.read() as connection:
+            state = connectors.find(connection, change.name)
+        given = {"name": change.name, **change.wanted.config}
+        infos = preflight(herder, keep_hidden(given, {} if state is None else state.config))
+    except ConnectError as error:
+        return str(error)
+    return "; ".join(f"{key}: {' '.join(found)}" for key, found in infos.errors().items()) or None
+
+
+def apply_change(herder: Herder, change: Change) -> Applied:
+    """Make one change; an error is returned, so that the others are still made."""
+    try:
+        _apply(herder, change)
+    except ConnectError as error:
+        return Applied(change, str(error))
+    return Applied(change)
+
+
+def _apply(herder: Herder, change: Change) -> None:
+    if change.action is Action.DELETE or change.wanted is None:
+        herder_connectors.delete(herder, change.name)
+    elif change.action is Action.CREATE:
+        herder_connectors.create(herder, NewConnector(change.name, change.wanted.config, change.state))
+    else:
+        if change.differences:
+            herder_connectors.put_config(herder, change.name, change.wanted.config)
+        if change.state is not None:
+            _ACTS[change.state](herder, change.name)

@@ -1,0 +1,248 @@
+"""A Kafka Connect cluster, asked and told over its REST API."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import httpx
+
+from connect_core.errors import BadRequestError, ConfigError, ConnectError, NotFoundError, RetriableError
+
+__all__ = ["ConnectApi", "ConnectorThere", "OffsetEntries", "Tls", "open_api"]
+
+_SECONDS = 30.0
+_OFFSETS_SECONDS = 120.0
+"""Connect answers for offsets once it has read its topic to the end, or fenced its producers."""
+_RETRY_SECONDS = 90.0
+"""Longer than a rebalance takes, and than a worker to start."""
+_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 5.0
+_LONGEST_REASON = 300
+
+OffsetEntries = list[dict[str, Any]]
+"""Connect's ``{"partition": {…}, "offset": {…}}``."""
+
+
+class _Forbidden(ConnectError):
+    """Say that the login may not do this; or, of topics, that the cluster does not follow them (403)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How an ``https`` address is trusted: by a file of certificates, and who we are, by certificate and key."""
+
+    ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    is_verified: bool = True
+
+    def context(self) -> ssl.SSLContext:
+        """Return what a client verifies with. Raise ConfigError for a file that cannot be used."""
+        try:
+            context = ssl.create_default_context(cafile=None if self.ca is None else str(self.ca))
+            if self.certificate is not None:
+                context.load_cert_chain(self.certificate, self.key)
+        except (OSError, ssl.SSLError) as error:
+            files = ", ".join(str(file) for file in (self.ca, self.certificate, self.key) if file is not None)
+            raise ConfigError(f"Cannot use the certificates of {files}: {error.strerror or error}") from error
+        if not self.is_verified:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorThere:
+    """A connector of a Connect cluster: its configuration with references as written, its state and its tasks'."""
+
+    name: str
+    type: str
+    config: Mapping[str, str]
+    state: str
+    tasks: tuple[str, ...] = ()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it is stopped and no task of it is left."""
+        return self.state == "STOPPED" and not self.tasks
+
+
+@dataclass(frozen=True)
+class ConnectApi:
+    """One Connect cluster; each call is repeated while it rebalances or does not answer, for 90 s at most.
+
+    Its calls raise NotFoundError for an unknown connector, BadRequestError for what it refuses, RetriableError where
+    it does not answer in time, ConnectError for all else.
+    """
+
+    client: httpx.Client
+    address: str
+    """Without a login: it is printed and stored."""
+    retry_seconds: float = _RETRY_SECONDS
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+
+    def connectors(self) -> list[ConnectorThere]:
+        """Return all connectors, by one call."""
+        found = self._call("GET", "/connectors?expand=info&expand=status")
+        if not isinstance(found, dict):
+            raise ConnectError(
+                f"{self.address} does not know expand=info: a Kafka Connect of 2.3 or newer is needed, or another URL"
+            )
+        return [_connector(name, one) for name, one in sorted(found.items())]
+
+    def connector(self, name: str) -> ConnectorThere:
+        """Return one connector."""
+        info = self._call("GET", _path(name))
+        return _connector(name, {"info": info, "status": self._call("GET", _path(name, "/status"))})
+
+    def plugins(self) -> list[dict[str, str]]:
+        """Return the cluster's plugins with class, type and version."""
+        return cast("list[dict[str, str]]", self._call("GET", "/connector-plugins?connectorsOnly=false"))
+
+    def offsets(self, name: str) -> OffsetEntries:
+        """Return a connector's committed offsets; of a sink those of its consumer group. It may run."""
+        found = self._call("GET", _path(name, "/offsets"), seconds=_OFFSETS_SECONDS)
+        return cast("OffsetEntries", (found or {}).get("offsets") or [])
+
+    def topics(self, name: str) -> tuple[str, ...]:
+        """Return the topics a connector has used; none where the cluster does not follow them."""
+        try:
+            found = self._call("GET", _path(name, "/topics"))
+        except (BadRequestError, NotFoundError, _Forbidden):
+            return ()
+        return tuple(sorted((found or {}).get(name, {}).get("topics") or ()))
+
+    def settings_of(self, plugin: str) -> frozenset[str] | None:
+        """Return the names of a plugin's settings; ``None`` where the cluster does not tell (before Kafka 3.2)."""
+        try:
+            found = self._call("GET", f"/connector-plugins/{quote(plugin, safe='')}/config")
+        except ConnectError:
+            return None
+        return frozenset(str(one.get("name")) for one in found or ())
+
+    def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Move offsets of a stopped connector; an offset of null forgets a partition. Twice is as once."""
+        self._call("PATCH", _path(name, "/offsets"), {"offsets": list(entries)}, _OFFSETS_SECONDS)
+
+    def stop(self, name: str) -> None:
+        """Ask for the state STOPPED; its tasks end later."""
+        self._call("PUT", _path(name, "/stop"))
+
+    def resume(self, name: str) -> None:
+        """Ask for the state RUNNING."""
+        self._call("PUT", _path(name, "/resume"))
+
+    def pause(self, name: str) -> None:
+        """Ask for the state PAUSED."""
+        self._call("PUT", _path(name, "/pause"))
+
+    def _call(self, method: str, path: str, body: Any = None, seconds: float = _SECONDS) -> Any:
+        end, pause = time.monotonic() + self.retry_seconds, _PAUSE_SECONDS
+        while True:
+            try:
+                return self._called_once(method, path, body, seconds)
+            except RetriableError:
+                if time.monotonic() + pause > end:
+                    raise
+            self.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    def _called_once(self, method: str, path: str, body: Any, seconds: float) -> Any:
+        act = f"{method} {self.address}{path}"
+        try:
+            answer = self.client.request(method, path, json=body, timeout=seconds)
+        except httpx.HTTPError as error:
+            raise _unanswered(act, error) from None
+        if answer.is_success:
+            return _json(answer, act)
+        raise _error(answer, act)
+
+
+def _unanswered(act: str, error: httpx.HTTPError) -> ConnectError:
+    """Return an error without the client's own text: it may show an address with a login."""
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return ConnectError(
+            f"{act} was not sent: its certificate is not trusted. Give --ca FILE, which vouches for it."
+        )
+    return RetriableError(f"{act} got no answer ({type(error).__name__}): is it up, and the URL right?")
+
+
+def _json(answer: httpx.Response, act: str) -> Any:
+    if not answer.content:
+        return None
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise ConnectError(f"{act} answered no JSON: is it the URL of a Kafka Connect REST API?") from error
+
+
+def _error(answer: httpx.Response, act: str) -> ConnectError:
+    try:
+        reason = str(answer.json().get("message"))
+    except (ValueError, AttributeError):
+        reason = answer.reason_phrase
+    text = f"{act} answered {answer.status_code}: {reason[:_LONGEST_REASON]}"
+    if answer.status_code in (401, 403):
+        return _Forbidden(f"{text}. Give a login with --login and --password-file.")
+    if answer.status_code == 404:
+        return NotFoundError(text)
+    # 409: a rebalance is under way. 500 is also Connect's word for offsets that a connector refuses: those stay so.
+    if answer.status_code == 409 or answer.status_code in (429, 502, 503, 504) or _is_passing(answer, reason):
+        return RetriableError(text)
+    if answer.status_code == 405:
+        return BadRequestError(f"{text}. Offsets are read since Kafka Connect 3.5, and altered since 3.6.")
+    return BadRequestError(text) if answer.status_code == 400 else ConnectError(text)
+
+
+def _is_passing(answer: httpx.Response, reason: str) -> bool:
+    """Whether a 500 may be over soon: a request that timed out, or an answer of a worker that has just gone."""
+    if answer.status_code != 500:
+        return False
+    words = reason.lower()
+    return any(word in words for word in ("timed out", "timeout", "io error", "forward", "rebalance", "leader"))
+
+
+def _path(name: str, rest: str = "") -> str:
+    return f"/connectors/{quote(name, safe='')}{rest}"
+
+
+def _connector(name: str, answer: Mapping[str, Any]) -> ConnectorThere:
+    info, status = answer.get("info") or {}, answer.get("status") or {}
+    config = {key: value for key, value in (info.get("config") or {}).items() if value is not None and key != "name"}
+    kind = str(info.get("type") or status.get("type") or "unknown").lower()
+    tasks = tuple(str(task.get("state")) for task in status.get("tasks") or ())
+    return ConnectorThere(name, kind, config, str((status.get("connector") or {}).get("state", "UNKNOWN")), tasks)
+
+
+@contextmanager
+def open_api(url: str, login: tuple[str, str] | None = None, tls: Tls | None = None) -> Iterator[ConnectApi]:
+    """Open the REST API of a Connect cluster for a block.
+
+    ``login``: user and password. Raise ConfigError for an address that is none, or holds a login.
+    """
+    parts = urlsplit(url)
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ConfigError("--from", _hidden(url), "write http://HOST:8083 or https://HOST:8083")
+    if parts.username or parts.password:
+        remedy = "use --login and --password-file: command lines are seen by others"
+        raise ConfigError("--from", _hidden(url), remedy)
+    bare = f"[{host}]" if ":" in host else host
+    address = urlunsplit((parts.scheme, bare if port is None else f"{bare}:{port}", parts.path.rstrip("/"), "", ""))
+    verify = (tls or Tls()).context() if parts.scheme == "https" else True
+    # A proxy of the environment is for the outside; and redirects would take the login elsewhere.
+    with httpx.Client(base_url=address, auth=login, verify=verify, timeout=_SECONDS, trust_env=False) as client:
+        yield ConnectApi(client, address)
+
+
+def _hidden(url: str) -> str:
+    before, sign, after = url.rpartition("@")
+    return f"…{sign}{after}" if before else after

@@ -1,0 +1,98 @@
+"""Connectors in files and folders: JSON, properties, and Kubernetes resources in YAML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from connect_core.configs import ConnectorFile, read_connector_file
+from connect_core.configs.files import connector_of_json
+from connect_core.errors import ConfigError
+from connect_core.migration.definitions import Definition, unique
+from connect_core.migration.manifests import read_manifests
+
+__all__ = ["read_definitions"]
+
+_YAML = (".yaml", ".yml")
+_SUFFIXES = (".json", ".properties", *_YAML)
+_MOST_FILES = 100_000
+_LARGEST = 16 << 20
+"""Bytes of one file: a thousand connectors take less than a megabyte."""
+
+
+def read_definitions(paths: Iterable[Path]) -> list[Definition]:
+    """Return the connectors that files and folders define, sorted by name; folders are read with their subfolders.
+
+    In folders, files and folders whose name begins with a point are passed over, as are other kinds of files. Raise
+    ConfigError naming the file.
+    """
+    return unique(one for path in paths for file in _files(path) for one in _read(file))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    found = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and file.is_file()]
+    kept = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    if len(kept) > _MOST_FILES:
+        raise ConfigError(f"{path} holds more than {_MOST_FILES} files: give the folder of the connectors")
+    yield from kept
+
+
+def _read(path: Path) -> list[Definition]:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise ConfigError(f"Cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
+    if size > _LARGEST:
+        raise ConfigError(f"{path} has {size} bytes, more than {_LARGEST}: split it")
+    if path.suffix.lower() in _YAML:
+        return read_manifests(_text(path), str(path))
+    if path.suffix.lower() == ".json":
+        return _json(path)
+    if path.suffix.lower() == ".properties":
+        return [_definition(path, read_connector_file(path))]
+    raise ConfigError(f"{path} is no .json, .properties, .yaml or .yml file")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigError(f"Cannot read {path}: {reason}. Check the path and its permissions.") from error
+
+
+def _json(path: Path) -> list[Definition]:
+    try:
+        content = json.loads(_text(path))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"Cannot read {path}: it is not JSON ({type(error).__name__})") from error
+    many = _several(content)
+    if many is not None:
+        return [_definition(path, connector_of_json(path, one)) for one in many]
+    if isinstance(content, dict) and content.get("name") is None and not isinstance(content.get("config"), dict):
+        # A bare map of settings is the connector of the file's name.
+        content = {"name": path.stem, **content}
+    return [_definition(path, connector_of_json(path, content))]
+
+
+def _several(content: Any) -> list[Any] | None:
+    """Return the connectors of a list, or of what ``GET /connectors?expand=info`` answered; ``None`` for one."""
+    if isinstance(content, list):
+        return content
+    if isinstance(content, Mapping) and content and all(_is_expanded(one) for one in content.values()):
+        return [{"name": name, "config": one["info"]["config"]} for name, one in content.items()]
+    return None
+
+
+def _is_expanded(one: Any) -> bool:
+    return isinstance(one, Mapping) and isinstance(one.get("info"), Mapping) and "config" in one["info"]
+
+
+def _definition(path: Path, one: ConnectorFile) -> Definition:
+    config = {key: value for key, value in one.config.items() if key != "name"}
+    return Definition(one.name, config, one.initial_state, place=str(path))

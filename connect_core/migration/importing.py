@@ -1,0 +1,161 @@
+"""Connectors of another place created here, STOPPED, with the offsets they have there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from connect_core.configs.providers import ConfigProviders
+from connect_core.configs.secrets import is_sealed
+from connect_core.errors import AlreadyExistsError, ConnectError
+from connect_core.herder import connectors as herder_connectors
+from connect_core.herder import offsets as herder_offsets
+from connect_core.herder.connectors import NewConnector
+from connect_core.herder.context import Herder
+from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.migration.connect_api import ConnectApi, ConnectorThere
+from connect_core.migration.definitions import Definition
+from connect_core.migration.report import There
+from connect_core.store import connectors, origins
+from connect_core.store.origins import OriginRow
+
+__all__ = [
+    "Imported",
+    "Outcome",
+    "changed_keys",
+    "definition_of",
+    "import_all",
+    "import_one",
+    "opened_config",
+    "there_of",
+    "with_worker",
+]
+
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+
+
+class Outcome(Enum):
+    """What an import did with one connector."""
+
+    CREATED = "created"
+    COMPLETED = "completed"
+    """It was created before, and has got its offsets now."""
+    UNCHANGED = "unchanged"
+    DIFFERENT = "left alone"
+    """A connector of that name is here, with another configuration."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one connector, and why."""
+
+    name: str
+    outcome: Outcome
+    why: str = ""
+    offsets: int = 0
+
+
+def definition_of(one: ConnectorThere, address: str) -> Definition:
+    """Return a connector of a cluster as a definition."""
+    return Definition(one.name, one.config, one.state, place=address)
+
+
+def there_of(api: ConnectApi, one: ConnectorThere, known_keys: Mapping[str, frozenset[str] | None]) -> There:
+    """Return what the cluster says of a connector; ``known_keys``: the settings of plugins there, by class."""
+    return There(
+        one.type, one.state, one.tasks, api.topics(one.name), known_keys.get(one.config.get("connector.class", ""))
+    )
+
+
+def with_worker(one: Definition, worker: Mapping[str, str]) -> Definition:
+    """Return a definition that names the converters of the workers there, where it names none of its own."""
+    own = dict(one.config)
+    for converter in _CONVERTERS:
+        if converter not in one.config and converter in worker:
+            own |= {key: value for key, value in worker.items() if key == converter or key.startswith(f"{converter}.")}
+    return replace(one, config=own)
+
+
+def import_one(herder: Herder, one: Definition, api: ConnectApi | None) -> Imported:
+    """Create a connector STOPPED, with its offsets where it comes from a cluster; a second time changes nothing.
+
+    Positions of a sink are stored only once it is STOPPED there: until then its consumer group has members, and
+    ``switch`` stores them. Raise ConnectError.
+    """
+    state = _find(herder, one.name)
+    if state is not None:
+        different = changed_keys(opened_config(herder.providers, state), one.config)
+        if different:
+            return Imported(one.name, Outcome.DIFFERENT, f"it is here with other values of {', '.join(different)}")
+    is_new = state is None and _create(herder, one)
+    if api is None:
+        return Imported(one.name, Outcome.CREATED if is_new else Outcome.UNCHANGED)
+    if not _is_to_be_filled(herder, one.name, api):
+        return Imported(one.name, Outcome.UNCHANGED)
+    moved, why = _fill(herder, one, api)
+    outcome = Outcome.CREATED if is_new else Outcome.COMPLETED if moved else Outcome.UNCHANGED
+    return Imported(one.name, outcome, why, moved)
+
+
+def _find(herder: Herder, name: str) -> ConnectorState | None:
+    with herder.database.read() as connection:
+        return connectors.find(connection, name)
+
+
+def _create(herder: Herder, one: Definition) -> bool:
+    try:
+        herder_connectors.create(herder, NewConnector(one.name, one.config, "STOPPED"))
+    except AlreadyExistsError:
+        # Somebody was faster: what they made is looked at when this is called again.
+        return False
+    return True
+
+
+def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi) -> bool:
+    """Keep where it comes from, and return whether it is STOPPED here and has no offsets yet."""
+    with herder.database.write() as connection:
+        state = connectors.get(connection, name)
+        known = origins.find(connection, name)
+        is_fresh = state.target_state is TargetState.STOPPED and (known is None or not known.is_here)
+        if known is None and is_fresh:
+            origins.record(connection, name, OriginRow(api.address, is_here=False))
+    return is_fresh and not herder_offsets.get(herder, name)
+
+
+def _fill(herder: Herder, one: Definition, api: ConnectApi) -> tuple[int, str]:
+    there = api.connector(one.name)
+    if there.type == "sink" and not there.is_stopped:
+        return 0, f"it is {there.state} there: its positions are stored by `connect switch`"
+    entries = api.offsets(one.name)
+    if not entries:
+        return 0, "it has no offsets there"
+    herder_offsets.alter(herder, one.name, entries)
+    return len(entries), ""
+
+
+def opened_config(providers: ConfigProviders, state: ConnectorState) -> dict[str, str]:
+    """Return a stored configuration as it was given: sealed values opened, references as written, without ``name``."""
+    return {
+        key: providers.resolve({key: value}, state.name)[key] if is_sealed(value) else value
+        for key, value in state.config.items()
+        if key != "name"
+    }
+
+
+def changed_keys(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """Return the keys in which two configurations differ, without ``name``."""
+    return sorted(key for key in {*one, *other} if key != "name" and one.get(key) != other.get(key))
+
+
+def import_all(herder: Herder, wanted: Iterable[Definition], api: ConnectApi | None) -> Iterator[Imported]:
+    """Import connectors one by one, as the results are taken; one that fails does not hold up the others."""
+    return (_guarded(herder, one, api) for one in wanted)
+
+
+def _guarded(herder: Herder, one: Definition, api: ConnectApi | None) -> Imported:
+    try:
+        return import_one(herder, one, api)
+    except ConnectError as error:
+        return Imported(one.name, Outcome.FAILED, str(error))

@@ -1,0 +1,136 @@
+"""What becomes of each key of a configuration here: honoured, mapped, not needed, or missing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from connect_core.configs import ConfigInfos
+from connect_core.configs.overrides import CLIENTS
+from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
+from connect_core.connectors.filesystem.aliases.key import Treatment as AliasTreatment
+from connect_core.kafka.properties import FORCED, RENAMED, UNUSED, ClientKind
+
+__all__ = ["KeyFinding", "KeyTreatment", "key_findings"]
+
+_NO_TREATMENT = "no plugin here has such a setting: it would have no effect"
+_NOBODY = "no plugin has such a setting, there neither: it has no effect"
+_ENGINE = {
+    "config.action.reload": "every run resolves references anew",
+    "offset.flush.interval.ms": "offsets are committed with the records of each interval",
+    "offset.flush.timeout.ms": "offsets are committed with the records of each interval",
+}
+"""Keys of the engine that Connect needs and this one does not, with the reason."""
+_MAPPED = {
+    "offsets.storage.topic": "offsets are kept in this topic and in the metadata database",
+    "transaction.boundary": "a transaction is an interval, or what the connector defines",
+    "transaction.boundary.interval.ms": "a transaction is an interval, or what the connector defines",
+}
+_PARTS = ("transforms.", "predicates.", "key.converter.", "value.converter.", "header.converter.")
+"""Settings of plugins inside a connector: its own plugin does not list them."""
+_READ_BY_PLANS = "auto.offset.reset"
+"""Of consumers: plans follow it, though clients get another value."""
+
+
+class KeyTreatment(Enum):
+    """What becomes of a key; the values are the report's words."""
+
+    HONOURED = "honoured"
+    """It means here what it means there."""
+    MAPPED = "mapped"
+    """It is understood, and done in another way."""
+    UNNEEDED = "not needed"
+    """It may stay and has no effect, as nothing here needs it."""
+    MISSING = "missing"
+    """It is refused, or required and not given, or nothing here has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFinding:
+    """One key; ``why``: in a few words, where there is something to say. ``is_blocking``: no connector can be made."""
+
+    key: str
+    treatment: KeyTreatment
+    why: str = ""
+    is_blocking: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return {"key": self.key, "treatment": self.treatment.value, "why": self.why, "blocking": self.is_blocking}
+
+
+def key_findings(
+    config: Mapping[str, str], infos: ConfigInfos, plugin: type[Any], known_there: Collection[str] | None = None
+) -> list[KeyFinding]:
+    """Return what becomes of every key, in the order of the configuration, then required ones that are not given.
+
+    ``infos``: what validation here found. ``known_there``: the settings of the connector's plugin there, where asked.
+    """
+    errors = infos.errors()
+    defined = {info.key.name for info in infos.infos if info.key is not None}
+    aliased = _alias_findings(config, plugin)
+    found = []
+    for key in config:
+        if key in errors:
+            found.append(KeyFinding(key, KeyTreatment.MISSING, " ".join(errors[key]), is_blocking=True))
+        else:
+            found.append(aliased.get(key) or _treated(key, key in defined, known_there))
+    not_given = (key for key in errors if key not in config and key != "name")
+    return [*found, *(KeyFinding(key, KeyTreatment.MISSING, " ".join(errors[key]), True) for key in not_given)]
+
+
+def _treated(key: str, is_defined: bool, known_there: Collection[str] | None) -> KeyFinding:
+    if key in _ENGINE:
+        return KeyFinding(key, KeyTreatment.UNNEEDED, _ENGINE[key])
+    if key in _MAPPED:
+        return KeyFinding(key, KeyTreatment.MAPPED, _MAPPED[key])
+    client, _, setting = key.partition(".override.")
+    if setting and client in CLIENTS:
+        return _override(key, ClientKind(client), setting)
+    if is_defined:
+        return KeyFinding(key, KeyTreatment.HONOURED)
+    if known_there is not None and key not in known_there and not key.startswith(_PARTS):
+        return KeyFinding(key, KeyTreatment.UNNEEDED, _NOBODY)
+    return KeyFinding(key, KeyTreatment.MISSING, _NO_TREATMENT)
+
+
+def _override(key: str, client: ClientKind, setting: str) -> KeyFinding:
+    if setting == _READ_BY_PLANS:
+        return KeyFinding(key, KeyTreatment.HONOURED)
+    if setting in UNUSED:
+        return KeyFinding(key, KeyTreatment.UNNEEDED, "the client used here has no need of it")
+    if setting in FORCED[client]:
+        return KeyFinding(
+            key, KeyTreatment.MAPPED, f"always {FORCED[client][setting]} here: exactly-once depends on it"
+        )
+    if setting in RENAMED[client]:
+        return KeyFinding(key, KeyTreatment.MAPPED, f"librdkafka's {RENAMED[client][setting]}")
+    return KeyFinding(key, KeyTreatment.HONOURED)
+
+
+def _alias_findings(config: Mapping[str, str], plugin: type[Any]) -> dict[str, KeyFinding]:
+    """Return what a sink under another maker's name does with its keys."""
+    if not issubclass(plugin, AliasSinkConnector):
+        return {}
+    words = {
+        AliasTreatment.HONOURED: KeyTreatment.HONOURED,
+        AliasTreatment.MAPPED: KeyTreatment.MAPPED,
+        AliasTreatment.UNNEEDED: KeyTreatment.UNNEEDED,
+    }
+    found = {
+        one.name: KeyFinding(
+            one.name, words[one.treatment], "" if one.treatment is AliasTreatment.HONOURED else _first_sentence(one.doc)
+        )
+        for one in plugin.original.keys
+    }
+    for prefix in plugin.original.prefixes:
+        found |= {
+            key: KeyFinding(key, KeyTreatment.UNNEEDED, prefix.why) for key in config if key.startswith(prefix.text)
+        }
+    return found
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].rstrip(".")

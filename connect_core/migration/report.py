@@ -1,0 +1,214 @@
+"""What moving a connector here means, found before anything is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from connect_core.api.guarantee import Delivery, Guarantee
+from connect_core.configs import sensitive_keys
+from connect_core.configs.infos import ConfigInfos
+from connect_core.configs.references import references
+from connect_core.configs.secrets import is_reference
+from connect_core.configs.sinks import consumer_group
+from connect_core.errors import ConfigError, ConnectError
+from connect_core.herder.context import Herder
+from connect_core.herder.guarantee import declared_guarantee
+from connect_core.herder.preflight import preflight
+from connect_core.migration.definitions import Definition
+from connect_core.migration.keys import KeyFinding, KeyTreatment, key_findings
+from connect_core.registry import Plugin, PluginKind, registry
+
+__all__ = ["ConnectorReport", "Secret", "There", "examine"]
+
+_CONVERTERS = ("key.converter", "value.converter")
+_TOPIC_KEYS = ("topics", "topics.regex", "topic", "errors.deadletterqueue.topic.name")
+_NATIVE, _JAVA, _IMPOSSIBLE = "native", "Java plugin", "not possible"
+_KAFKA = "org.apache.kafka.connect."
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """What only the cluster can say of a connector: its state, tasks' states, topics, and its plugin's settings."""
+
+    type: str
+    state: str
+    tasks: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    known_keys: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A reference in a configuration; ``is_here``: the worker here has a provider of that name."""
+
+    provider: str
+    path: str
+    keys: tuple[str, ...]
+    is_here: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return {"provider": self.provider, "path": self.path, "keys": list(self.keys), "here": self.is_here}
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorReport:
+    """One connector. ``kind``: native, Java plugin or not possible, with ``reasons`` for the last.
+
+    ``sealed``: keys with a secret written out, which is sealed here. ``guarantee``: what is promised here;
+    ``change``: how that differs from Connect's.
+    """
+
+    name: str
+    plugin: str
+    kind: str
+    type: str = ""
+    there: There | None = None
+    reasons: tuple[str, ...] = ()
+    keys: tuple[KeyFinding, ...] = ()
+    secrets: tuple[Secret, ...] = ()
+    sealed: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    group: str | None = None
+    guarantee: str = ""
+    change: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the connector can be made here."""
+        return self.kind != _IMPOSSIBLE
+
+    def with_treatment(self, treatment: KeyTreatment) -> list[KeyFinding]:
+        """Return the keys of one treatment."""
+        return [one for one in self.keys if one.treatment is treatment]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report for ``--json``."""
+        there = self.there
+        return {
+            "name": self.name,
+            "class": self.plugin,
+            "kind": self.kind,
+            "type": self.type,
+            "state": None if there is None else there.state,
+            "tasks": None if there is None else list(there.tasks),
+            "reasons": list(self.reasons),
+            "keys": [one.to_json() for one in self.keys],
+            "secrets": [one.to_json() for one in self.secrets],
+            "sealed": list(self.sealed),
+            "topics": list(self.topics),
+            "group": self.group,
+            "guarantee": self.guarantee,
+            "guarantee_change": self.change,
+            "notes": list(self.notes),
+        }
+
+
+def examine(herder: Herder, one: Definition, there: There | None = None) -> ConnectorReport:
+    """Return what moving one connector here means. Nothing is stored; systems are tried as for validation."""
+    name = one.config.get("connector.class", "").strip()
+    config = {"name": one.name, **one.config}
+    try:
+        plugin = registry().find(PluginKind.CONNECTOR, name)
+        loaded = plugin.load()
+        infos = preflight(herder, config)
+    except ConnectError as error:
+        return ConnectorReport(
+            one.name, name, _IMPOSSIBLE, there=there, reasons=(_absent(name, error),), notes=one.notes
+        )
+    keys = key_findings(one.config, infos, loaded, None if there is None else there.known_keys)
+    reasons = _reasons(herder, one, infos, keys)
+    guarantee = declared_guarantee(config)
+    return ConnectorReport(
+        name=one.name,
+        plugin=plugin.name,
+        kind=_IMPOSSIBLE if reasons else _kind(plugin),
+        type=plugin.type,
+        there=there,
+        reasons=reasons,
+        keys=tuple(keys),
+        secrets=_secrets(herder, one.config),
+        sealed=_sealed(one.config),
+        topics=_topics(one.config, there),
+        group=consumer_group(config) if plugin.type == "sink" else None,
+        guarantee=str(guarantee),
+        change=_change(plugin.type, guarantee),
+        notes=(*one.notes, *_converter_notes(herder, one.config)),
+    )
+
+
+def _kind(plugin: Plugin) -> str:
+    return _JAVA if plugin.target.startswith("java:") else _NATIVE
+
+
+def _absent(name: str, error: ConnectError) -> str:
+    if not name:
+        return "connector.class is missing: name the connector's class"
+    if isinstance(error, ConfigError) and "Failed to find any class" in str(error):
+        return f"no plugin here is called {name}: put its jars into a folder of the worker's plugin.path"
+    return str(error)
+
+
+def _reasons(herder: Herder, one: Definition, infos: ConfigInfos, keys: list[KeyFinding]) -> tuple[str, ...]:
+    reasons = [f"{key.key}: {key.why}" for key in keys if key.is_blocking]
+    # What no key carries, such as an error about the name.
+    reasons += [f"{name}: {' '.join(found)}" for name, found in infos.errors().items() if name == "name"]
+    away = {secret.provider for secret in _secrets(herder, one.config) if not secret.is_here}
+    reasons += [f"the provider {name} of references is not in the worker's config.providers" for name in sorted(away)]
+    if _sealed(one.config) and not herder.worker.is_standalone and not _has_key(herder):
+        reasons.append("secrets are written out, and there is no key to seal them: set CONNECT_SECRET_KEY_FILE")
+    return tuple(dict.fromkeys(reasons))
+
+
+def _has_key(herder: Herder) -> bool:
+    try:
+        return herder.providers.secret_box() is not None
+    except ConfigError:
+        return False
+
+
+def _secrets(herder: Herder, config: Mapping[str, str]) -> tuple[Secret, ...]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for value in config.values():
+        for _, _, one in references(value):
+            found.setdefault((one.provider, one.path), []).append(one.key)
+    listed = herder.worker.values["config.providers"]
+    return tuple(
+        Secret(provider, path, tuple(dict.fromkeys(keys)), provider in listed)
+        for (provider, path), keys in sorted(found.items())
+    )
+
+
+def _sealed(config: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        key for key in config if key in sensitive_keys(config) and config[key] and not is_reference(config[key])
+    )
+
+
+def _topics(config: Mapping[str, str], there: There | None) -> tuple[str, ...]:
+    named = [word.strip() for key in _TOPIC_KEYS for word in config.get(key, "").split(",") if word.strip()]
+    return tuple(dict.fromkeys([*named, *(() if there is None else there.topics)]))
+
+
+def _change(kind: str, guarantee: Guarantee) -> str:
+    here = guarantee.delivery
+    if here is Delivery.UNKNOWN:
+        return "not declared here: as its plugin does with the offsets it is given, at-least-once as there"
+    if kind == "source":
+        there = "at-least-once there, or exactly-once where exactly.once.source.support is enabled"
+    else:
+        there = "at-least-once there, unless the plugin keeps offsets with its data"
+    return f"{here.value} here; {there}"
+
+
+def _converter_notes(herder: Herder, config: Mapping[str, str]) -> list[str]:
+    """Say which converters the workers there chose, as their REST API does not."""
+    notes = []
+    for key in _CONVERTERS:
+        if key not in config:
+            own = str(herder.worker.values.get(key)).removeprefix(_KAFKA)
+            notes.append(f"{key} is that of the workers: {own} here; --their-worker FILE takes theirs over")
+    return notes

@@ -1,0 +1,99 @@
+"""Which step of a switch comes next: decided from both sides alone, so that a command that died is simply run again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from connect_core.errors import IllegalWorkerStateError
+from connect_core.interval.values import TargetState
+from connect_core.migration.connect_api import ConnectorThere
+from connect_core.store.origins import OriginRow
+
+__all__ = ["Sides", "Step", "next_step"]
+
+
+_ACTIVE = ("RUNNING", "PAUSED", "FAILED", "RESTARTING")
+"""States of a connector that is not stopped; UNASSIGNED may be a stopped one while its worker starts."""
+
+
+class Step(Enum):
+    """The steps; the values are what is printed once one is done."""
+
+    BEGIN = "noted its state"
+    STOP_THERE = "stopped there"
+    TAKE_OFFSETS = "stored its offsets here"
+    START_HERE = "started here"
+    STOP_HERE = "stopped here"
+    GIVE_OFFSETS = "written its offsets there"
+    START_THERE = "started there"
+    END = "noted that it has moved"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What is known of a connector at one moment.
+
+    ``is_working``: a run here may still be at work. ``origin``: which side has the newest offsets, and the state of a
+    switch under way.
+    """
+
+    name: str
+    there: ConnectorThere
+    target: TargetState
+    is_working: bool
+    origin: OriginRow
+
+    @property
+    def is_stopped_here(self) -> bool:
+        """Whether nothing of it runs here."""
+        return self.target is TargetState.STOPPED and not self.is_working
+
+
+def next_step(sides: Sides, *, is_back: bool) -> Step:
+    """Return what is to be done next, ``DONE`` if nothing. Raise IllegalWorkerStateError where both sides run.
+
+    The side with the newest offsets is the one that may run. A side is started only while the other is stopped, and
+    only once the offsets are known to be there.
+    """
+    _ensure_one_side(sides)
+    origin = sides.origin
+    if origin.state is None:
+        return Step.DONE if origin.is_here is not is_back else Step.BEGIN
+    if is_back:
+        return _back(sides, origin.state)
+    return _forward(sides, origin.state)
+
+
+def _forward(sides: Sides, state: str) -> Step:
+    if not sides.there.is_stopped:
+        return Step.STOP_THERE
+    if not sides.origin.is_here:
+        return Step.TAKE_OFFSETS
+    return Step.END if _is_as(sides.target, state) else Step.START_HERE
+
+
+def _back(sides: Sides, state: str) -> Step:
+    if sides.origin.is_here:
+        return Step.GIVE_OFFSETS if sides.is_stopped_here else Step.STOP_HERE
+    # What fails there fails as it did before.
+    return Step.END if sides.there.state in (state, "FAILED") else Step.START_THERE
+
+
+def _is_as(target: TargetState, state: str) -> bool:
+    return {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED}.get(state, TargetState.STOPPED) is target
+
+
+def _ensure_one_side(sides: Sides) -> None:
+    name, url = sides.name, sides.origin.url
+    if sides.origin.is_here and sides.there.state in _ACTIVE:
+        raise IllegalWorkerStateError(
+            f"{name} was switched and has its newest offsets here, and at {url} it is {sides.there.state} again: "
+            f"records may be moved twice. Stop it there (PUT {url}/connectors/{name}/stop), then run this again."
+        )
+    if not sides.origin.is_here and sides.target is not TargetState.STOPPED:
+        raise IllegalWorkerStateError(
+            f"{name} has its newest offsets at {url} and is {sides.target.value} here: records may be moved twice. "
+            f"Stop it here (connect stop {name}), then run this again."
+        )

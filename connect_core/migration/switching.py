@@ -1,0 +1,215 @@
+"""One connector moved from a Connect cluster here, or back, without a record lost or a moment in which both run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from connect_core.api.offsets import canonical, parse
+from connect_core.errors import BadRequestError, ConnectError, NotFoundError, RetriableError
+from connect_core.herder import lifecycle
+from connect_core.herder import offsets as herder_offsets
+from connect_core.herder.context import Herder
+from connect_core.interval.values import TargetState
+from connect_core.migration.connect_api import ConnectApi, ConnectorThere
+from connect_core.migration.steps import Sides, Step, next_step
+from connect_core.store import audit, connectors, origins, statuses
+from connect_core.store.audit import Act
+from connect_core.store.origins import OriginRow
+
+__all__ = ["Switch", "offset_map"]
+
+_POLL_SECONDS = 0.5
+_FENCE_SECONDS = 60.0
+_MOST_STEPS = 20
+"""A switch takes seven; more are taken only where somebody else acts on the connector meanwhile."""
+
+Reached = Callable[[Step], None]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch of one connector; ``run`` may be called again whenever it has failed or its process has died.
+
+    ``seconds``: how long tasks there, or a run here, may take to end. ``sleep`` is called between looks.
+    """
+
+    herder: Herder
+    api: ConnectApi
+    name: str
+    is_back: bool = False
+    seconds: float = 300.0
+    sleep: Callable[[float], None] = time.sleep
+
+    def run(self, reached: Reached = lambda step: None) -> list[Step]:
+        """Do all steps that are left, in order, and return them; ``reached`` is called after each.
+
+        Raise NotFoundError where one side has no such connector, IllegalWorkerStateError where both run,
+        or another command switches it, RetriableError where one does not end in time, ConnectError.
+        """
+        with origins.alone(self.herder.database, self.name):
+            return self._run(reached)
+
+    def _run(self, reached: Reached) -> list[Step]:
+        done: list[Step] = []
+        while (step := next_step(self.sides(), is_back=self.is_back)) is not Step.DONE:
+            if len(done) == _MOST_STEPS:
+                raise ConnectError(f"Somebody else starts and stops {self.name} meanwhile: run this again alone.")
+            self._acts()[step]()
+            done.append(step)
+            reached(step)
+        return done
+
+    def sides(self) -> Sides:
+        """Return how the connector is on both sides now."""
+        there = self._there()
+        with self.herder.database.read() as connection:
+            state = connectors.find(connection, self.name)
+            facts = statuses.load_facts(connection, [self.name])
+            origin = origins.find(connection, self.name)
+        if state is None or not facts:
+            raise NotFoundError(f"{self.name} is not here: connect import --from {self.api.address} --only {self.name}")
+        lease = facts[0].lease_age
+        if origin is None:
+            raise NotFoundError(
+                f"{self.name} was not imported: connect import --from {self.api.address} --only {self.name}"
+            )
+        return Sides(self.name, there, state.target_state, lease is not None and lease < 0, origin)
+
+    def _there(self) -> ConnectorThere:
+        try:
+            return self.api.connector(self.name)
+        except NotFoundError as error:
+            raise NotFoundError(
+                f"{self.name} is not at {self.api.address}: create it there, STOPPED, or give another --from"
+            ) from error
+
+    def _acts(self) -> Mapping[Step, Callable[[], None]]:
+        return {
+            Step.BEGIN: self._begin,
+            Step.STOP_THERE: self._stop_there,
+            Step.TAKE_OFFSETS: self._take_offsets,
+            Step.START_HERE: self._start_here,
+            Step.STOP_HERE: self._stop_here,
+            Step.GIVE_OFFSETS: self._give_offsets,
+            Step.START_THERE: self._start_there,
+            Step.END: self._end,
+        }
+
+    def _begin(self) -> None:
+        """Note the state it has: it is paused or stopped afterwards if it was before."""
+        sides = self.sides()
+        here = {TargetState.STARTED: "RUNNING", TargetState.PAUSED: "PAUSED"}.get(sides.target, "STOPPED")
+        there = sides.there.state if sides.there.state in ("PAUSED", "STOPPED") else "RUNNING"
+        self._record(replace(sides.origin, url=self.api.address, state=here if self.is_back else there))
+
+    def _stop_there(self) -> None:
+        self.api.stop(self.name)
+        self._await("its tasks there to end", lambda sides: sides.there.is_stopped)
+
+    def _take_offsets(self) -> None:
+        """Store the final offsets here, and look whether they are those that stand there still."""
+        final = self._final_offsets()
+        here = offset_map(herder_offsets.get(self.herder, self.name))
+        if changes := _changes(here, final):
+            herder_offsets.alter(self.herder, self.name, changes)
+        self._ensure_equal(offset_map(herder_offsets.get(self.herder, self.name)), final)
+        self._ensure_equal(final, offset_map(self.api.offsets(self.name)))
+        if not self._there().is_stopped:
+            raise RetriableError(f"{self.name} was started there meanwhile: run this again")
+        self._record(replace(self._origin(), is_here=True))
+
+    def _final_offsets(self) -> dict[str, Any]:
+        """Return the offsets there once no task can move them any more.
+
+        Written there as they are, they let Connect fence the producers of tasks that have not ended, and refuse
+        where a sink's consumer group still has members.
+        """
+        end = time.monotonic() + min(self.seconds, _FENCE_SECONDS)
+        while True:
+            entries = self.api.offsets(self.name)
+            try:
+                if entries:
+                    self.api.alter_offsets(self.name, entries)
+            except BadRequestError:
+                raise
+            except ConnectError:
+                if time.monotonic() > end:
+                    raise
+                self.sleep(_POLL_SECONDS)
+                continue
+            final = offset_map(self.api.offsets(self.name))
+            if final == offset_map(entries):
+                return final
+
+    def _start_here(self) -> None:
+        acts = {"RUNNING": lifecycle.resume, "PAUSED": lifecycle.pause}
+        acts.get(self._origin().state or "", lifecycle.stop)(self.herder, self.name)
+
+    def _stop_here(self) -> None:
+        lifecycle.stop(self.herder, self.name)
+        self._await("its run here to end", lambda sides: sides.is_stopped_here)
+
+    def _give_offsets(self) -> None:
+        """End and fence what is unfinished here, then write the offsets there and look whether they stand there."""
+        self.herder.rewrite_offsets(self.herder, self.name, {})
+        final = offset_map(herder_offsets.get(self.herder, self.name))
+        if changes := _changes(offset_map(self.api.offsets(self.name)), final):
+            self.api.alter_offsets(self.name, changes)
+        self._ensure_equal(offset_map(self.api.offsets(self.name)), final)
+        self._record(replace(self._origin(), is_here=False))
+
+    def _start_there(self) -> None:
+        state = self._origin().state
+        if state == "PAUSED":
+            # A stopped connector is paused by way of its tasks' assignment.
+            self.api.pause(self.name)
+        elif state == "RUNNING":
+            self.api.resume(self.name)
+        self._await(f"it to be {state} there", lambda sides: sides.there.state in (state, "FAILED"))
+
+    def _end(self) -> None:
+        origin = self._origin()
+        with self.herder.database.write() as connection:
+            origins.record(connection, self.name, replace(origin, state=None))
+            side = {"side": "there" if self.is_back else "here", "url": origin.url, "state": origin.state}
+            audit.record(connection, Act(self.herder.actor, "switch", self.name, None, side))
+
+    def _origin(self) -> OriginRow:
+        with self.herder.database.read() as connection:
+            found = origins.find(connection, self.name)
+        if found is None:
+            raise NotFoundError(f"{self.name} was deleted here meanwhile")
+        return found
+
+    def _record(self, origin: OriginRow) -> None:
+        with self.herder.database.write() as connection:
+            origins.record(connection, self.name, origin)
+
+    def _await(self, what: str, is_over: Callable[[Sides], bool]) -> None:
+        end = time.monotonic() + self.seconds
+        while not is_over(self.sides()):
+            if time.monotonic() > end:
+                raise RetriableError(f"Waited {self.seconds:g} s in vain for {what} ({self.name}): run this again.")
+            self.sleep(_POLL_SECONDS)
+
+    def _ensure_equal(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        differing = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
+        if differing:
+            raise ConnectError(
+                f"Offsets of {self.name} differ after they were stored, at {len(differing)} partitions such as "
+                f"{differing[0]}: {found.get(differing[0])} instead of {wanted.get(differing[0])}. Run this again."
+            )
+
+
+def offset_map(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return offsets by the canonical JSON of their partition; those of null left out."""
+    return {canonical(one["partition"]): one["offset"] for one in entries if one.get("offset") is not None}
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the entries that make one of the other; null forgets a partition."""
+    keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
+    return [{"partition": parse(key), "offset": new.get(key)} for key in keys]

@@ -1,0 +1,284 @@
+"""The commands on a deployment whose Airflow is not there, and a Connect cluster that is served over HTTP."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from connect_core.cli.app import application
+from connect_core.errors import ConfigError, ConnectError
+from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.store import Database, migrate
+from tests.migration.fake_connect import FakeConnect, FakeConnector
+
+SOURCE = {"connector.class": "FileStreamSource", "tasks.max": "1", "file": "lines.txt", "topic": "lines"}
+SINK = {"connector.class": "FileStreamSink", "tasks.max": "1", "file": "out.txt", "topics": "lines"}
+
+
+@pytest.fixture(autouse=True)
+def levels() -> Iterator[None]:
+    names = (None, "connect_core", "connect_core.settings", "httpx", "httpcore")
+    before = {name: logging.getLogger(name).level for name in names}
+    yield
+    for name, level in before.items():
+        logging.getLogger(name).setLevel(level)
+
+
+@pytest.fixture
+def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a worker file and a migrated database."""
+    monkeypatch.setattr("connect_core.cli.deployment.rewrite_offsets", rewrite_in_database)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))
+    monkeypatch.setenv("COLUMNS", "200")
+    (tmp_path / "secrets.properties").write_text("password=hunter2\n")
+    (tmp_path / "key").write_text("WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo=\n")
+    (tmp_path / "key").chmod(0o600)
+    (tmp_path / "worker.properties").write_text(
+        "bootstrap.servers=127.0.0.1:9\ngroup.id=test\n"
+        "key.converter=org.apache.kafka.connect.json.JsonConverter\n"
+        "value.converter=org.apache.kafka.connect.json.JsonConverter\n"
+        "offset.storage.topic=o\nstatus.storage.topic=s\nconnect.validate.live=false\n"
+        f"secret.key.file={tmp_path / 'key'}\nconfig.providers=file\n"
+        f"config.providers.file.param.allowed.paths={tmp_path}\n"
+        f"file.roots={tmp_path}\ndatabase.url=sqlite:///{tmp_path / 'connect.db'}\n"
+    )
+    migrate(f"sqlite:///{tmp_path / 'connect.db'}")
+    return tmp_path
+
+
+@pytest.fixture
+def cluster() -> Iterator[tuple[str, FakeConnect]]:
+    """A cluster with a source, a paused sink, one with a secret, and one nobody has the plugin of."""
+    there = FakeConnect()
+    there.connectors["lines"] = FakeConnector(
+        dict(SOURCE), "source", "RUNNING", {'{"filename":"lines.txt"}': {"position": 7}}
+    )
+    there.connectors["out"] = FakeConnector(
+        {**SINK, "consumer.override.max.poll.records": "10", "config.action.reload": "none", "wrong.key": "1"},
+        "sink", "PAUSED", {'{"kafka_partition":0,"kafka_topic":"lines"}': {"kafka_offset": 3}},
+    )  # fmt: skip
+    there.connectors["secret"] = FakeConnector({**SOURCE, "my.password": "${file:/etc/secrets.properties:password}"})
+    there.connectors["alien"] = FakeConnector({"connector.class": "com.acme.Alien", "tasks.max": "1"})
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if self.headers.get("Authorization") not in (None, "Basic am86aHVudGVyMg=="):
+                found = httpx.Response(401, json={"message": "no"})
+            else:
+                found = there._handle(httpx.Request(self.command, f"http://x{self.path}", content=body))
+            self.send_response(found.status_code)
+            self.send_header("Content-Length", str(len(found.content)))
+            self.end_headers()
+            self.wfile.write(found.content)
+
+        do_GET = do_PUT = do_PATCH = answer
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", there
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def connect(*arguments: str) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(application(arguments[0]), arguments)
+
+
+def states() -> dict[str, str]:
+    found = json.loads(connect("list", "--json").stdout)
+    return {name: one["connector"]["state"] for name, one in found.items()}
+
+
+def test_report_says_what_becomes_of_each_key(deployment: Path, cluster: tuple[str, FakeConnect]) -> None:
+    url, there = cluster
+    before = len(there.calls)
+    found = connect("import", "--from", url, "--dry-run", "--json")
+    assert found.exit_code == 1
+    report = {one["name"]: one for one in json.loads(found.stdout)["connectors"]}
+    assert {name: one["kind"] for name, one in report.items()} == {
+        "lines": "native", "out": "native", "secret": "not possible", "alien": "not possible",
+    }  # fmt: skip
+    assert "plugin.path" in report["alien"]["reasons"][0]
+    keys = {one["key"]: (one["treatment"], one["blocking"]) for one in report["out"]["keys"]}
+    assert keys["topics"] == ("honoured", False)
+    assert keys["consumer.override.max.poll.records"] == ("not needed", False)
+    assert keys["config.action.reload"] == ("not needed", False)
+    assert keys["wrong.key"] == ("not needed", False)
+    assert report["secret"]["secrets"] == [
+        {"provider": "file", "path": "/etc/secrets.properties", "keys": ["password"], "here": True}
+    ]
+    assert "outside the provider's allowed.paths" in str(report["secret"]["reasons"])
+    assert report["out"]["group"] == "connect-out"
+    assert report["out"]["guarantee"].startswith("exactly-once")
+    assert report["lines"]["guarantee_change"].startswith("exactly-once here; at-least-once there")
+    assert states() == {}
+    assert [call for call in there.calls[before:] if not call.startswith("GET")] == []
+
+
+def test_import_makes_them_stopped_with_offsets_and_again_changes_nothing(
+    deployment: Path, cluster: tuple[str, FakeConnect]
+) -> None:
+    url, there = cluster
+    found = connect("import", "--from", url, "--only", "[lo]*")
+    assert found.exit_code == 0, found.output
+    assert "created lines, 1 offset" in found.stdout
+    assert "created out: it is PAUSED there: its positions are stored by `connect switch`" in found.stdout
+    assert "2 connectors: 2 native, 0 Java plugin, 0 not possible" in found.stdout
+    assert states() == {"lines": "STOPPED", "out": "STOPPED"}
+    # A sink that has ended there by now is given its positions.
+    there.connectors["out"].state = "STOPPED"
+    assert "completed out, 1 offset" in connect("import", "--from", url, "--only", "out").stdout
+    for _ in range(2):
+        again = connect("import", "--from", url, "--only", "[lo]*")
+        assert (again.exit_code, "unchanged lines" in again.stdout, "unchanged out" in again.stdout) == (0, True, True)
+
+
+def test_another_configuration_is_left_alone(deployment: Path, cluster: tuple[str, FakeConnect]) -> None:
+    url, there = cluster
+    connect("import", "--from", url, "--only", "lines")
+    there.connectors["lines"].config["topic"] = "others"
+    found = connect("import", "--from", url, "--only", "lines")
+    assert "left alone lines: it is here with other values of topic" in found.stdout
+    assert found.exit_code == 1
+
+
+def test_switch_from_where_it_was_imported(deployment: Path, cluster: tuple[str, FakeConnect]) -> None:
+    url, there = cluster
+    connect("import", "--from", url, "--only", "lines")
+    found = connect("switch", "lines")
+    assert found.exit_code == 0, found.output
+    assert "lines is here now, " in found.stdout
+    assert there.connectors["lines"].state == "STOPPED"
+    assert "nothing to do" in connect("switch", "lines").stdout
+    back = connect("switch", "lines", "--back", "--from", url)
+    assert "lines is there now, RUNNING" in back.stdout
+    assert states()["lines"] == "STOPPED"
+
+
+def test_login_is_read_from_a_file_and_never_printed(
+    deployment: Path, cluster: tuple[str, FakeConnect], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, _ = cluster
+    (deployment / "password").write_text("hunter2\n")
+    arguments = ("import", "--from", url, "--only", "lines", "--dry-run", "--login", "jo")
+    assert connect(*arguments, "--password-file", str(deployment / "password")).exit_code == 0
+    monkeypatch.setenv("CONNECT_FROM_PASSWORD", "hunter2")
+    assert connect(*arguments).exit_code == 0
+    monkeypatch.setenv("CONNECT_FROM_PASSWORD", "wrong-4711")
+    refused = connect(*arguments).exception
+    assert isinstance(refused, ConnectError)
+    assert "401" in str(refused)
+    assert "4711" not in str(refused)
+    with pytest.raises(ConfigError, match="use --login and --password-file") as caught:
+        raise connect("import", "--from", url.replace("//", "//jo:hunter2@")).exception or AssertionError
+    assert "hunter2" not in str(caught.value)
+
+
+def test_their_workers_converters_are_taken_over(deployment: Path, cluster: tuple[str, FakeConnect]) -> None:
+    url, _ = cluster
+    (deployment / "theirs.properties").write_text(
+        "bootstrap.servers=x\nkey.converter=org.apache.kafka.connect.storage.StringConverter\n"
+        "value.converter=org.apache.kafka.connect.json.JsonConverter\nvalue.converter.schemas.enable=false\n"
+    )
+    connect("import", "--from", url, "--only", "lines", "--their-worker", "theirs.properties")
+    connect("export", "written")
+    config = json.loads((deployment / "written" / "lines.json").read_text())["config"]
+    assert config["value.converter.schemas.enable"] == "false"
+    assert config["key.converter"].endswith("StringConverter")
+
+
+def test_files_are_imported_without_a_cluster(deployment: Path) -> None:
+    (deployment / "mine").mkdir()
+    (deployment / "mine" / "a.json").write_text(json.dumps({"name": "a", "config": SOURCE}))
+    found = connect("import", "--from", "mine")
+    assert (found.exit_code, "created a" in found.stdout, states()) == (0, True, {"a": "STOPPED"})
+
+
+@pytest.mark.parametrize("form", ["json", "properties", "strimzi", "confluent"])
+def test_what_is_exported_is_applied_without_a_change(deployment: Path, form: str) -> None:
+    folder = deployment / "mine"
+    folder.mkdir()
+    (folder / "a.json").write_text(json.dumps({"name": "a", "config": {**SOURCE, "my.password": "hunter2"}}))
+    (folder / "b.json").write_text(json.dumps({"name": "b c", "config": SINK, "initial_state": "PAUSED"}))
+    assert connect("apply", "mine").exit_code == 0
+    exported = connect("export", "out", "--format", form)
+    assert "my.password [hidden]" in exported.stdout.replace("\n", " ")
+    assert not any("hunter2" in file.read_text() for file in (deployment / "out").iterdir())
+    again = connect("apply", "out", "--prune", "--dry-run", "--detailed-exitcode")
+    assert (again.exit_code, again.stdout) == (0, "No changes. The connectors are as the folder says.\n")
+
+
+def test_plan_is_printed_as_terraform_does(deployment: Path) -> None:
+    folder = deployment / "mine"
+    folder.mkdir()
+    secret = {**SOURCE, "my.password": "hunter2"}
+    (folder / "a.json").write_text(json.dumps({"name": "a", "config": secret}))
+    (folder / "gone.json").write_text(json.dumps({"name": "gone", "config": SINK}))
+    pending = connect("apply", "mine", "--dry-run", "--detailed-exitcode")
+    assert (pending.exit_code, states()) == (2, {})
+    assert pending.stdout.endswith("Plan: 2 to add, 0 to change, 0 to destroy.\n")
+    applied = connect("apply", "mine")
+    assert applied.stdout.endswith("Apply complete! Connectors: 2 added, 0 changed, 0 destroyed.\n")
+    (folder / "a.json").write_text(
+        json.dumps({"name": "a", "config": {**secret, "my.password": "4711-new", "topic": "others", "batch.size": "5"}})
+    )
+    (folder / "gone.json").unlink()
+    (folder / "new.yaml").write_text(
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnector\nmetadata: {name: new}\n"
+        "spec: {class: FileStreamSink, tasksMax: 1, state: stopped, config: {file: out.txt, topics: lines}}\n"
+    )
+    plan = connect("apply", "mine", "--prune", "--dry-run").stdout
+    assert "hunter2" not in plan
+    assert "4711" not in plan
+    assert '~ connector "a" {' in plan
+    assert '+ batch.size  = "5"' in plan
+    assert '~ my.password = "[hidden]" -> "[hidden]"' in plan
+    assert '~ topic       = "lines" -> "others"' in plan
+    assert '- connector "gone" {' in plan
+    assert '+ connector "new" {' in plan
+    assert plan.endswith("Plan: 1 to add, 1 to change, 1 to destroy.\n")
+    assert connect("apply", "mine", "--prune").exit_code == 0
+    assert sorted(states().items()) == [("a", states()["a"]), ("new", "STOPPED")]
+    assert connect("apply", "mine", "--prune").stdout == "No changes. The connectors are as the folder says.\n"
+    # The state of a resource holds for good.
+    connect("resume", "new")
+    assert "# state: STOPPED" in connect("apply", "mine").stdout
+    assert states()["new"] == "STOPPED"
+
+
+def test_nothing_is_changed_where_one_file_is_wrong(deployment: Path) -> None:
+    folder = deployment / "mine"
+    folder.mkdir()
+    (folder / "a.json").write_text(json.dumps({"name": "a", "config": SOURCE}))
+    (folder / "b.json").write_text(json.dumps({"name": "b", "config": {**SOURCE, "tasks.max": "0"}}))
+    found = connect("apply", "mine")
+    assert isinstance(found.exception, ConnectError)
+    assert "b: tasks.max: " in str(found.exception)
+    assert states() == {}
+    os.truncate(folder / "a.json", 0)
+    assert isinstance(connect("apply", "mine").exception, ConfigError)
+
+
+def test_an_empty_folder_prunes_nothing(deployment: Path) -> None:
+    (deployment / "empty").mkdir()
+    assert "would delete all" in str(connect("apply", "empty", "--prune").exception)
+    database = Database(f"sqlite:///{deployment / 'connect.db'}")
+    database.close()

@@ -1,0 +1,92 @@
+"""The client of Connect's REST API: what is tried again, what is not, and what an error says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from connect_core.errors import BadRequestError, ConfigError, ConnectError, NotFoundError, RetriableError
+from connect_core.migration.connect_api import Tls, open_api
+from tests.migration.fake_connect import FakeConnect, FakeConnector
+
+BUSY = httpx.Response(409, json={"error_code": 409, "message": "Cannot complete request because of a rebalance"})
+TIMED_OUT = httpx.Response(500, json={"error_code": 500, "message": "Request timed out. The worker is currently …"})
+AWAY = httpx.Response(503, text="<html>proxy</html>")
+
+
+def cluster() -> FakeConnect:
+    return FakeConnect({"a b/c": FakeConnector({"connector.class": "X", "none": ""}, offsets={'{"f":"x"}': {"p": 1}})})
+
+
+def test_connectors_are_read_by_one_call() -> None:
+    there = cluster()
+    with there.api() as api:
+        (one,) = api.connectors()
+    assert (one.name, one.type, one.state, one.tasks) == ("a b/c", "source", "RUNNING", ("RUNNING",))
+    assert dict(one.config) == {"connector.class": "X", "none": ""}
+    assert len(there.calls) == 1
+
+
+@pytest.mark.parametrize("answer", [BUSY, TIMED_OUT, AWAY, httpx.ConnectError("no")])
+def test_what_passes_is_tried_again(answer: httpx.Response | Exception) -> None:
+    there = cluster()
+    there.answers = [answer, answer]
+    with there.api() as api:
+        assert api.plugins() == []
+    assert len(there.calls) == 3
+
+
+@pytest.mark.parametrize("answer", [BUSY, httpx.ReadTimeout("slow at http://jo:hunter2@there")])
+def test_what_does_not_pass_is_told_in_time(answer: httpx.Response | Exception) -> None:
+    there = cluster()
+    there.answers = [answer] * 1000
+    with (
+        there.api(retry_seconds=0.0) as api,
+        pytest.raises(RetriableError, match="GET http://there:8083/conn") as caught,
+    ):
+        api.plugins()
+    assert "hunter2" not in str(caught.value)
+    assert len(there.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "message"),
+    [
+        (httpx.Response(500, json={"message": "offsets are wrong"}), ConnectError, "500: offsets are wrong"),
+        (httpx.Response(400, json={"message": "bad"}), BadRequestError, "400: bad"),
+        (httpx.Response(404, json={"message": "gone"}), NotFoundError, "404: gone"),
+        (httpx.Response(401, text="<html/>"), ConnectError, "401: Unauthorized. Give a login with --login"),
+        (httpx.Response(405, json={"message": "no such method"}), BadRequestError, "since Kafka Connect 3.5"),
+        (httpx.Response(200, text="<html>hello</html>"), ConnectError, "is it the URL of a Kafka Connect REST API"),
+        (httpx.Response(200, json=["a"]), ConnectError, "2.3 or newer"),
+    ],
+)
+def test_an_error_says_what_is_wrong(answer: httpx.Response, kind: type[ConnectError], message: str) -> None:
+    there = cluster()
+    there.answers = [answer]
+    with there.api() as api, pytest.raises(kind, match=message):
+        api.connectors()
+    assert len(there.calls) == 1
+
+
+@pytest.mark.parametrize("url", ["localhost:8083", "ftp://there", "http://", "http://there:port", "connect"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="write http://HOST:8083"), open_api(url):
+        pass
+
+
+def test_an_address_keeps_its_path(tmp_path: Path) -> None:
+    with open_api("https://there:8443/connect/?x=1#y", ("jo", "hunter2")) as api:
+        assert api.address == "https://there:8443/connect"
+        assert "hunter2" not in repr(api)
+    with pytest.raises(ConfigError, match=r"Cannot use the certificates of .*missing\.pem"):
+        Tls(ca=tmp_path / "missing.pem").context()
+
+
+def test_names_are_quoted_in_paths() -> None:
+    there = cluster()
+    with there.api() as api, pytest.raises(NotFoundError):
+        api.connector("é?#")
+    assert there.calls == ["GET /connectors/%C3%A9%3F%23"]

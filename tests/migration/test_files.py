@@ -1,0 +1,163 @@
+"""Connectors in files: every form a team may have them in, and what is wrong with one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from connect_core.errors import ConfigError
+from connect_core.migration.definitions import Definition, chosen
+from connect_core.migration.files import read_definitions
+from connect_core.migration.manifests import confluent_manifest, read_manifests, strimzi_manifest
+
+STRIMZI = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other}
+data: {class: no connector}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnector
+metadata:
+  name: orders
+  labels: {strimzi.io/cluster: live}
+spec:
+  class: FileStreamSource
+  tasksMax: 2
+  state: paused
+  autoRestart: {enabled: true}
+  config:
+    file: /data/lines.txt
+    topic: orders
+    batch.size: 0100
+    version.shown: 1.10
+    day: 2026-11-25
+    flag: true
+    word: yes
+    secret: ${file:/secrets.properties:password}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnector
+metadata: {name: second}
+spec: {class: FileStreamSink, pause: true, config: {topics: orders}}
+"""
+CONFLUENT = """\
+apiVersion: platform.confluent.io/v1beta1
+kind: Connector
+metadata: {name: orders-sink, namespace: confluent}
+spec:
+  name: Orders_Sink
+  class: FileStreamSink
+  taskMax: 3
+  configs: {topics: orders, file: /data/out.txt}
+  restartPolicy: {type: OnFailure, maxRetry: 10}
+  connectClusterRef: {name: connect}
+"""
+
+
+def test_strimzi_resources_keep_their_values_as_written() -> None:
+    first, second = read_manifests(STRIMZI, "all.yaml")
+    assert (first.name, first.state, first.is_state_kept) == ("orders", "PAUSED", True)
+    assert first.config == {
+        "connector.class": "FileStreamSource",
+        "tasks.max": "2",
+        "file": "/data/lines.txt",
+        "topic": "orders",
+        "batch.size": "0100",
+        "version.shown": "1.10",
+        "day": "2026-11-25",
+        "flag": "true",
+        "word": "yes",
+        "secret": "${file:/secrets.properties:password}",
+    }
+    assert [note.split()[0] for note in first.notes] == ["autoRestart"]
+    assert (second.name, second.state, second.config["topics"]) == ("second", "PAUSED", "orders")
+
+
+def test_confluent_resource_may_name_its_connector() -> None:
+    (one,) = read_manifests(CONFLUENT, "sink.yaml")
+    assert (one.name, one.state, one.is_state_kept) == ("Orders_Sink", None, False)
+    expected = {"connector.class": "FileStreamSink", "tasks.max": "3", "topics": "orders", "file": "/data/out.txt"}
+    assert one.config == expected
+    assert [note.split()[0] for note in one.notes] == ["restartPolicy", "connectClusterRef"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1", "Cannot read x.yaml: it is not YAML"),
+        (STRIMZI.replace("state: paused", "state: asleep"), "spec.state.*in x.yaml.*write running, paused or stopped"),
+        (STRIMZI.replace("file: /data/lines.txt", "file: [a, b]"), "file.*write a text, number or boolean"),
+        (STRIMZI.replace("  name: orders\n", ""), "metadata.name.*name the connector"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        read_manifests(text, "x.yaml")
+
+
+def test_a_broken_file_is_not_quoted() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_manifests("password: hunter2\n  x: [", "x.yaml")
+    assert "hunter2" not in str(caught.value)
+
+
+CONFIG = {
+    "connector.class": "FileStreamSource",
+    "tasks.max": "2",
+    "file": "/a b",
+    "word": "yes",
+    "number": "010",
+    "text": 'two\nlines "and" quotes \\ ünd',
+}
+
+
+@pytest.mark.parametrize("write", [strimzi_manifest, confluent_manifest])
+def test_resources_written_are_read_back(write: object) -> None:
+    assert callable(write)
+    (found,) = read_manifests(write(Definition("orders", CONFIG, "PAUSED"), "live"), "x.yaml")
+    assert (found.name, dict(found.config)) == ("orders", CONFIG)
+
+
+def test_a_name_that_is_no_resource_name_is_kept_by_confluent() -> None:
+    text = confluent_manifest(Definition("Orders Sink_1", CONFIG), "live")
+    (found,) = read_manifests(text, "x.yaml")
+    assert found.name == "Orders Sink_1"
+    assert "name: orders-sink-1" in text
+
+
+def test_a_folder_is_read_as_a_whole(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.json").write_text("{}")
+    (tmp_path / "README.md").write_text("words")
+    request = {"name": "a", "config": {"connector.class": "X", "tasks.max": 2}, "initial_state": "stopped"}
+    (tmp_path / "a.json").write_text(json.dumps(request))
+    (tmp_path / "bare.json").write_text(json.dumps({"connector.class": "X", "flag": True}))
+    (tmp_path / "deep" / "c.properties").write_text("name=c\nconnector.class=X\n")
+    answer = {"d": {"info": {"name": "d", "config": {"name": "d", "connector.class": "X"}, "tasks": []}}}
+    (tmp_path / "deep" / "saved.json").write_text(json.dumps(answer))
+    (tmp_path / "live.yml").write_text(STRIMZI)
+    found = {one.name: one for one in read_definitions([tmp_path])}
+    assert sorted(found) == ["a", "bare", "c", "d", "orders", "second"]
+    assert found["a"].config == {"connector.class": "X", "tasks.max": "2"}
+    assert found["a"].state == "STOPPED"
+    assert found["bare"].config == {"connector.class": "X", "flag": "true"}
+    assert [one.name for one in chosen(found.values(), "[ab]*")] == ["a", "bare"]
+
+
+def test_one_name_in_two_files_is_refused(tmp_path: Path) -> None:
+    for name in ("one.json", "two.json"):
+        (tmp_path / name).write_text(json.dumps({"name": "a", "config": {"connector.class": "X"}}))
+    with pytest.raises(ConfigError, match=r"defined in .*one\.json and in .*two\.json"):
+        read_definitions([tmp_path])
+
+
+def test_a_file_of_another_kind_is_refused_where_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("")
+    with pytest.raises(ConfigError, match=r"a\.toml is no \.json"):
+        read_definitions([tmp_path / "a.toml"])
+    with pytest.raises(ConfigError, match=r"Cannot read .*missing"):
+        read_definitions([tmp_path / "missing"])

@@ -1,0 +1,68 @@
+"""An import that was cut off is finished by running it again, and none disturbs what runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from connect_core.api.offsets import canonical
+from connect_core.herder import lifecycle, offsets
+from connect_core.migration.importing import Outcome, definition_of, import_all, import_one
+from connect_core.store import origins
+from tests.herder.worlds import SINK, SOURCE, World
+from tests.migration.fake_connect import Died, FakeConnect, FakeConnector
+
+SINK_PARTITION = canonical({"kafka_topic": "lines", "kafka_partition": 0})
+
+
+def cluster() -> FakeConnect:
+    source = FakeConnector(dict(SOURCE), offsets={canonical({"filename": "/tmp/a.txt"}): {"position": 10}})
+    sink = FakeConnector(dict(SINK), "sink", offsets={SINK_PARTITION: {"kafka_offset": 4}})
+    return FakeConnect({"a": source, "b": sink})
+
+
+def imported(world: World, there: FakeConnect, name: str = "a") -> Outcome:
+    with there.api() as api:
+        return import_one(world.herder, definition_of(api.connector(name), api.address), api).outcome
+
+
+def test_offsets_are_filled_in_after_a_crash(world: World) -> None:
+    there = cluster()
+    there.dies_before = 3
+    with pytest.raises(Died):
+        imported(world, there)
+    assert offsets.get(world.herder, "a") == []
+    there.dies_before = None
+    assert imported(world, there) is Outcome.COMPLETED
+    assert offsets.get(world.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 10}}]
+    assert imported(world, there) is Outcome.UNCHANGED
+
+
+def test_a_running_sink_keeps_its_group_to_itself(world: World) -> None:
+    there = cluster()
+    assert imported(world, there, "b") is Outcome.CREATED
+    assert offsets.get(world.herder, "b") == []
+    there.connectors["b"].state = "STOPPED"
+    assert imported(world, there, "b") is Outcome.COMPLETED
+    assert [one["offset"] for one in offsets.get(world.herder, "b")] == [{"kafka_offset": 4}]
+
+
+def test_one_that_runs_here_is_not_touched(world: World) -> None:
+    there = cluster()
+    world.create("a", dict(SOURCE))
+    assert imported(world, there) is Outcome.UNCHANGED
+    assert offsets.get(world.herder, "a") == []
+    with world.database.read() as connection:
+        assert origins.find(connection, "a") is None
+    lifecycle.stop(world.herder, "a")
+    assert imported(world, there) is Outcome.COMPLETED
+
+
+def test_one_that_fails_does_not_hold_up_the_others(world: World) -> None:
+    there = cluster()
+    with there.api() as api:
+        wanted = [definition_of(one, api.address) for one in api.connectors()]
+        broken = definition_of(api.connector("a"), api.address)
+        broken = type(broken)("broken", {**broken.config, "tasks.max": "0"})
+        found = list(import_all(world.herder, [broken, *wanted], api))
+    assert [one.outcome for one in found] == [Outcome.FAILED, Outcome.CREATED, Outcome.CREATED]
+    assert "tasks.max" in found[0].why

@@ -1,0 +1,322 @@
+"""A real Connect worker and a whole deployment on one broker: imported, switched under load and back, killed between.
+
+Lines are counted in the topic and the file they end in: whatever died, each is there once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from connect_core.dev.jars import maven_jars
+from connect_core.dev.stack import Stack
+from connect_core.migration.connect_api import open_api
+from connect_core.migration.steps import Step
+from connect_core.migration.switching import Switch
+from tests.integration.deployment import Deployment, eventually
+from tests.integration.test_main_job import SERVICES
+from tests.integration.topics import Topics
+from tests.migration.fake_connect import Died
+from tests.side_by_side.deployments import ApacheConnect
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
+
+FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+FILE_SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
+TEXT = {
+    "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+    "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+}
+MIRROR = [f"org.apache.kafka:{name}:4.3.1" for name in ("connect-mirror", "connect-mirror-client")]
+SECRET = "canary-of-a-switch"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("live")
+
+
+@pytest.fixture(scope="module")
+def deployment(root: Path) -> Iterator[Deployment]:
+    settings = {
+        "CONNECT_FILE_ROOTS": str(root),
+        "CONNECT_CONFIG_PROVIDERS": "file",
+        "CONNECT_CONFIG_PROVIDERS_FILE_PARAM_ALLOWED_PATHS": str(root),
+    }
+    stack = Stack(root / "stack", services=SERVICES, settings=settings)
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            stack.up()
+            for name, value in {**stack.environment(), **settings}.items():
+                patch.setenv(name, value)
+            yield Deployment.open({**stack.environment(), **settings})
+        finally:
+            stack.down()
+
+
+@pytest.fixture(scope="module")
+def broker(deployment: Deployment) -> Topics:
+    return Topics(os.environ["CONNECT_BOOTSTRAP_SERVERS"])
+
+
+@pytest.fixture(scope="module")
+def there(deployment: Deployment, broker: Topics, root: Path) -> Iterator[ApacheConnect]:
+    """Apache Kafka Connect's distributed worker, with a file provider, on the deployment's broker."""
+    modules = (Path(__file__).parent / "connect_jars.txt").read_text().split()
+    runtime = maven_jars("connect-worker-4.3.1", modules, print)
+    home = root / "connect"
+    plugins = home / "jars" / "plugins" / "file"
+    plugins.mkdir(parents=True)
+    (home / "jars" / "runtime").symlink_to(runtime)
+    for name in ("connect-file-4.3.1.jar", "connect-transforms-4.3.1.jar"):
+        shutil.copy(runtime / name, plugins)
+    mirror = maven_jars("connect-mirror-4.3.1", MIRROR, print)
+    shutil.copytree(mirror, home / "jars" / "plugins" / "file" / "mirror")
+    (root / "secrets.properties").write_text(f"password={SECRET}\n")
+    providers = {
+        "config.providers": "file",
+        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+    }
+    worker = ApacheConnect(home, broker, jars=home / "jars", more=providers)
+    worker.start()
+    yield worker
+    worker.end(is_clean=True)
+
+
+def source(file: Path, topic: str, **more: str) -> dict[str, str]:
+    return {"connector.class": FILE_SOURCE, "file": str(file), "topic": topic, **TEXT, **more}
+
+
+def sink(topic: str, file: Path, **more: str) -> dict[str, str]:
+    return {"connector.class": FILE_SINK, "topics": topic, "file": str(file), **TEXT, **more}
+
+
+def heartbeat(broker: Topics) -> dict[str, str]:
+    """Return a connector that has no plugin here."""
+    servers = {f"{side}.cluster.bootstrap.servers": broker.bootstrap for side in ("source", "target")}
+    aliases = {f"{side}.cluster.alias": side for side in ("source", "target")}
+    name = "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector"
+    return {"connector.class": name, "heartbeats.topic.replication.factor": "1", **servers, **aliases}
+
+
+def created(there: ApacheConnect, name: str, config: dict[str, str], act: str | None = None) -> None:
+    answer = there.put(name, config)
+    assert answer.is_success, answer.text
+    there.await_states(name, {"RUNNING"}, parts=2)
+    if act is not None:
+        there.act("PUT", name, f"/{act}")
+        eventually(lambda: there.states(name)[0], lambda state: state == {"pause": "PAUSED", "stop": "STOPPED"}[act])
+
+
+def connect(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as its user does."""
+    command = [sys.executable, "-m", "connect_core.cli.app", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+@contextmanager
+def load(write: Callable[[int], None], pause: float = 0.02) -> Iterator[Callable[[], int]]:
+    """Write numbered lines for as long as the block lasts; give how many there are."""
+    stop, numbers = threading.Event(), itertools.count()
+    written = [0]
+
+    def run() -> None:
+        while not stop.is_set():
+            write(next(numbers))
+            written[0] += 1
+            time.sleep(pause)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield lambda: written[0]
+    finally:
+        stop.set()
+        thread.join()
+
+
+def url_of(there: ApacheConnect) -> str:
+    return f"http://127.0.0.1:{there.port}"
+
+
+def die_after_each_step(deployment: Deployment, there: ApacheConnect, name: str, *, back: bool) -> list[Step]:
+    """Switch by commands that are each killed after one step, until nothing is left."""
+    steps: list[Step] = []
+
+    def die(done: Step) -> None:
+        steps.append(done)
+        raise Died(done.name)
+
+    with open_api(url_of(there)) as api:
+        while True:
+            try:
+                assert Switch(deployment.herder, api, name, back, seconds=120).run(die) == []
+            except Died:
+                continue
+            return steps
+
+
+def kill_command_at(line: str, *arguments: str) -> None:
+    """Start the command and end it by SIGKILL as soon as it has printed a line."""
+    command = [sys.executable, "-u", "-m", "connect_core.cli.app", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for printed in process.stdout:
+            if line in printed:
+                break
+        process.kill()
+        assert process.wait() == -9, "it was over before it was killed"
+
+
+def missing_and_repeated(found: Counter[int], total: int) -> tuple[int, int]:
+    return sum(number not in found for number in range(total)), sum(count - 1 for count in found.values())
+
+
+def test_report_and_import(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
+    topic = broker.create(1)
+    (root / "paused.txt").write_text("one\ntwo\n")
+    created(there, "paused-source", source(root / "paused.txt", topic), "pause")
+    created(there, "stopped-sink", sink(topic, root / "stopped.out"), "stop")
+    smt = {
+        "transforms": "hoist,insert",
+        "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.hoist.field": "line",
+        "transforms.insert.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+        "transforms.insert.static.field": "by",
+        "transforms.insert.static.value": f"${{file:{root}/secrets.properties:password}}",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        "producer.override.linger.ms": "5",
+        "producer.override.max.block.ms": "60000",
+    }
+    shaped = broker.create(1)
+    (root / "shaped.txt").write_text("first\n")
+    created(there, "shaped-source", source(root / "shaped.txt", shaped, **smt))
+    broker.read(shaped, 1)
+    eventually(lambda: offsets_there(there, "shaped-source"), bool)
+
+    created(there, "heartbeat", heartbeat(broker))
+
+    dry = connect("import", "--from", url_of(there), "--dry-run", "--json")
+    assert dry.returncode == 1, dry.stderr + dry.stdout
+    report = {one["name"]: one for one in json.loads(dry.stdout)["connectors"]}
+    alien = report.pop("heartbeat")
+    assert (alien["kind"], alien["state"]) == ("not possible", "RUNNING")
+    assert "no plugin here is called org.apache.kafka.connect.mirror.MirrorHeartbeatConnector" in alien["reasons"][0]
+    assert {(one["kind"], one["state"]) for one in report.values()} == {
+        ("native", "PAUSED"), ("native", "STOPPED"), ("native", "RUNNING"),
+    }  # fmt: skip
+    keys = {one["key"]: one["treatment"] for one in report["shaped-source"]["keys"]}
+    assert keys["transforms.insert.static.value"] == "honoured"
+    assert keys["producer.override.max.block.ms"] == "not needed"
+    assert "missing" not in keys.values()
+    assert [one["keys"] for one in report["shaped-source"]["secrets"]] == [["password"]]
+    assert shaped in report["shaped-source"]["topics"]
+    done = connect("import", "--from", url_of(there))
+    assert done.returncode == 1, done.stderr + done.stdout
+    assert "created shaped-source, 1 offset" in done.stdout
+    again = connect("import", "--from", url_of(there))
+    assert again.stdout.count("unchanged") == 3, again.stdout
+    assert SECRET not in dry.stdout + done.stdout + again.stdout
+    assert {deployment.state(name) for name in report} == {"STOPPED"}
+
+    # Paused there is paused here, stopped stays so, and transforms and secret give the same records.
+    for name in report:
+        switched = connect("switch", name)
+        assert switched.returncode == 0, switched.stderr + switched.stdout
+    assert deployment.state("paused-source") == "PAUSED"
+    assert deployment.state("stopped-sink") == "STOPPED"
+    with (root / "shaped.txt").open("a") as file:
+        file.write("second\n")
+    assert [json.loads(value or b"") for value in broker.read(shaped, 2)] == [
+        {"line": "first", "by": SECRET},
+        {"line": "second", "by": SECRET},
+    ]
+    for name in report:
+        assert connect("switch", name, "--back").returncode == 0
+    assert there.states("paused-source")[0] == "PAUSED"
+    assert there.states("stopped-sink")[0] == "STOPPED"
+    assert set(there.states("heartbeat")) == {"RUNNING"}
+    there.delete("heartbeat")
+    for name in report:
+        there.delete(name)
+        deployment.delete(name)
+
+
+def offsets_there(there: ApacheConnect, name: str) -> list[object]:
+    return list(there.client.get(f"/connectors/{name}/offsets").json().get("offsets", ()))
+
+
+def killed_there_and_back(deployment: Deployment, there: ApacheConnect, name: str) -> None:
+    """Switch there and back, killed after each step; then both ways again, by commands that SIGKILL ends half way."""
+    forward = die_after_each_step(deployment, there, name, back=False)
+    assert forward == [Step.BEGIN, Step.STOP_THERE, Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
+    began = deployment.committed(name)
+    eventually(lambda: deployment.committed(name), lambda moved: moved > began)
+    backward = die_after_each_step(deployment, there, name, back=True)
+    assert backward == [Step.BEGIN, Step.STOP_HERE, Step.GIVE_OFFSETS, Step.START_THERE, Step.END]
+    there.await_states(name, {"RUNNING"}, parts=2)
+    time.sleep(3)
+    kill_command_at(Step.STOP_THERE.value, "switch", name)
+    done = connect("switch", name)
+    assert done.returncode == 0, done.stderr + done.stdout
+    began = deployment.committed(name)
+    eventually(lambda: deployment.committed(name), lambda moved: moved > began)
+    kill_command_at(Step.STOP_HERE.value, "switch", name, "--back")
+    done = connect("switch", name, "--back")
+    assert done.returncode == 0, done.stderr + done.stdout
+    there.await_states(name, {"RUNNING"}, parts=2)
+
+
+def test_a_source_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
+    topic, file = broker.create(1), root / "live.txt"
+    file.touch()
+
+    def write(number: int) -> None:
+        with file.open("a") as lines:
+            lines.writelines(f"{number * 20 + index}\n" for index in range(20))
+
+    with load(write) as written:
+        created(there, "live-source", source(file, topic))
+        assert connect("import", "--from", url_of(there), "--only", "live-source").returncode == 0
+        killed_there_and_back(deployment, there, "live-source")
+    total = written() * 20
+    found = Counter(int(value or b"-1") for value in broker.read(topic, total))
+    print(f"source: {total} lines, missing and repeated: {missing_and_repeated(found, total)}")
+    assert missing_and_repeated(found, total) == (0, 0)
+    deployment.delete("live-source")
+    there.delete("live-source")
+
+
+def test_a_sink_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
+    topic, file = broker.create(4), root / "live.out"
+
+    def write(number: int) -> None:
+        broker.write(topic, [str(number * 20 + index).encode() for index in range(20)])
+
+    with load(write, 0.1) as written:
+        created(there, "live-sink", sink(topic, file))
+        assert connect("import", "--from", url_of(there), "--only", "live-sink").returncode == 0
+        killed_there_and_back(deployment, there, "live-sink")
+    total = written() * 20
+
+    def counted() -> Counter[int]:
+        return Counter(int(line) for line in file.read_text().splitlines())
+
+    found = eventually(counted, lambda lines: len(lines) >= total, 180)
+    print(f"sink: {total} records, missing and repeated: {missing_and_repeated(found, total)}")
+    assert missing_and_repeated(found, total) == (0, 0)
+    deployment.delete("live-sink")
+    there.delete("live-sink")
