@@ -90,8 +90,13 @@ _CONNECTORS = {
     ("sink", "DeltaSinkConnector"): "delta.sink:DeltaSinkConnector",
 }
 
-_EXTRAS = {"connect_core.connectors.jdbc.": "jdbc"}
-"""Package of built-in connectors → the extra that brings its libraries."""
+_EXTRAS = {
+    "connect_core.connectors.jdbc.": "jdbc",
+    **dict.fromkeys(
+        (f"connect_core.converters.{name}" for name in ("avro", "json_schema", "protobuf")), "schema-registry"
+    ),
+}
+"""Package of built-in plugins → the extra that brings its libraries."""
 
 _TRANSFORMS_OF_KEY_AND_VALUE = {
     "Cast": "cast",
@@ -132,6 +137,14 @@ _CONVERTERS = {
     "json.JsonConverter": "json:JsonConverter",
     "storage.StringConverter": "string:StringConverter",
 }
+"""Kafka's, of which each is a header converter, too."""
+
+_REGISTRY_CONVERTERS = {
+    "io.confluent.connect.avro.AvroConverter": "avro:AvroConverter",
+    "io.confluent.connect.json.JsonSchemaConverter": "json_schema:JsonSchemaConverter",
+    "io.confluent.connect.protobuf.ProtobufConverter": "protobuf:ProtobufConverter",
+}
+"""Converters of keys and values whose schemas a schema registry keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +290,7 @@ def _built_in() -> list[Plugin]:
         rows.append(("predicate", f"{kafka}transforms.predicates.{name}", target))
     for kind in ("converter", "header_converter"):
         rows += [(kind, f"{kafka}{name}", f"{package}converters.{target}") for name, target in _CONVERTERS.items()]
+    rows += [("converter", name, f"{package}converters.{target}") for name, target in _REGISTRY_CONVERTERS.items()]
     simple = f"{package}converters.simple_header:SimpleHeaderConverter"
     rows.append(("header_converter", f"{kafka}storage.SimpleHeaderConverter", simple))
     own = _own_version()

@@ -45,6 +45,14 @@ def test_every_built_in_can_be_loaded() -> None:
         (PluginKind.CONNECTOR, ("FileSystemSinkConnector", "FileSystemSink")),
         (PluginKind.TRANSFORMATION, (f"{KAFKA}transforms.InsertField$Value", "InsertField$Value")),
         (PluginKind.CONVERTER, (f"{KAFKA}json.JsonConverter", "JsonConverter", "Json")),
+        (
+            PluginKind.CONVERTER,
+            ("io.confluent.connect.json.JsonSchemaConverter", "JsonSchemaConverter", "JsonSchema"),
+        ),
+        (
+            PluginKind.CONVERTER,
+            ("io.confluent.connect.protobuf.ProtobufConverter", "ProtobufConverter", "Protobuf"),
+        ),
         (PluginKind.HEADER_CONVERTER, (f"{KAFKA}storage.SimpleHeaderConverter", "SimpleHeaderConverter", "Simple")),
         (PluginKind.PREDICATE, (f"{KAFKA}transforms.predicates.TopicNameMatches", "TopicNameMatches")),
     ],

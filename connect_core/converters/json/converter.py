@@ -35,7 +35,7 @@ class JsonConverter(Converter, HeaderConverter):
         settings = self._settings
         self._writer = JsonWriter(settings.numeric_decimals, settings.replace_nulls, settings.cache_size)
         self._reader = JsonReader(settings)
-        self._columns = ColumnWriter(self._writer, settings)
+        self._columns = ColumnWriter(self._writer, settings.replace_nulls, settings.numeric_decimals)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""

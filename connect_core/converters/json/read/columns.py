@@ -33,7 +33,7 @@ from connect_core.converters.json.read.shapes import (
 from connect_core.converters.json.read.typed import arrays_of, shape_under, typed_columns
 from connect_core.errors import ConnectError
 
-__all__ = ["read_batch"]
+__all__ = ["read_batch", "read_payloads"]
 
 _SAMPLES = 8
 _TRIES = 4
@@ -90,14 +90,20 @@ def _read_typed(rows: pa.BinaryArray, reader: JsonReader) -> Columns | None:
     lines = payload_lines(rows, prefix, wrapped)
     if lines is None:
         return None
+    if schema is not None:
+        array = read_payloads(lines, schema, wrapped, reader.replace_nulls)
+        return None if array is None else Columns(schema, array)
+    fields = _read_fields(lines)
+    return None if fields is None else Columns(None, arrays_of(*fields))
+
+
+def read_payloads(lines: Lines, schema: Schema, wrapped: bool, replace_nulls: bool) -> pa.Array | None:
+    """Return payloads under a schema as a column, or ``None`` if only records can say it.
+
+    ``wrapped`` payloads are the only member, named ``v``, of an object.
+    """
     fields = _read_fields(lines, schema, wrapped)
-    if fields is None:
-        return None
-    shape, frame = fields
-    if schema is None:
-        return Columns(None, arrays_of(shape, frame))
-    array = typed_columns(schema, shape, frame, reader.replace_nulls, wrapped)
-    return None if array is None else Columns(schema, array)
+    return None if fields is None else typed_columns(schema, *fields, replace_nulls, wrapped)
 
 
 def _read_fields(

@@ -21,7 +21,7 @@ from connect_core.converters.json.read.values import Read, reader, schemaless
 from connect_core.errors import DataError, SerializationError
 from connect_core.java.numbers import wrap
 
-__all__ = ["JsonReader", "has_special_numbers", "is_modest", "is_plain", "parse", "parse_schemaless"]
+__all__ = ["JsonReader", "has_special_numbers", "is_modest", "is_plain", "parse", "parse_exactly", "parse_schemaless"]
 
 _UNREADABLE = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 _BAD_CONTENT = "Failed to parse schema in converter config due to serialization error: "
@@ -135,6 +135,11 @@ def parse(data: bytes) -> Any:
             return orjson.loads(data)
         except orjson.JSONDecodeError:
             pass
+    return _parse(data, _UNREADABLE)
+
+
+def parse_exactly(data: bytes) -> Any:
+    """Return a message as nodes that have all digits of its numbers. Raise DataError if it is no JSON."""
     return _parse(data, _UNREADABLE)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["Lines", "lines_of", "payload_lines"]
+__all__ = ["Lines", "bare_lines", "lines_of", "payload_lines"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,11 @@ def payload_lines(values: pa.BinaryArray, prefix: bytes, wrap: bool) -> Lines | 
         pc.all(pc.starts_with(values, pattern=prefix)).as_py() and pc.all(pc.ends_with(values, pattern=b"}")).as_py()
     ):
         return None
-    payload = pc.binary_slice(values, len(prefix), -1)
+    return bare_lines(pc.binary_slice(values, len(prefix), -1), wrap)
+
+
+def bare_lines(payload: pa.BinaryArray, wrap: bool) -> Lines | None:
+    """Return payloads, none of them null, as lines; ``wrap`` makes each the member ``v`` of an object."""
     before, after, nothing = _bytes(*((b'{"v":', b"}\n") if wrap else (b"", b"\n")), b"")
     return _checked(pc.binary_join_element_wise(before, payload, after, nothing))
 

@@ -25,7 +25,7 @@ from connect_core.converters.json.read.parser import MISSING
 from connect_core.errors import ConnectError, DataError
 from connect_core.java.numbers import wrap
 
-__all__ = ["Read", "node_type", "reader", "schemaless"]
+__all__ = ["LOGICAL_READERS", "SCALAR_READERS", "Read", "node_type", "reader", "schemaless"]
 
 Read = Callable[[Any], Any]
 """Makes a Connect value of a JSON node; raises DataError, or InexactError if the node's digits are lost."""
@@ -74,7 +74,7 @@ _NODE_TYPES = {dict: "OBJECT", list: "ARRAY", str: "STRING", bool: "BOOLEAN", ty
 
 
 def _present(schema: Schema, replace_nulls: bool) -> Read:
-    logical = _LOGICAL.get(schema.name or "")
+    logical = LOGICAL_READERS.get(schema.name or "")
     if logical is not None:
         return lambda node: logical(schema, node)
     if schema.type is SchemaType.STRUCT:
@@ -83,7 +83,7 @@ def _present(schema: Schema, replace_nulls: bool) -> Read:
         return _array(schema, replace_nulls)
     if schema.type is SchemaType.MAP:
         return _map(schema, replace_nulls)
-    return _SCALARS[schema.type]
+    return SCALAR_READERS[schema.type]
 
 
 def _part(schema: Schema | None, replace_nulls: bool) -> Read:
@@ -191,14 +191,14 @@ def _timestamp(schema: Schema, node: Any) -> Any:
     return Timestamp.to_logical(schema, wrap(number, 64))
 
 
-_LOGICAL: dict[str, Callable[[Schema, Any], Any]] = {
+LOGICAL_READERS: dict[str, Callable[[Schema, Any], Any]] = {
     Decimal.LOGICAL_NAME: _decimal,
     Date.LOGICAL_NAME: lambda schema, node: Date.to_logical(schema, _int32(node, "Date")),
     Time.LOGICAL_NAME: lambda schema, node: Time.to_logical(schema, _int32(node, "Time")),
     Timestamp.LOGICAL_NAME: _timestamp,
 }
 
-_SCALARS: dict[SchemaType, Read] = {
+SCALAR_READERS: dict[SchemaType, Read] = {
     SchemaType.INT8: lambda node: to_integer(node, 8),
     SchemaType.INT16: lambda node: to_integer(node, 16),
     SchemaType.INT32: lambda node: to_integer(node, 32),

@@ -19,28 +19,27 @@ from connect_core.api.data import Schema, SchemaType
 from connect_core.api.data.schema import LOGICAL_CLASSES
 from connect_core.converters.arrays import integers_of, scatter
 from connect_core.converters.decimals import unscaled_bytes
-from connect_core.converters.json.config import JsonSettings
 from connect_core.converters.json.write.text import quoted
 from connect_core.converters.json.write.values import JsonWriter
 from connect_core.java.column_text import column_text, float_column_text
 
-__all__ = ["ColumnWriter"]
+__all__ = ["ColumnWriter", "Piece", "RecordsOnlyError", "entries_of"]
 
 Piece: TypeAlias = str | pa.Array
 """A text that is the same in all rows, or a string column without nulls."""
 
 
-class _RecordsOnlyError(Exception):
+class RecordsOnlyError(Exception):
     """Say that columns cannot write this as records would, or that a record would fail."""
 
 
 class ColumnWriter:
     """Write columns under one converter's settings."""
 
-    def __init__(self, writer: JsonWriter, settings: JsonSettings) -> None:
+    def __init__(self, writer: JsonWriter, replace_nulls: bool, numeric_decimals: bool) -> None:
         self._writer = writer
-        self._replace_nulls = settings.replace_nulls
-        self._numeric_decimals = settings.numeric_decimals
+        self._replace_nulls = replace_nulls
+        self._numeric_decimals = numeric_decimals
 
     def write(self, columns: Columns, envelope: bool) -> pa.Array | None:
         """Return the messages as strings, null where a record gives a Kafka null.
@@ -53,7 +52,7 @@ class ColumnWriter:
                 return self._messages(schema, array, envelope)
             valid = array.is_valid()
             return scatter(self._messages(None, array.filter(valid), envelope), valid)
-        except _RecordsOnlyError:
+        except RecordsOnlyError:
             return None
 
     def _messages(self, schema: Schema | None, array: pa.Array, envelope: bool) -> pa.Array:
@@ -80,7 +79,7 @@ class ColumnWriter:
             return self._writer.payload(schema, schema.default)
         if schema.optional:
             return "null"
-        raise _RecordsOnlyError
+        raise RecordsOnlyError
 
     def _present(self, schema: Schema | None, array: pa.Array) -> list[Piece]:
         """Return the pieces of a column without nulls."""
@@ -103,7 +102,7 @@ class ColumnWriter:
             return _base64(unscaled_bytes(array))
         integers = integers_of(array)
         if integers is None:
-            raise _RecordsOnlyError
+            raise RecordsOnlyError
         return [integers.cast(pa.string())]
 
     def _struct(self, schema: Schema | None, array: pa.StructArray) -> list[Piece]:
@@ -115,12 +114,12 @@ class ColumnWriter:
         return [*pieces, "}" if pieces else "{}"]
 
     def _map(self, schema: Schema, array: pa.Array) -> list[Piece]:
-        keys, items = _entries(array)
+        keys, items = entries_of(array)
         key, item = self._nullable(schema.key_schema, keys), self._nullable(schema.value_schema, items)
         if schema.key_schema is None or schema.key_schema.type is not SchemaType.STRING:
             return ["[", self._elements(array, ["[", *key, ",", *item, "]"]), "]"]
         if keys.null_count or schema.key_schema.name in LOGICAL_CLASSES:
-            raise _RecordsOnlyError
+            raise RecordsOnlyError
         return ["{", self._elements(array, [*key, ":", *item]), "}"]
 
     def _elements(self, array: pa.Array, pieces: list[Piece]) -> pa.Array:
@@ -160,11 +159,11 @@ def _scalar(array: pa.Array) -> list[Piece]:
         return [_float_text(array)]
     text = column_text(array)
     if text is None:
-        raise _RecordsOnlyError
+        raise RecordsOnlyError
     return [text]
 
 
-def _entries(array: pa.Array) -> tuple[pa.Array, pa.Array]:
+def entries_of(array: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Return the keys and the items of maps that are not null, one after the other."""
     if not pa.types.is_map(array.type):
         entries = array.flatten()

@@ -32,7 +32,7 @@ from connect_core.converters.json.write.text import base64_text, double_text, fl
 from connect_core.errors import DataError
 from connect_core.java.text import decimal_text
 
-__all__ = ["JsonWriter", "schemaless_text"]
+__all__ = ["JsonWriter", "Write", "invalid_value", "member_name", "schemaless_text"]
 
 Write = Callable[[Any], str]
 """Makes JSON text of one value; raises DataError for a value of another type."""
@@ -125,7 +125,7 @@ class JsonWriter:
 
         def write(value: Any) -> str:
             if not isinstance(value, Struct):
-                raise _invalid(SchemaType.STRUCT, value)
+                raise invalid_value(SchemaType.STRUCT, value)
             if value.schema is not schema and value.schema != schema:
                 raise DataError("Mismatching schema.")
             members = [name + write(item) for name, write, item in zip(names, writers, value.values, strict=True)]
@@ -138,7 +138,7 @@ class JsonWriter:
 
         def write(value: Any) -> str:
             if not isinstance(value, list):
-                raise _invalid(SchemaType.ARRAY, value)
+                raise invalid_value(SchemaType.ARRAY, value)
             return f"[{','.join(map(element, value))}]"
 
         return write
@@ -149,9 +149,9 @@ class JsonWriter:
 
         def write(value: Any) -> str:
             if not isinstance(value, dict):
-                raise _invalid(SchemaType.MAP, value)
+                raise invalid_value(SchemaType.MAP, value)
             if as_object:
-                return _object({_name(key(k)): item(v) for k, v in value.items()})
+                return _object({member_name(key(k)): item(v) for k, v in value.items()})
             return f"[{','.join(f'[{key(k)},{item(v)}]' for k, v in value.items())}]"
 
         return write
@@ -183,7 +183,7 @@ def _is_string(value: Any) -> bool:
     return type(value) is str
 
 
-def _name(key: str) -> str:
+def member_name(key: str) -> str:
     """Return the field name that a key's JSON stands for: Jackson's ``asText``."""
     return str(json.loads(key)) if key.startswith('"') else key
 
@@ -200,7 +200,8 @@ def _refuse_null() -> str:
     raise DataError("Conversion error: null value for field that is required and has no default value")
 
 
-def _invalid(type: SchemaType, value: Any) -> DataError:
+def invalid_value(type: SchemaType, value: Any) -> DataError:
+    """Return the error of a value that is not of its schema's type."""
     return DataError(f"Invalid type for {type}: class {value.__class__.__name__}")
 
 
@@ -225,7 +226,7 @@ def _integer(type_: SchemaType, width: type, bits: int) -> Write:
         kind = type(value)
         if kind is width or (kind is int and low <= value <= high):
             return int.__repr__(value)
-        raise _invalid(type_, value)
+        raise invalid_value(type_, value)
 
     return write
 
@@ -234,7 +235,7 @@ def _scalar(type_: SchemaType, kinds: tuple[type, ...], text: Write) -> Write:
     def write(value: Any) -> str:
         if type(value) in kinds:
             return text(value)
-        raise _invalid(type_, value)
+        raise invalid_value(type_, value)
 
     return write
 

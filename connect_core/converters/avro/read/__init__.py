@@ -1,0 +1,1 @@
+"""Avro bodies as Connect data, one at a time and in columns."""

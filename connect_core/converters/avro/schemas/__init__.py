@@ -1,0 +1,1 @@
+"""Between Avro's schemas and Connect's."""

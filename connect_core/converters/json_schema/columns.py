@@ -1,0 +1,41 @@
+"""Batches of JSON messages: columns where JsonConverter's proofs hold, else objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from connect_core.api.data import Schema, SchemaType
+from connect_core.converters.json.read.columns import read_payloads
+from connect_core.converters.json.read.rows import bare_lines
+from connect_core.converters.json.write.columns import ColumnWriter, Piece, RecordsOnlyError, entries_of
+from connect_core.converters.json_schema.names import holds_union, is_union
+from connect_core.converters.json_schema.write import has_text_keys
+
+__all__ = ["RegisteredColumnWriter", "read_columns"]
+
+
+def read_columns(bodies: pa.BinaryArray, schema: Schema) -> pa.Array | None:
+    """Return bare payloads, none of them null, as a column, or ``None`` if only objects can say it."""
+    if holds_union(schema):
+        return None
+    wrapped = schema.type is not SchemaType.STRUCT or schema.optional
+    lines = bare_lines(bodies, wrapped)
+    return None if lines is None else read_payloads(lines, schema, wrapped, replace_nulls=True)
+
+
+class RegisteredColumnWriter(ColumnWriter):
+    """Write columns as ``RegisteredJsonWriter`` writes their rows."""
+
+    def _struct(self, schema: Schema | None, array: pa.StructArray) -> list[Piece]:
+        if schema is None or is_union(schema):
+            raise RecordsOnlyError
+        return super()._struct(schema, array)
+
+    def _map(self, schema: Schema, array: Any) -> list[Piece]:
+        keys, items = entries_of(array)
+        if has_text_keys(schema):
+            return super()._map(schema, array)
+        key, item = self._nullable(schema.key_schema, keys), self._nullable(schema.value_schema, items)
+        return ["[", self._elements(array, ['{"key":', *key, ',"value":', *item, "}"]), "]"]

@@ -1,0 +1,38 @@
+"""The settings that converters of registered schemas share."""
+
+from __future__ import annotations
+
+from connect_core.api.config import ConfigDef, ConfigType, Importance
+
+__all__ = ["GENERALIZED_SUM_TYPE_SUPPORT", "IGNORE_DEFAULT_FOR_NULLABLES", "SCHEMAS_CACHE_CONFIG", "define_schema_keys"]
+
+GENERALIZED_SUM_TYPE_SUPPORT = "generalized.sum.type.support"
+IGNORE_DEFAULT_FOR_NULLABLES = "ignore.default.for.nullables"
+SCHEMAS_CACHE_CONFIG = "schemas.cache.config"
+
+
+def define_schema_keys(definition: ConfigDef) -> ConfigDef:
+    """Add them to a definition and return it."""
+    return (
+        definition.define(
+            GENERALIZED_SUM_TYPE_SUPPORT,
+            ConfigType.BOOLEAN,
+            False,
+            importance=Importance.MEDIUM,
+            doc="Whether enums and unions are marked in the same way as those of the other schema languages.",
+        )
+        .define(
+            IGNORE_DEFAULT_FOR_NULLABLES,
+            ConfigType.BOOLEAN,
+            False,
+            importance=Importance.MEDIUM,
+            doc="Whether a null is written as a null although its schema has a default.",
+        )
+        .define(
+            SCHEMAS_CACHE_CONFIG,
+            ConfigType.INT,
+            1000,
+            importance=Importance.LOW,
+            doc="How many schemas are remembered in translated form, for each direction.",
+        )
+    )
