@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,24 +53,26 @@ class Export:
 
     def run(self, path: Path, topic: str, tasks: int) -> Exported:
         """Export the topic again and again under new names; return the typical run."""
-        os.environ["CONNECT_FILE_ROOTS"] = str(path.parent)
+        names = (f"export-{number}" for number in range(RUNS))
+        return typical([self.once(path, sink_config(name, path / name, topic, tasks)) for name in names])
+
+    def once(self, root: Path, config: Mapping[str, Any]) -> Exported:
+        """Run a new sink, which may write below ``root``'s folder, to the end of its topic."""
+        os.environ["CONNECT_FILE_ROOTS"] = str(root.parent)
         settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
         migrate(settings.database_url)
         create_internal_topics(settings)
-        database = Database(settings.database_url)
+        database, name = Database(settings.database_url), str(config["name"])
+        with database.write() as connection:
+            connectors.create(connection, name, NewConfig(ConnectorType.SINK, dict(config)), TargetState.STARTED)
+        worker = ConnectorWorker(settings, database, name)
         runner = remote_runner(settings)
-        done: list[Exported] = []
-        for number in range(RUNS):
-            name = f"export-{number}"
-            with database.write() as connection:
-                wanted = NewConfig(ConnectorType.SINK, sink_config(name, path / name, topic, tasks))
-                connectors.create(connection, name, wanted, TargetState.STARTED)
-            worker = ConnectorWorker(settings, database, name)
-            began = time.monotonic()
-            outcome = work_off(RunRequest(name, "benchmark"), Driver(worker), runner)
-            done.append(Exported(outcome.records, time.monotonic() - began))
-            worker.close()
-        return typical(done)
+        began = time.monotonic()
+        outcome = work_off(RunRequest(name, "benchmark"), Driver(worker), runner)
+        seconds = time.monotonic() - began
+        worker.close()
+        database.close()
+        return Exported(outcome.records, seconds)
 
 
 def sink_config(name: str, path: Path, topic: str, tasks: int) -> dict[str, Any]:

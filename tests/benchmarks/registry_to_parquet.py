@@ -1,0 +1,168 @@
+"""2,000,000 orders from Kafka to Parquet: Avro, Protobuf and JSON Schema with a registry, beside plain JSON.
+
+    python -m tests.benchmarks.registry_to_parquet [--records N] [--rounds N] [--json FILE]
+
+The ways take turns, so that what else the machine does hits all of them. Processor time is that of the whole machine:
+brokers, JVM and workers; it means something only where nothing else runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow as pa
+from confluent_kafka import Producer
+from rich.console import Console
+from rich.table import Table
+
+from connect_core.converters.avro import AvroConverter
+from connect_core.converters.json_schema import JsonSchemaConverter
+from connect_core.converters.protobuf import ProtobufConverter
+from connect_core.dev.stack import Stack
+from tests.benchmarks.exporting import Export, sink_config
+from tests.benchmarks.orders import ORDER_SCHEMA, batch_of, structs
+from tests.schema_registry.apicurio_server import apicurio_running
+
+PEER = Path(__file__).parents[1] / "peer"
+JSON = "JsonConverter"
+CONVERTERS = {one.__name__: one for one in (AvroConverter, ProtobufConverter, JsonSchemaConverter)}
+_CHUNK = 50_000
+
+
+@dataclass(frozen=True)
+class Way:
+    """One run of a way: records, seconds of the clock, and of all processors together."""
+
+    records: int
+    seconds: float
+    cpu_seconds: float
+
+
+def busy_seconds() -> float:
+    """Return the processor time that all processes of the machine have used."""
+    times = psutil.cpu_times()
+    return float(times.user + times.system + times.nice)
+
+
+def fill(bootstrap: str, topic: str, settings: Mapping[str, str], name: str, records: int) -> None:
+    """Write orders with a converter of ours, the same as the JSON ones."""
+    converter = CONVERTERS[name]()
+    converter.configure({**settings, "converter.type": "value"}, False)
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "compression.type": "lz4",
+                         "queue.buffering.max.messages": 1_000_000})  # fmt: skip
+    for start, messages in chunks(converter, topic, records):
+        for number, message in enumerate(messages, start):
+            producer.produce(topic, message, key=str(number % 1000), partition=number % 4)
+        producer.flush()
+
+
+def chunks(converter: Any, topic: str, records: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield messages with the number of the first."""
+    rows = structs(records)
+    for start in range(0, records, _CHUNK):
+        batch = batch_of(ORDER_SCHEMA, rows[start : start + _CHUNK])
+        column = converter.from_connect_batch(pa.array([topic] * len(batch)), batch.value)
+        yield start, column.to_pylist()
+
+
+def measured(export: Export, folder: Path, config: Mapping[str, Any]) -> Way:
+    """Run a sink once."""
+    before = busy_seconds()
+    done = export.once(folder, config)
+    return Way(done.records, done.seconds, busy_seconds() - before)
+
+
+def rounds(export: Export, folder: Path, url: str, count: int) -> dict[str, list[Way]]:
+    """Let the ways take turns; the first turn only warms the session."""
+    found: dict[str, list[Way]] = {name: [] for name in (JSON, *CONVERTERS)}
+    for turn in range(count + 1):
+        for name, ways in found.items():
+            config = sink_config(f"{name}-{turn}", folder / f"{name}-{turn}", topic_of(name), 4)
+            if name != JSON:
+                config |= {"value.converter": name, "value.converter.schema.registry.url": url}
+                del config["value.converter.schemas.enable"]
+            way = measured(export, folder, config)
+            if turn:
+                ways.append(way)
+    return found
+
+
+def topic_of(name: str) -> str:
+    return f"orders-{name.lower()}"
+
+
+def report(found: Mapping[str, list[Way]]) -> dict[str, Any]:
+    """Return medians, extremes, ratios to JSON and processor time per million records."""
+    base = statistics.median(one.records / one.seconds for one in found[JSON])
+    ways = {}
+    for name, runs in found.items():
+        rates = sorted(one.records / one.seconds for one in runs)
+        cpu = statistics.median(one.cpu_seconds / one.records * 1e6 for one in runs)
+        ways[name] = {
+            "records": runs[0].records,
+            "rate": {"median": statistics.median(rates), "min": rates[0], "max": rates[-1]},
+            "ratio_to_json": statistics.median(rates) / base,
+            "cpu_seconds_per_million": cpu,
+        }
+    return {"ways": ways, "machine": {"processors": psutil.cpu_count(), "system": platform.platform()}}
+
+
+def show(figures: Mapping[str, Any]) -> Table:
+    """Return the figures as a table."""
+    table = Table("value.converter", "records/s, median", "min", "max", "of JSON", "CPU s per million")
+    for name, one in figures["ways"].items():
+        rate = one["rate"]
+        cells = [f"{rate[part]:,.0f}" for part in ("median", "min", "max")]
+        table.add_row(name, *cells, f"{one['ratio_to_json']:.2f}x", f"{one['cpu_seconds_per_million']:.2f}")
+    return table
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=2_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="connect-bench-") as folder:
+        work = Path(folder)
+        (work / "registry").mkdir()
+        stack = Stack(work / "stack", services=("postgres", "kafka", "spark"))
+        stack.up()
+        try:
+            with apicurio_running(work / "registry") as url:
+                figures = run(stack, work, url, arguments)
+        finally:
+            stack.down()
+    Console(width=120).print(show(figures))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1))
+
+
+def run(stack: Stack, work: Path, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Fill the topics and measure."""
+    bootstrap = stack.environment()["CONNECT_BOOTSTRAP_SERVERS"]
+    os.environ.update(stack.environment())
+    export = Export(bootstrap)
+    command = [sys.executable, str(PEER / "orders.py"), bootstrap, topic_of(JSON), str(arguments.records)]
+    subprocess.run(command, check=True)
+    for name in CONVERTERS:
+        export.create_topic(topic_of(name), 4)
+        fill(bootstrap, topic_of(name), {"schema.registry.url": url}, name, arguments.records)
+    return report(rounds(export, work / "parquet", url, arguments.rounds))
+
+
+if __name__ == "__main__":
+    main()
