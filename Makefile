@@ -84,6 +84,7 @@ bench: venv ## Measure Kafka to Parquet and PostgreSQL both ways, beside the sam
 	@$(BIN)/python -m tests.benchmarks.kafka_to_parquet
 	@$(BIN)/python -m tests.benchmarks.jdbc_sink
 	@$(BIN)/python -m tests.benchmarks.jdbc_source
+	@$(BIN)/python -m tests.benchmarks.registry_to_parquet
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases
 	@$(BIN)/python -m tests.fuzz
