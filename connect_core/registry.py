@@ -165,6 +165,11 @@ class Plugin:
         return _INTERFACES[self.type][0]
 
     @property
+    def is_complete(self) -> bool:
+        """Whether it works without settings of its own: a converter of a schema registry needs an address."""
+        return self.name not in _REGISTRY_CONVERTERS
+
+    @property
     def aliases(self) -> frozenset[str]:
         """The names it answers to: full, simple, and short without its kind's suffix."""
         return _aliases(self.name, self.kind)

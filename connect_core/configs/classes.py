@@ -75,8 +75,8 @@ class PluginRecommender:
     types: tuple[str, ...]
 
     def valid_values(self, name: str, parsed: Any) -> Sequence[Any]:
-        """Return their names, in Connect's order."""
-        return [plugin.name for plugin in registry().plugins(*self.types)]
+        """Return the names of those that work without further settings, in Connect's order."""
+        return [plugin.name for plugin in registry().plugins(*self.types) if plugin.is_complete]
 
     def visible(self, name: str, parsed: Any) -> bool:
         """Return true."""

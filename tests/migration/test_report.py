@@ -61,7 +61,11 @@ def test_a_provider_that_is_not_here_is_a_reason(world: World) -> None:
         ({"tasks.max": "0"}, "tasks.max: "),
         ({"topic": ""}, "topic: "),
         ({"transforms": "x", "transforms.x.type": "com.acme.Smt"}, "transforms.x.type: "),
-        ({"value.converter": "io.confluent.connect.json.JsonSchemaConverter"}, "value.converter: "),
+        ({"value.converter": "com.acme.AlienConverter"}, "value.converter: "),
+        (
+            {"value.converter": "io.confluent.connect.avro.AvroConverter"},
+            "value.converter.schema.registry.url: Missing required configuration",
+        ),
         ({"producer.override.sasl.jaas.config": "com.acme.Login required;"}, "producer.override.sasl.jaas.config: "),
     ],
 )
