@@ -62,7 +62,7 @@ class JavaHost:
     @property
     def is_alive(self) -> bool:
         """Whether it still answers."""
-        return self._ended is None
+        return self._ended is None and not self.process.wait(0)
 
     def open(self, kind: str, spec: Mapping[str, Any], on_event: EventHandler | None = None) -> Lane:
         """Make an object of a plugin in the host → the lane to call it by. Raises as ``call``."""

@@ -66,10 +66,16 @@ class HostProcess:
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end → whether the process has ended."""
-        ended = self._handle < 0 or bool(select.select([self._handle], [], [], seconds)[0])
+        ended = self._handle < 0 or self._is_readable(seconds)
         if ended and self._child is not None:
             self._child.wait()
         return ended
+
+    def _is_readable(self, seconds: float) -> bool:
+        # Not select(), which takes no descriptor beyond 1,023.
+        poller = select.poll()
+        poller.register(self._handle, select.POLLIN)
+        return bool(poller.poll(round(seconds * 1000)))
 
     def ending(self) -> str:
         """Return how a process that has ended did so, as far as it is known."""

@@ -25,6 +25,10 @@ class Topics:
         admin.create_topics([NewTopic(name, partitions, 1, config=settings)])[name].result()
         return name
 
+    def exists(self, topic: str) -> bool:
+        """Whether the broker has the topic."""
+        return topic in AdminClient({"bootstrap.servers": self.bootstrap}).list_topics(timeout=10).topics
+
     def write(self, topic: str, values: Sequence[bytes | None], partitions: int = 4) -> None:
         """Write values round the partitions."""
         producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 5})

@@ -26,7 +26,7 @@ final class Isolation {
             plugins = new Plugins(worker);
             return;
         }
-        plugins = new Plugins(Map.of("plugin.path", "", "plugin.discovery", "service_load"));
+        plugins = new Plugins(Map.of("plugin.discovery", "service_load"));
         if (locations.isEmpty()) return;
         Set<Path> places = new LinkedHashSet<>();
         for (String place : locations.split("\n")) places.add(Path.of(place));
