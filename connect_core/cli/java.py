@@ -39,8 +39,8 @@ def plugins(
         raise ConnectError("plugin.path of the worker's settings names no folder")
     table = Table("class", "type", "version", "from")
     for one in found.catalog.classes:
-        if one.location is not None:
-            table.add_row(one.name, one.type, one.version, one.location)
+        if one.is_offered:
+            table.add_row(one.name, one.type, one.version, one.location or "java.plugin.libs")
     Console(highlight=False).print(table)
     if found.trouble is not None:
         raise ConnectError(found.trouble)

@@ -24,6 +24,7 @@ __all__ = ["Catalog", "JavaClass", "read_catalog"]
 
 _LOG = logging.getLogger(__name__)
 _CLASSPATH = "classpath"
+_TOOLS = "org.apache.kafka.connect.tools."
 _SCAN_SECONDS = 600.0
 _FORMAT = "2"
 """Of what is kept: another one is not read."""
@@ -57,6 +58,12 @@ class JavaClass:
         """The folder or jar of ``plugin.path`` it is in; ``None``: it comes with Connect's runtime."""
         found = str(self.told["location"])
         return None if found == _CLASSPATH else unquote(found.removeprefix("file:")).rstrip("/")
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether users may name it: all of plugin.path, and the connectors of java.plugin.libs but Kafka's tools."""
+        is_connector = self.type in ("source", "sink") and not self.name.startswith(_TOOLS)
+        return self.location is not None or is_connector
 
     @property
     def settings(self) -> Sequence[Json]:

@@ -65,7 +65,7 @@ def add_java_plugins(worker: WorkerSettings) -> None:
 
 @lru_cache(maxsize=16)
 def _cached_plugins(key: int, java: JavaPlugins) -> tuple[Plugin, ...]:
-    return tuple(_plugin(one, java) for one in java.catalog.classes if one.location is not None)
+    return tuple(_plugin(one, java) for one in java.catalog.classes if one.is_offered)
 
 
 def _plugins_of(java: JavaPlugins) -> Sequence[Plugin]:

@@ -18,6 +18,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.source import ConnectorTransactionBoundaries, ExactlyOnceSupport
 from connect_core.configs import load_worker
 from connect_core.errors import ConfigError, ConnectError
+from connect_core.java_plugins.catalog import JavaClass
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.java_plugins.registration import JavaPluginSource, add_java_plugins
 from connect_core.registry import Plugin, PluginKind, Registry, registry
@@ -179,6 +180,17 @@ def test_a_built_in_name_is_the_built_in_unless_java_is_preferred(rank: int, wan
     known.add(Fixed(Plugin(FILE_SOURCE, "source", "9", "java:x", rank=rank)))
     assert known.find(PluginKind.CONNECTOR, "FileStreamSource").target.startswith(wanted)
     assert len([one for one in known.plugins("source") if one.name == FILE_SOURCE]) == 1
+
+
+def test_connectors_of_kafka_s_own_folder_are_offered() -> None:
+    names = {
+        "org.apache.kafka.connect.mirror.MirrorSourceConnector": "source",
+        "org.apache.kafka.connect.tools.MockSourceConnector": "source",
+        "org.apache.kafka.connect.json.JsonConverter": "converter",
+    }
+    found = [JavaClass({"class": name, "type": type, "location": "classpath"}) for name, type in names.items()]
+    assert [one.name for one in found if one.is_offered] == ["org.apache.kafka.connect.mirror.MirrorSourceConnector"]
+    assert JavaClass({"class": "a.B", "type": "converter", "location": "file:/plugins/a%20b/"}).is_offered
 
 
 def test_without_java_s_runtime_there_are_none_and_the_log_says_why(
