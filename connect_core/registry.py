@@ -139,7 +139,7 @@ _CONVERTERS = {
 }
 """Kafka's, of which each is a header converter, too."""
 
-_REGISTRY_CONVERTERS = {
+_SCHEMA_REGISTRY_CONVERTERS = {
     "io.confluent.connect.avro.AvroConverter": "avro:AvroConverter",
     "io.confluent.connect.json.JsonSchemaConverter": "json_schema:JsonSchemaConverter",
     "io.confluent.connect.protobuf.ProtobufConverter": "protobuf:ProtobufConverter",
@@ -165,9 +165,9 @@ class Plugin:
         return _INTERFACES[self.type][0]
 
     @property
-    def is_complete(self) -> bool:
-        """Whether it works without settings of its own: a converter of a schema registry needs an address."""
-        return self.name not in _REGISTRY_CONVERTERS
+    def needs_schema_registry(self) -> bool:
+        """Whether it is a converter that works only with the address of a schema registry."""
+        return self.name in _SCHEMA_REGISTRY_CONVERTERS
 
     @property
     def aliases(self) -> frozenset[str]:
@@ -295,7 +295,9 @@ def _built_in() -> list[Plugin]:
         rows.append(("predicate", f"{kafka}transforms.predicates.{name}", target))
     for kind in ("converter", "header_converter"):
         rows += [(kind, f"{kafka}{name}", f"{package}converters.{target}") for name, target in _CONVERTERS.items()]
-    rows += [("converter", name, f"{package}converters.{target}") for name, target in _REGISTRY_CONVERTERS.items()]
+    rows += [
+        ("converter", name, f"{package}converters.{target}") for name, target in _SCHEMA_REGISTRY_CONVERTERS.items()
+    ]
     simple = f"{package}converters.simple_header:SimpleHeaderConverter"
     rows.append(("header_converter", f"{kafka}storage.SimpleHeaderConverter", simple))
     own = _own_version()

@@ -76,7 +76,7 @@ class PluginRecommender:
 
     def valid_values(self, name: str, parsed: Any) -> Sequence[Any]:
         """Return the names of those that work without further settings, in Connect's order."""
-        return [plugin.name for plugin in registry().plugins(*self.types) if plugin.is_complete]
+        return [plugin.name for plugin in registry().plugins(*self.types) if not plugin.needs_schema_registry]
 
     def visible(self, name: str, parsed: Any) -> bool:
         """Return true."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connect_core.schema_registry.serde import Frames
+from connect_core.schema_registry.frames import Frames
 
 __all__ = ["bodies_of", "framed", "only_id"]
 

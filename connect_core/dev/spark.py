@@ -7,8 +7,8 @@ import sys
 from types import MappingProxyType
 
 from connect_core.dev.home import Home
-from connect_core.dev.jars import spark_home
 from connect_core.dev.java import find_java
+from connect_core.dev.maven import spark_home
 from connect_core.dev.ports import is_open, port_of
 from connect_core.dev.secrets import secret
 from connect_core.dev.service import Environment, Launch, Service

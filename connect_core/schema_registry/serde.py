@@ -19,7 +19,7 @@ from connect_core.schema_registry.message_schemas import RegistrySchemas
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
 from connect_core.schema_registry.settings import RegistrySettings
 
-__all__ = ["Frames", "MessageSchemas", "open_schemas"]
+__all__ = ["MessageSchemas", "open_schemas"]
 
 
 class MessageSchemas(Protocol):

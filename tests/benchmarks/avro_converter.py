@@ -30,8 +30,8 @@ from connect_core.api.data import (
     Timestamp,
 )
 from connect_core.converters.avro import AvroConverter
+from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.model import RegisteredSchema, SchemaText
-from connect_core.schema_registry.serde import Frames
 from tests.benchmarks.measure import rate, show
 from tests.schema_registry.confluent_frames import PlainSchemas
 from tests.schema_registry.memory import MemoryRegistry

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.dev.jars import kafka_jars, maven_mirror
+from connect_core.dev.jars import kafka_jars
+from connect_core.dev.maven import maven_mirror
 from connect_core.errors import ConnectError
 
 _MIRROR = """<settings xmlns="http://maven.apache.org/SETTINGS/1.0.0"><mirrors>

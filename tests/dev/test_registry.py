@@ -31,7 +31,7 @@ def mirrored(folder: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (Answer(body=b"another file"), "is not Apicurio Registry"),
+        (Answer(body=b"another file"), "is not apicurio-registry-3.0.9"),
         (Answer(body=b"cut off", cut=True), "could not be downloaded"),
         (refusal(404, 404), "could not be downloaded"),
     ],

@@ -12,7 +12,7 @@ from socket import create_server
 
 import psutil
 
-from connect_core.dev.jars import spark_home
+from connect_core.dev.maven import spark_home
 from tests.faults.world import CHECKOUT, World
 
 # Spark runs no second attempt on the host of the first: to it, these are two.

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from connect_core.errors import DataError
+from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.model import RegisteredSchema, SchemaText
-from connect_core.schema_registry.serde import Frames
 from tests.schema_registry.memory import MemoryRegistry
 
 __all__ = ["PlainSchemas"]

@@ -77,7 +77,7 @@ def _handler(server: Callable[[], FaultServer], lock: threading.Lock) -> type[Ba
             listed = faults.answers.get(self.path) or [refusal(404, 40403, "nothing here")]
             self._send(listed[min(place, len(listed) - 1)])
 
-        do_POST = do_GET
+        do_POST = do_HEAD = do_GET
 
         def _send(self, answer: Answer) -> None:
             time.sleep(answer.seconds)
@@ -86,6 +86,8 @@ def _handler(server: Callable[[], FaultServer], lock: threading.Lock) -> type[Ba
             for name, value in {"Content-Length": str(length), **answer.headers}.items():
                 self.send_header(name.replace("_", "-"), value)
             self.end_headers()
+            if self.command == "HEAD":
+                return
             size = max(len(answer.body) // answer.pieces, 1)
             for start in range(0, len(answer.body), size):
                 self.wfile.write(answer.body[start : start + size])

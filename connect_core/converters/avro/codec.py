@@ -20,7 +20,7 @@ from connect_core.converters.avro.write.columns import column_writer
 from connect_core.converters.avro.write.leaves import PieceWriter
 from connect_core.converters.avro.write.pieces import Unwritable
 from connect_core.converters.avro.write.values import body_writer
-from connect_core.converters.json.cache import BoundedCache
+from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.errors import DataError
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
 

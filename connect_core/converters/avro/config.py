@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from connect_core.api.config import ConfigDef, ConfigType, Importance
+from connect_core.converters.schema_keys import (
+    GENERALIZED_SUM_TYPE_SUPPORT,
+    IGNORE_DEFAULT_FOR_NULLABLES,
+    SCHEMAS_CACHE_CONFIG,
+)
 
 __all__ = ["CONFIG", "AvroSettings", "define_avro"]
 
-SCHEMAS_CACHE_CONFIG = "schemas.cache.config"
 SCHEMAS_CACHE_SIZE = "schemas.cache.size"
 CONNECT_META_DATA = "connect.meta.data"
 ENHANCED = "enhanced.avro.schema.support"
-GENERALIZED = "generalized.sum.type.support"
 SCRUB = "scrub.invalid.names"
 OPTIONAL_KEYS = "allow.optional.map.keys"
 FLATTEN = "flatten.singleton.unions"
 DISCARD = "discard.type.doc.default"
-IGNORE_DEFAULT = "ignore.default.for.nullables"
 _DEFAULT_SIZE = 1000
 
 _FLAGS: tuple[tuple[str, bool, str], ...] = (
@@ -36,7 +38,7 @@ _FLAGS: tuple[tuple[str, bool, str], ...] = (
         "their full names.",
     ),
     (
-        GENERALIZED,
+        GENERALIZED_SUM_TYPE_SUPPORT,
         False,
         "Whether enums and unions are read in the form that is common to Avro, Protobuf and JSON Schema.",
     ),
@@ -54,7 +56,11 @@ _FLAGS: tuple[tuple[str, bool, str], ...] = (
         "Whether a field's own doc and default come before those of its type, as before version 6.1 of Confluent's "
         "converter.",
     ),
-    (IGNORE_DEFAULT, False, "Whether a null of a field with a default is written as null, not as that default."),
+    (
+        IGNORE_DEFAULT_FOR_NULLABLES,
+        False,
+        "Whether a null of a field with a default is written as null, not as that default.",
+    ),
 )
 
 
@@ -106,10 +112,10 @@ class AvroSettings:
             size,
             config[CONNECT_META_DATA],
             config[ENHANCED],
-            config[GENERALIZED],
+            config[GENERALIZED_SUM_TYPE_SUPPORT],
             config[SCRUB],
             config[OPTIONAL_KEYS],
             config[FLATTEN],
             config[DISCARD],
-            config[IGNORE_DEFAULT],
+            config[IGNORE_DEFAULT_FOR_NULLABLES],
         )

@@ -12,9 +12,9 @@ from connect_core.api.batch import Columns, Data, Objects
 from connect_core.api.config import ConfigDef
 from connect_core.api.convert import Converter
 from connect_core.api.data import Schema, SchemaAndValue, SchemaType
+from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.columns import columns_of
 from connect_core.converters.framed import bodies_of, framed, only_id
-from connect_core.converters.json.cache import BoundedCache
 from connect_core.converters.json.read.documents import parse, parse_exactly
 from connect_core.converters.json.read.numbers import InexactError
 from connect_core.converters.json.read.values import Read

@@ -16,8 +16,8 @@ from connect_core.api.batch import Columns, Data, Objects
 from connect_core.api.config import ConfigDef
 from connect_core.api.convert import Converter
 from connect_core.api.data import Schema, SchemaAndValue
+from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.framed import bodies_of, framed, only_id
-from connect_core.converters.json.cache import BoundedCache
 from connect_core.converters.kind import with_kind
 from connect_core.converters.protobuf.columns import Columnar, ColumnReader
 from connect_core.converters.protobuf.compiler import compiled
@@ -29,9 +29,10 @@ from connect_core.converters.protobuf.to_connect import to_connect_schema
 from connect_core.converters.protobuf.wire import Rows, UnlikeError
 from connect_core.converters.protobuf.writing import MessageWriter, writer_of
 from connect_core.errors import ConnectError, DataError
+from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind
-from connect_core.schema_registry.serde import Frames, MessageSchemas, open_schemas
+from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
 __all__ = ["ProtobufConverter"]
 

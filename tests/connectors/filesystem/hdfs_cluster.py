@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from connect_core.dev.jars import maven_jars, spark_home
+from connect_core.dev.jars import maven_jars
 from connect_core.dev.java import find_java
+from connect_core.dev.maven import spark_home
 from tests.integration.ports import free_port
 
 if TYPE_CHECKING:

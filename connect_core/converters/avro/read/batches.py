@@ -15,7 +15,8 @@ from connect_core.api.data import Schema
 from connect_core.converters.avro.codec import Codec, Readable
 from connect_core.converters.avro.read.bodies import Bodies, Unreadable
 from connect_core.converters.avro.read.columns import ColumnReader, read_column
-from connect_core.schema_registry.serde import Frames, MessageSchemas
+from connect_core.schema_registry.frames import Frames
+from connect_core.schema_registry.serde import MessageSchemas
 
 __all__ = ["read_batch"]
 

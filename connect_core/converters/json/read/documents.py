@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from connect_core.api.data import Schema, SchemaAndValue
-from connect_core.converters.json.cache import BoundedCache
+from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.json.config import JsonSettings
 from connect_core.converters.json.read.numbers import InexactError
 from connect_core.converters.json.read.parser import MISSING, exact_fraction, parse_json

@@ -27,7 +27,7 @@ from connect_core.api.data import (
     Time,
     Timestamp,
 )
-from connect_core.converters.json.cache import BoundedCache
+from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.json.write.text import base64_text, double_text, float_text, quoted
 from connect_core.errors import DataError
 from connect_core.java.text import decimal_text

@@ -1,5 +1,7 @@
 package connectcore;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -8,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import org.apache.kafka.connect.runtime.isolation.ClassLoaderFactory;
 import org.apache.kafka.connect.runtime.isolation.PluginDiscoveryMode;
+import org.apache.kafka.connect.runtime.isolation.PluginSource;
 import org.apache.kafka.connect.runtime.isolation.PluginUtils;
 import org.apache.kafka.connect.runtime.isolation.Plugins;
 
@@ -28,11 +31,18 @@ final class Isolation {
         }
         plugins = new Plugins(Map.of("plugin.discovery", "service_load"));
         if (locations.isEmpty()) return;
-        Set<Path> places = new LinkedHashSet<>();
-        for (String place : locations.split("\n")) places.add(Path.of(place));
+        Set<PluginSource> sources = new LinkedHashSet<>();
+        for (String place : locations.split("\n")) sources.add(source(Path.of(place)));
         plugins.initLoaders(
-                PluginUtils.pluginSources(places, plugins.delegatingLoader(), new ClassLoaderFactory()),
-                PluginDiscoveryMode.valueOf(worker.get("plugin.discovery").toUpperCase(Locale.ROOT)));
+                sources, PluginDiscoveryMode.valueOf(worker.get("plugin.discovery").toUpperCase(Locale.ROOT)));
+    }
+
+    private PluginSource source(Path place) {
+        try {
+            return PluginUtils.isolatedPluginSource(place, plugins.delegatingLoader(), new ClassLoaderFactory());
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
     }
 
     Plugins plugins() {
