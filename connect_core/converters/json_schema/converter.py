@@ -21,10 +21,10 @@ from connect_core.converters.json.read.values import Read
 from connect_core.converters.json_schema.checking import checker
 from connect_core.converters.json_schema.columns import RegisteredColumnWriter, read_columns
 from connect_core.converters.json_schema.config import CONFIG, JsonSchemaSettings
-from connect_core.converters.json_schema.documents import load_document
-from connect_core.converters.json_schema.from_connect import from_connect_schema
 from connect_core.converters.json_schema.read import reader
-from connect_core.converters.json_schema.to_connect import to_connect_schema
+from connect_core.converters.json_schema.schemas.documents import load_document
+from connect_core.converters.json_schema.schemas.from_connect import from_connect_schema
+from connect_core.converters.json_schema.schemas.to_connect import to_connect_schema
 from connect_core.converters.json_schema.write import NO_TEXT, RegisteredJsonWriter
 from connect_core.converters.kind import with_kind
 from connect_core.errors import ConnectError, DataError, MissingLibraryError

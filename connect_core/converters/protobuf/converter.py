@@ -19,15 +19,15 @@ from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.framed import bodies_of, framed, only_id
 from connect_core.converters.kind import with_kind
-from connect_core.converters.protobuf.columns import Columnar, ColumnReader
-from connect_core.converters.protobuf.compiler import compiled
 from connect_core.converters.protobuf.config import CONFIG, ProtobufSettings
 from connect_core.converters.protobuf.indexes import read_indexes, write_indexes
-from connect_core.converters.protobuf.messages import MessageSchema, message_class
-from connect_core.converters.protobuf.read import Read, Reader
-from connect_core.converters.protobuf.to_connect import to_connect_schema
+from connect_core.converters.protobuf.read.columns import Columnar, ColumnReader
+from connect_core.converters.protobuf.read.values import Read, Reader
+from connect_core.converters.protobuf.schemas.compiler import compiled
+from connect_core.converters.protobuf.schemas.messages import MessageSchema, message_class
+from connect_core.converters.protobuf.schemas.to_connect import to_connect_schema
 from connect_core.converters.protobuf.wire import Rows, UnlikeError
-from connect_core.converters.protobuf.writing import MessageWriter, writer_of
+from connect_core.converters.protobuf.write.message_writer import MessageWriter, writer_of
 from connect_core.errors import ConnectError, DataError
 from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.keys import define_registry

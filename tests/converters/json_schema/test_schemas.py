@@ -25,9 +25,9 @@ from connect_core.api.data import (
     Timestamp,
 )
 from connect_core.converters.json_schema.config import JsonSchemaSettings
-from connect_core.converters.json_schema.documents import load_document
-from connect_core.converters.json_schema.from_connect import from_connect_schema
-from connect_core.converters.json_schema.to_connect import to_connect_schema
+from connect_core.converters.json_schema.schemas.documents import load_document
+from connect_core.converters.json_schema.schemas.from_connect import from_connect_schema
+from connect_core.converters.json_schema.schemas.to_connect import to_connect_schema
 from connect_core.converters.json_schema.write import RegisteredJsonWriter
 from connect_core.errors import DataError
 from connect_core.schema_registry.model import SchemaKind, SchemaText

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from connect_core.api.batch import Columns, Objects
 from connect_core.api.data import Schema, SchemaBuilder, SchemaType
 from connect_core.converters.protobuf import ProtobufConverter
-from connect_core.converters.protobuf.compiler import compiled
-from connect_core.converters.protobuf.messages import MessageSchema, message_class
+from connect_core.converters.protobuf.schemas.compiler import compiled
+from connect_core.converters.protobuf.schemas.messages import MessageSchema, message_class
 from connect_core.java.equality import same_value
 from connect_core.schema_registry.model import SchemaKind
 from tests.api.data.strategies import struct_schemas, values_of

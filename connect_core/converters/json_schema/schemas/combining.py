@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connect_core.converters.json_schema.forms import Form, FormKind, form_of
+from connect_core.converters.json_schema.schemas.forms import Form, FormKind, form_of
 from connect_core.errors import DataError
 from connect_core.java.hash_order import in_hash_order
 

@@ -13,21 +13,21 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from connect_core.api.data import Schema, SchemaType
 from connect_core.converters.arrays import default_array
-from connect_core.converters.protobuf.column_fields import logical_fields
-from connect_core.converters.protobuf.column_values import wire_type
 from connect_core.converters.protobuf.config import ProtobufSettings
 from connect_core.converters.protobuf.indexes import varint
 from connect_core.converters.protobuf.logical import LOGICAL_WRITERS
 from connect_core.converters.protobuf.names import WRAPPED_TYPES, is_union, scrubbed
+from connect_core.converters.protobuf.read.column_values import wire_type
 from connect_core.converters.protobuf.wire import FIXED32, LENGTH, VARINT, UnlikeError
-from connect_core.converters.protobuf.wire_writing import (
+from connect_core.converters.protobuf.write.logical_columns import logical_fields
+from connect_core.converters.protobuf.write.values import enum_numbers
+from connect_core.converters.protobuf.write.wire import (
     fixed_column,
     framed_column,
     joined,
     joined_lists,
     varint_column,
 )
-from connect_core.converters.protobuf.write import enum_numbers
 
 __all__ = ["ColumnEncoder"]
 

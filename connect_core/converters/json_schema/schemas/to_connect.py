@@ -11,10 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from connect_core.api.data import STRING_SCHEMA, Schema, SchemaBuilder, to_text
-from connect_core.converters.json_schema.combining import all_of_choice, properties_of_all
 from connect_core.converters.json_schema.config import JsonSchemaSettings
-from connect_core.converters.json_schema.documents import Document
-from connect_core.converters.json_schema.forms import Form, FormKind, form_of
 from connect_core.converters.json_schema.names import (
     CONNECT_INDEX,
     CONNECT_TYPE,
@@ -27,7 +24,10 @@ from connect_core.converters.json_schema.names import (
     NULL_MARKER,
     union_field,
 )
-from connect_core.converters.json_schema.traits import add_traits
+from connect_core.converters.json_schema.schemas.combining import all_of_choice, properties_of_all
+from connect_core.converters.json_schema.schemas.documents import Document
+from connect_core.converters.json_schema.schemas.forms import Form, FormKind, form_of
+from connect_core.converters.json_schema.schemas.traits import add_traits
 from connect_core.errors import DataError
 from connect_core.java.hash_order import in_hash_order
 

@@ -14,9 +14,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from connect_core.api.data import Float32, Schema, SchemaType, Struct
 from connect_core.converters.protobuf.config import ProtobufSettings
 from connect_core.converters.protobuf.logical import LOGICAL_READERS
-from connect_core.converters.protobuf.messages import MessageSchema
 from connect_core.converters.protobuf.names import WRAPPED_TYPES
-from connect_core.converters.protobuf.to_connect import union_field_name
+from connect_core.converters.protobuf.schemas.messages import MessageSchema
+from connect_core.converters.protobuf.schemas.to_connect import union_field_name
 from connect_core.java.numbers import wrap
 
 __all__ = ["Read", "Reader", "enum_names", "is_always_read", "is_unwrapped", "scalar_reader"]

@@ -13,8 +13,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from connect_core.api.arrow import to_arrow_type
 from connect_core.api.data import Schema
 from connect_core.converters.arrays import scatter
-from connect_core.converters.protobuf.column_values import Finish, wire_type
 from connect_core.converters.protobuf.indexes import varint
+from connect_core.converters.protobuf.read.column_values import Finish, wire_type
 from connect_core.converters.protobuf.wire import LENGTH, Ints, Rows, UnlikeError, packed_varints, texts_of
 
 __all__ = [

@@ -16,7 +16,9 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from connect_core.api.arrow import to_arrow_type
 from connect_core.api.data import Schema, SchemaType
-from connect_core.converters.protobuf.column_steps import (
+from connect_core.converters.protobuf.logical import LOGICAL_READERS
+from connect_core.converters.protobuf.read.column_values import finisher, logical_column, wire_type
+from connect_core.converters.protobuf.read.steps import (
     TEXTS,
     Columnar,
     Found,
@@ -30,10 +32,8 @@ from connect_core.converters.protobuf.column_steps import (
     text_step,
     texts_reader,
 )
-from connect_core.converters.protobuf.column_values import finisher, logical_column, wire_type
-from connect_core.converters.protobuf.logical import LOGICAL_READERS
-from connect_core.converters.protobuf.read import Reader, is_always_read, is_unwrapped
-from connect_core.converters.protobuf.to_connect import union_field_name
+from connect_core.converters.protobuf.read.values import Reader, is_always_read, is_unwrapped
+from connect_core.converters.protobuf.schemas.to_connect import union_field_name
 from connect_core.converters.protobuf.wire import LENGTH, Ints, Rows, UnlikeError
 
 __all__ = ["ColumnReader", "Columnar"]

@@ -10,7 +10,6 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from connect_core.api.data import Date, Decimal, Schema, SchemaBuilder, SchemaType, Time, Timestamp
 from connect_core.converters.protobuf.config import ProtobufSettings
-from connect_core.converters.protobuf.messages import MessageSchema
 from connect_core.converters.protobuf.names import (
     DECIMAL,
     GENERALIZED_ENUM,
@@ -23,6 +22,7 @@ from connect_core.converters.protobuf.names import (
     WRAPPED_TYPES,
     map_field_name,
 )
+from connect_core.converters.protobuf.schemas.messages import MessageSchema
 from connect_core.errors import DataError, NumberFormatError
 from connect_core.java.numbers import parse_integer
 

@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from google.protobuf import descriptor_pb2
 
 from connect_core.converters.bounded_cache import BoundedCache
-from connect_core.converters.protobuf.described_files import described_by
-from connect_core.converters.protobuf.known_files import CONFLUENT_FILES, META_IMPORT, google_folders
+from connect_core.converters.protobuf.schemas.described_files import described_by
+from connect_core.converters.protobuf.schemas.known_files import CONFLUENT_FILES, META_IMPORT, google_folders
 from connect_core.errors import DataError, MissingLibraryError
 
 __all__ = ["ROOT", "compiled"]

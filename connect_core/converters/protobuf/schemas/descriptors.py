@@ -6,14 +6,14 @@ from functools import cache
 
 from google.protobuf import descriptor_pb2, timestamp_pb2, wrappers_pb2
 
-from connect_core.converters.protobuf.compiler import ROOT
-from connect_core.converters.protobuf.definition import (
+from connect_core.converters.protobuf.schemas.compiler import ROOT
+from connect_core.converters.protobuf.schemas.from_connect import (
     EnumDefinition,
     FieldDefinition,
     FileDefinition,
     MessageDefinition,
 )
-from connect_core.converters.protobuf.messages import MessageSchema
+from connect_core.converters.protobuf.schemas.messages import MessageSchema
 
 __all__ = ["described", "wrapper_messages"]
 

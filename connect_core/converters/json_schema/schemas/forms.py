@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from connect_core.converters.json_schema.documents import Document
+from connect_core.converters.json_schema.schemas.documents import Document
 from connect_core.errors import DataError
 
 __all__ = ["Form", "FormKind", "form_of"]

@@ -13,7 +13,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from connect_core.api.arrow import to_arrow_array, to_arrow_type
 from connect_core.api.data import Date, Decimal, Schema, SchemaType, Time
 from connect_core.converters.protobuf.logical import SECONDS_LIMITS, day_of, decimal_of
-from connect_core.converters.protobuf.read import enum_names
+from connect_core.converters.protobuf.read.values import enum_names
 from connect_core.converters.protobuf.wire import FIXED32, FIXED64, VARINT, Rows, UnlikeError
 
 __all__ = ["Finish", "finisher", "logical_column", "wire_type"]

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from connect_core.api.data import Schema, SchemaType, Struct
 from connect_core.api.data.validation import normalize, validate_value
 from connect_core.converters.protobuf.config import ProtobufSettings
-from connect_core.converters.protobuf.definition import is_wrapped
 from connect_core.converters.protobuf.logical import LOGICAL_WRITERS
 from connect_core.converters.protobuf.names import (
     GENERALIZED_ENUM,
@@ -23,6 +22,7 @@ from connect_core.converters.protobuf.names import (
     is_union,
     scrubbed,
 )
+from connect_core.converters.protobuf.schemas.from_connect import is_wrapped
 from connect_core.errors import DataError, NumberFormatError
 from connect_core.java.numbers import parse_integer
 

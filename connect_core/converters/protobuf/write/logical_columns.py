@@ -14,7 +14,7 @@ from connect_core.converters.decimals import unscaled_bytes
 from connect_core.converters.protobuf.indexes import varint
 from connect_core.converters.protobuf.logical import SECONDS_LIMITS
 from connect_core.converters.protobuf.wire import LENGTH, VARINT, UnlikeError
-from connect_core.converters.protobuf.wire_writing import framed_column, joined, varint_column
+from connect_core.converters.protobuf.write.wire import framed_column, joined, varint_column
 from connect_core.java.dates.calendar import to_civil
 
 __all__ = ["logical_fields"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from connect_core.converters.protobuf.compiler import ROOT
+from connect_core.converters.protobuf.schemas.compiler import ROOT
 from connect_core.errors import DataError
 
 __all__ = ["FieldFacts", "MessageSchema", "message_class"]

@@ -9,16 +9,16 @@ from google.protobuf.message import EncodeError
 
 from connect_core.api.data import Schema, SchemaType
 from connect_core.api.data.schema import LOGICAL_CLASSES
-from connect_core.converters.protobuf.column_writing import Bodies, ColumnEncoder
 from connect_core.converters.protobuf.config import ProtobufSettings
-from connect_core.converters.protobuf.definition import define_file
-from connect_core.converters.protobuf.descriptors import described, wrapper_messages
 from connect_core.converters.protobuf.indexes import FIRST_MESSAGE
-from connect_core.converters.protobuf.messages import message_class
 from connect_core.converters.protobuf.names import WRAPPED_TYPES, is_enum, is_union
-from connect_core.converters.protobuf.text import WRAPPERS_TEXT, proto_text
+from connect_core.converters.protobuf.schemas.descriptors import described, wrapper_messages
+from connect_core.converters.protobuf.schemas.from_connect import define_file
+from connect_core.converters.protobuf.schemas.messages import message_class
+from connect_core.converters.protobuf.schemas.text import WRAPPERS_TEXT, proto_text
 from connect_core.converters.protobuf.wire import UnlikeError
-from connect_core.converters.protobuf.write import Write, Writer
+from connect_core.converters.protobuf.write.columns import Bodies, ColumnEncoder
+from connect_core.converters.protobuf.write.values import Write, Writer
 from connect_core.errors import DataError
 from connect_core.schema_registry.model import SchemaKind, SchemaText
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from connect_core.converters.protobuf.definition import (
+from connect_core.converters.protobuf.schemas.from_connect import (
     EnumDefinition,
     FieldDefinition,
     FileDefinition,

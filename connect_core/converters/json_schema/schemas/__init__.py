@@ -1,0 +1,1 @@
+"""JSON Schema and Connect's schemas, both ways."""

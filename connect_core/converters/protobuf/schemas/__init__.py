@@ -1,0 +1,1 @@
+"""Protobuf schemas and Connect's, both ways; texts compiled to descriptors."""

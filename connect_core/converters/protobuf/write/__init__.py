@@ -1,0 +1,1 @@
+"""Connect data to Protobuf messages, one by one and from columns."""
