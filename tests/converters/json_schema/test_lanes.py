@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from math import isfinite
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from connect_core.api.data import STRING_SCHEMA, Schema, SchemaType
+from connect_core.api.data import STRING_SCHEMA, Schema, SchemaType, Struct
 from connect_core.converters.json_schema import JsonSchemaConverter
 from connect_core.java.equality import same_value
 from connect_core.schema_registry.model import SchemaKind
@@ -36,6 +37,18 @@ def _typed_rows(draw: st.DrawFn) -> tuple[Schema, list[Any]]:
     return schema, draw(st.lists(values_of(schema), min_size=1, max_size=4))
 
 
+def _floats(default: Any) -> list[float]:
+    """Return the floating-point numbers of a default, those of structures included."""
+    if isinstance(default, Struct):
+        return [number for field in default.schema.fields for number in _floats(default.get(field))]
+    return [default] if isinstance(default, float) else []
+
+
+def _is_decimal(number: float) -> bool:
+    """Return whether a decimal number says the same: there is no negative zero among them, and nothing infinite."""
+    return isfinite(number) and str(float(number)) != "-0.0"
+
+
 def _sayable(schema: Schema | None) -> bool:
     """Return whether JSON Schema can say all of a schema; see Confluent's converter."""
     if schema is None:
@@ -43,7 +56,7 @@ def _sayable(schema: Schema | None) -> bool:
     if isinstance(schema.default, list | dict):
         # A null in it is written as the default of its elements.
         return False
-    if isinstance(schema.default, float) and (schema.default != schema.default or abs(schema.default) == float("inf")):
+    if not all(map(_is_decimal, _floats(schema.default))):
         return False
     if schema.type is SchemaType.STRUCT:
         return all(_sayable(field.schema) for field in schema.fields)

@@ -54,8 +54,8 @@ IMPORTS = (
 
 
 @st.composite
-def _types(draw: st.DrawFn, depth: int) -> tuple[str, st.SearchStrategy[Any], str]:
-    """Return the name of a type, values of it, and what has to be declared for it."""
+def _types(draw: st.DrawFn, depth: int, place: int) -> tuple[str, st.SearchStrategy[Any], str]:
+    """Return the name of a type, values of it, and what has to be declared for it at such a place."""
     kind = draw(st.sampled_from(["scalar", "scalar", "scalar", "message", "enum", *(["nested"] if depth else [])]))
     if kind == "scalar":
         name = draw(st.sampled_from(sorted(SCALARS)))
@@ -66,7 +66,7 @@ def _types(draw: st.DrawFn, depth: int) -> tuple[str, st.SearchStrategy[Any], st
     if kind == "enum":
         return "E", st.sampled_from([0, 1, -2]) | st.just(7), ""
     body, values = draw(_bodies(depth - 1))
-    name = f"M{draw(st.integers(0, 9999))}x{depth}"
+    name = f"M{place}x{depth}"
     return name, values, f"message {name} {{ {body} }}"
 
 
@@ -76,7 +76,7 @@ def _bodies(draw: st.DrawFn, depth: int) -> tuple[str, st.SearchStrategy[Any]]:
     numbers = draw(st.lists(st.integers(1, 40) | st.sampled_from([2047, 2048, 536_870_911]), unique=True, max_size=6))
     lines, values, members = [], {}, {}
     for place, number in enumerate(n for n in numbers if not 19_000 <= n <= 19_999):
-        type, strategy, declared = draw(_types(depth))
+        type, strategy, declared = draw(_types(depth, place))
         label = draw(st.sampled_from(["", "", "optional ", "repeated ", "map", "oneof"]))
         name = f"f{place}"
         lines.append(declared)
