@@ -159,7 +159,8 @@ class SourceTask(Task):
         """Return whether the interval may end here; false while a snapshot runs that would begin again.
 
         No cap and no idle time then ends the interval, only a stop. Asked after
-        each poll, from another thread. Beyond Connect.
+        each poll, about what it gave, and at any time from another thread. Beyond
+        Connect.
         """
         return True
 

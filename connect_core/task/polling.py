@@ -34,6 +34,7 @@ class Polled:
     ``states``: the private state that belongs to the last offset of each source
     partition, by its canonical JSON. ``result``: what the task has made of the
     batch itself, ``failures`` the rows that failed in that (``take_over``).
+    ``is_interruptible``: whether the interval may end after it.
     """
 
     batch: Batch | None
@@ -43,6 +44,7 @@ class Polled:
     error: BaseException | None = None
     result: Batch | None = None
     failures: Sequence[RowFailure] = ()
+    is_interruptible: bool = True
 
 
 @dataclass(slots=True)
@@ -142,11 +144,14 @@ class Poller:
         if isinstance(batch, Prepared):
             polled = self._polled(batch.polled)
             return replace(polled, records=batch.records, result=batch.result, failures=batch.failures)
-        return self._polled(batch) if len(batch) else Polled(None)
+        return self._polled(batch) if len(batch) else self._nothing()
 
     def _poll_records(self) -> Polled:
         records = self.task.poll()
-        return self._polled(Batch.from_records(records), records) if records else Polled(None)
+        return self._polled(Batch.from_records(records), records) if records else self._nothing()
+
+    def _nothing(self) -> Polled:
+        return Polled(None, is_interruptible=self.task.is_interruptible())
 
     def _polled(self, batch: Batch, records: Sequence[SourceRecord] = ()) -> Polled:
         # Asked here, before the next poll: later the task may be in another file.
@@ -155,7 +160,8 @@ class Poller:
         states = {canonical(one): self.task.offset_state(one) for one in partitions}
         # Asked here, too: what the next poll asks for concerns the next batch.
         boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()
-        return Polled(batch, records, {key: state for key, state in states.items() if state is not None}, boundaries)
+        known = {key: state for key, state in states.items() if state is not None}
+        return Polled(batch, records, known, boundaries, is_interruptible=self.task.is_interruptible())
 
     def _put(self, answer: Polled) -> None:
         self._answers.put(answer)

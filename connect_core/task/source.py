@@ -120,6 +120,7 @@ class SourceAttempt:
     _open: _Transaction = field(default_factory=_Transaction)
     _read: int = 0
     _has_answered: bool = False
+    _is_interruptible: bool = True
     _keeps_places: bool = field(init=False)
     _hooks: HookThread = field(init=False)
 
@@ -158,7 +159,12 @@ class SourceAttempt:
     @property
     def _must_go_on(self) -> bool:
         """Whether neither a cap nor idle time may end the interval here."""
-        return self._is_held_open or not self.task.is_interruptible()
+        return self._is_held_open or self._is_in_snapshot
+
+    @property
+    def _is_in_snapshot(self) -> bool:
+        """Whether the task cannot resume after the last answer, or after one that still waits."""
+        return not (self._is_interruptible and self.task.is_interruptible())
 
     @property
     def _is_held_open(self) -> bool:
@@ -169,8 +175,10 @@ class SourceAttempt:
         last_data = time.monotonic()
         while not self.control.is_stopping and (self._must_go_on or not self.is_capped()):
             answer = poller.next(min(self._idle_left(last_data), self._transaction_left()))
-            self._has_answered |= answer is not None
-            if not self.task.is_interruptible():
+            if answer is not None:
+                self._has_answered = True
+                self._is_interruptible = answer.is_interruptible
+            if self._is_in_snapshot:
                 last_data = time.monotonic()
             if answer is not None and answer.batch is not None:
                 last_data = time.monotonic()

@@ -46,7 +46,7 @@ __all__ = [
 
 SOURCE = Path(__file__).parent / "plugin"
 _SERVICES = {
-    "org.apache.kafka.connect.source.SourceConnector": ["testing.CountingSource"],
+    "org.apache.kafka.connect.source.SourceConnector": ["testing.CountingSource", "io.debezium.testing.SnapshotSource"],
     "org.apache.kafka.connect.sink.SinkConnector": ["testing.ListingSink"],
     "org.apache.kafka.connect.transforms.Transformation": ["testing.Shout"],
     "org.apache.kafka.connect.transforms.predicates.Predicate": ["testing.Shout$Begins"],

@@ -50,6 +50,7 @@ def test_plugins_are_listed_with_type_and_version(plugins: JavaPlugins) -> None:
         ("header_converter", "testing.ReversingConverter", "1.2.3"),
         ("predicate", "testing.Shout$Begins", "undefined"),
         ("sink", "testing.ListingSink", "1.2.3"),
+        ("source", "io.debezium.testing.SnapshotSource", "1.2.3"),
         ("source", "testing.CountingSource", "1.2.3"),
         ("transformation", "testing.Shout", "undefined"),
     ]

@@ -49,6 +49,31 @@ def test_it_goes_on_from_committed_offsets(task: Any) -> None:
         assert next_batch(task).result.value.to_objects().values == [b"row 5", b"row 6"]
 
 
+def test_a_snapshot_is_not_interrupted_before_its_last_row_is_here(plugins: JavaPlugins) -> None:
+    """Whatever the metrics say: what they know is ahead of the rows that still wait."""
+    task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+    config = {**CONFIG, "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask", "limit": "100001"}
+    with started(task, {**config, "batch": "1000"}, flow(), TaskContext()):
+        rows, states = 0, []
+        while rows < 100_001:
+            rows += len(next_batch(task).polled)
+            states.append(task.is_interruptible())
+    assert len(states) > 1
+    assert states == [False] * (len(states) - 1) + [True]
+
+
+def test_a_snapshot_without_an_end_is_over_when_changes_are_followed(plugins: JavaPlugins) -> None:
+    task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+    config = {**CONFIG, "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask", "never.completes": "true"}
+    with started(task, config, flow(), TaskContext()):
+        rows = 0
+        while rows < 6:
+            rows += len(next_batch(task).polled)
+            assert not task.is_interruptible()
+        while not task.is_interruptible():
+            assert not len(task.poll_batch())
+
+
 def test_transforms_of_java_run_in_the_host(task: Any) -> None:
     stage = shouting(dropped="row 2", refused="row 3")
     with started(task, CONFIG, flow(stage), TaskContext()) as left:

@@ -106,6 +106,37 @@ def test_record_cap_ends_the_interval() -> None:
     assert run.is_capped()
 
 
+class SnapshotTask(GuideTask):
+    """Takes a snapshot that begins again after an interruption, and has its last row ready before the first is sent."""
+
+    def __init__(self, count: int, last_is_polled: threading.Event) -> None:
+        super().__init__(count)
+        self.last_is_polled = last_is_polled
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        found = super().poll()
+        if self.sent == self.count:
+            self.last_is_polled.set()
+        return found
+
+    def is_interruptible(self) -> bool:
+        return self.sent in (0, self.count)
+
+
+def test_cap_does_not_end_the_interval_before_the_last_row_of_a_snapshot_that_waits() -> None:
+    last_is_polled = threading.Event()
+
+    class Slow(RememberedWriter):
+        def produce(self, *given: Any) -> Any:
+            assert last_is_polled.wait(30)
+            return super().produce(*given)
+
+    writer = Slow()
+    run = source_attempt(SnapshotTask(2, last_is_polled), writer, IntervalCaps(records=1, idle_milliseconds=5000))
+    run.run()
+    assert writer.committed == [b"line 1", b"line 2"]
+
+
 @pytest.mark.slow
 def test_time_cap_ends_the_interval() -> None:
     began = time.monotonic()

@@ -98,6 +98,11 @@ final class Polled {
         return frame;
     }
 
+    /** Returns the source offset of the last record; null if the task gave none. */
+    Map<String, ?> lastOffset() {
+        return records.get(records.size() - 1).sourceOffset();
+    }
+
     /** Returns the position of each source partition after this. */
     Map<Map<String, ?>, Map<String, ?>> positions() {
         Map<Map<String, ?>, Map<String, ?>> found = new LinkedHashMap<>();

@@ -183,6 +183,7 @@ final class SourceLane implements Lane {
         if (next instanceof Throwable error) throw error;
         if (!(next instanceof Polled batch)) {
             Frame none = new Frame(Json.object()).put("polled", 0).put("answered", next == NOTHING);
+            if (next == NOTHING) snapshots.gaveNothing();
             return none.put("busy", snapshots.isRunning());
         }
         synchronized (uncommitted) {
@@ -190,6 +191,7 @@ final class SourceLane implements Lane {
         }
         Frame frame = batch.toFrame(schemas);
         if (batch.boundary != null) frame.put("boundary", batch.boundary);
+        snapshots.gave(batch.lastOffset());
         return frame.put("busy", snapshots.isRunning());
     }
 

@@ -135,7 +135,11 @@ public class CountingSource extends SourceConnector {
             Object value = "tombstones".equals(mode()) ? (at % 3 == 0 ? null : at % 3 == 1 ? "" : "row " + at) : "row " + at;
             Schema schema = value == null ? null : Schema.STRING_SCHEMA;
             return new SourceRecord(
-                    partition, Map.of("at", at), config.get("topic"), null, null, null, schema, value, null, headers);
+                    partition, offset(at, at == limit), config.get("topic"), null, null, null, schema, value, null, headers);
+        }
+
+        protected Map<String, Object> offset(long at, boolean isLast) {
+            return Map.of("at", at);
         }
 
         private void setBoundary(SourceRecord record) {
