@@ -138,6 +138,27 @@ def test_cap_does_not_end_the_interval_before_the_last_row_of_a_snapshot_that_wa
 
 
 @pytest.mark.slow
+def test_time_that_sending_takes_is_not_idle_time() -> None:
+    sent = threading.Event()
+
+    class Slow(RememberedWriter):
+        def produce(self, *given: Any) -> Any:
+            time.sleep(2.2 * (not sent.is_set()))
+            sent.set()
+            return super().produce(*given)
+
+    class Prompt(GuideTask):
+        def poll(self) -> Sequence[SourceRecord] | None:
+            if self.sent:
+                assert sent.wait(30)
+            return super().poll()
+
+    writer = Slow()
+    source_attempt(Prompt(20), writer, IntervalCaps(idle_milliseconds=2000)).run()
+    assert len(writer.committed) == 20
+
+
+@pytest.mark.slow
 def test_time_cap_ends_the_interval() -> None:
     began = time.monotonic()
     run = source_attempt(GuideTask(0), RememberedWriter(), IntervalCaps(milliseconds=200, idle_milliseconds=60_000))
