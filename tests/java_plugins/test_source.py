@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,20 @@ def test_a_snapshot_without_an_end_is_over_when_changes_are_followed(plugins: Ja
             assert not task.is_interruptible()
         while not task.is_interruptible():
             assert not len(task.poll_batch())
+
+
+@pytest.mark.parametrize(("mode", "seconds"), [("initial", 1.5), ("initial_only", 0)])
+def test_an_interval_does_not_end_before_changes_are_followed(plugins: JavaPlugins, mode: str, seconds: float) -> None:
+    """On a slow machine, or with a far database, no interval would ever get to the first change."""
+    task: Any = loaded(plugins, "io.debezium.testing.SnapshotSource", "source").tasks()
+    config = {**CONFIG, "task.class": "io.debezium.testing.SnapshotSource$SnapshotTask", "limit": "0"}
+    with started(task, {**config, "connect.ms": "1500", "snapshot.mode": mode}, flow(), TaskContext()):
+        began = time.monotonic()
+        assert not len(task.poll_batch())
+        assert task.is_interruptible() is (mode == "initial_only")
+        while not task.is_interruptible():
+            assert not len(task.poll_batch())
+        assert time.monotonic() - began >= seconds
 
 
 def test_transforms_of_java_run_in_the_host(task: Any) -> None:

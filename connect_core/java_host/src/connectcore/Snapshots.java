@@ -8,7 +8,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Whether a Debezium connector takes a snapshot, which it cannot resume: it would begin again at the first row.
+ * Whether a Debezium connector takes a snapshot, which it cannot resume: it would begin again at the first row. Or
+ * whether it has not yet come to the place where it left off: it must get there before its interval ends.
  *
  * Debezium says so by its metrics, which are ahead of the records that still wait to be polled, and in the offset of
  * each record. Others are never asked.
@@ -16,19 +17,28 @@ import javax.management.ObjectName;
 final class Snapshots {
     private static final String DEBEZIUM = "io.debezium.";
     private static final long LOOK_NANOS = 200_000_000L;
+    /** How long a connector may take to follow changes, and then to find the first that is new. */
+    private static final long CONNECT_NANOS = 60_000_000_000L;
+    private static final long FIND_NANOS = 3_000_000_000L;
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     private final boolean isDebezium;
     private long looked;
     private boolean isRunning;
+    private final boolean follows;
+    private final long made = System.nanoTime();
     private boolean isIncomplete;
+    private boolean hasGiven;
+    private long connected;
 
-    Snapshots(String connector) {
+    Snapshots(String connector, Map<String, String> config) {
         isDebezium = connector.startsWith(DEBEZIUM);
+        follows = !config.getOrDefault("snapshot.mode", "").endsWith("_only");
     }
 
     /** Takes note of the last record that was given to the other side. */
     synchronized void gave(Map<String, ?> offset) {
+        hasGiven = true;
         isIncomplete = isDebezium && isIncomplete(offset);
     }
 
@@ -67,16 +77,25 @@ final class Snapshots {
     private boolean look() {
         try {
             Set<ObjectName> found = server.queryNames(new ObjectName("debezium.*:type=connector-metrics,context=snapshot,*"), null);
-            if (found.isEmpty()) return !isStreaming();
+            if (found.isEmpty() && !isStreaming()) return true;
             for (ObjectName one : found) {
                 if (is(one, "SnapshotRunning")) return true;
                 boolean isOver = is(one, "SnapshotCompleted") || is(one, "SnapshotSkipped") || is(one, "SnapshotAborted");
                 if (!isOver && !isStreaming()) return true;
             }
-            return false;
+            return isResuming();
         } catch (JMException error) {
             return false;
         }
+    }
+
+    /** Returns whether it still connects, or looks for the first change that it has not given. */
+    private boolean isResuming() throws JMException {
+        long now = System.nanoTime();
+        if (hasGiven || !follows || now - made > CONNECT_NANOS) return false;
+        if (!isStreaming()) return true;
+        if (connected == 0) connected = now;
+        return now - connected < FIND_NANOS;
     }
 
     private boolean isStreaming() throws JMException {

@@ -66,7 +66,7 @@ final class SourceLane implements Lane {
         flow = Isolation.within(loader, () -> new Flow<>(header.get("flow"), loader));
         task = Isolation.make(request.text("task"), SourceTask.class, loader);
         followsRecords = followsRecords(task.getClass());
-        snapshots = new Snapshots(request.text("connector"));
+        snapshots = new Snapshots(request.text("connector"), config);
         Thread thread = new Thread(this::run, "task of " + request.text("name"));
         thread.setContextClassLoader(loader);
         thread.setDaemon(true);

@@ -9,7 +9,7 @@ import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.errors.ConnectException;
 import testing.CountingSource;
 
-/** Counts as a snapshot, with Debezium's metrics, which already say that changes are followed, and its offsets. */
+/** Counts as a snapshot, with Debezium's offsets and metrics, which say after a while that changes are followed. */
 public class SnapshotSource extends CountingSource {
     @Override
     public Class<? extends Task> taskClass() {
@@ -21,6 +21,11 @@ public class SnapshotSource extends CountingSource {
         boolean isConnected();
     }
 
+    /** What Debezium's bean for a snapshot says, in part. */
+    public interface Snapshot {
+        boolean isSnapshotCompleted();
+    }
+
     /** Its task: the last record says that the snapshot is complete, unless {@code never.completes} is set. */
     public static class SnapshotTask extends CountingTask {
         private boolean completes;
@@ -29,13 +34,18 @@ public class SnapshotSource extends CountingSource {
         public void start(Map<String, String> config) {
             completes = config.get("never.completes") == null;
             try {
-                ObjectName name = new ObjectName("debezium.testing:type=connector-metrics,context=streaming,server=t");
-                Streaming streaming = () -> true;
-                ManagementFactory.getPlatformMBeanServer().registerMBean(new StandardMBean(streaming, Streaming.class), name);
+                long connected = System.nanoTime() + 1_000_000L * Long.parseLong(config.getOrDefault("connect.ms", "0"));
+                bean("streaming", new StandardMBean(() -> System.nanoTime() >= connected, Streaming.class));
+                bean("snapshot", new StandardMBean(() -> true, Snapshot.class));
             } catch (JMException error) {
                 throw new ConnectException(error);
             }
             super.start(config);
+        }
+
+        private static void bean(String context, StandardMBean bean) throws JMException {
+            ObjectName name = new ObjectName("debezium.testing:type=connector-metrics,server=t,context=" + context);
+            ManagementFactory.getPlatformMBeanServer().registerMBean(bean, name);
         }
 
         @Override
