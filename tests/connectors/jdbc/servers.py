@@ -136,7 +136,8 @@ class MariaDb:
 
 
 @contextmanager
-def mariadb_running(folder: Path) -> Iterator[MariaDb]:
+def mariadb_running(folder: Path, *, is_logging_changes: bool = False) -> Iterator[MariaDb]:
+    """Run a MariaDB until the block ends. ``is_logging_changes``: it keeps a binary log of rows."""
     program = mariadb_server()
     data, socket, port = folder / "data", folder / "m.sock", free_port()
     data.mkdir()
@@ -144,7 +145,9 @@ def mariadb_running(folder: Path) -> Iterator[MariaDb]:
     common = ["--no-defaults", f"--datadir={data}", f"--lc-messages-dir={messages}", f"--user={getpass.getuser()}"]
     _bootstrap([str(program.path), *common, "--bootstrap"], messages, program.environment())
     options = [f"--socket={socket}", f"--port={port}", "--bind-address=127.0.0.1", f"--pid-file={folder / 'pid'}"]
-    options += ["--skip-log-bin", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M"]
+    changes = ["--log-bin=bin", "--server-id=1", "--binlog-format=ROW", "--binlog-row-metadata=FULL"]
+    options += changes if is_logging_changes else ["--skip-log-bin"]
+    options += ["--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M"]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen([program.path, *common, *options], stdout=log, stderr=log, env=program.environment())
     try:
