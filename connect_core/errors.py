@@ -6,6 +6,7 @@
     ├── RetriableError                the same work may succeed later
     │   ├── UnclearOutcomeError       a commit was sent, its answer never came
     │   └── AttemptError              the attempt is over; another one may succeed
+    ├── ServiceError                  a service that every record needs fails; no record is skipped for it
     ├── DataError                     one record is bad; ``errors.tolerance`` may skip it
     │   ├── SchemaBuilderError
     │   └── SchemaProjectorError
@@ -50,6 +51,7 @@ __all__ = [
     "SchemaBuilderError",
     "SchemaProjectorError",
     "SerializationError",
+    "ServiceError",
     "StaleEpochError",
     "UnclearOutcomeError",
 ]
@@ -88,6 +90,13 @@ class AttemptError(RetriableError):
     """Say that the attempt is over, as its process is gone or its outcome unknown; another attempt may succeed.
 
     The call itself is never repeated within the attempt.
+    """
+
+
+class ServiceError(ConnectError):
+    """Say that a service fails which every record needs: ``errors.tolerance`` skips no record for it.
+
+    Also a RetriableError where the service may answer later.
     """
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connect_core.errors import DataError
 from connect_core.schema_registry.frames import Frames
+from connect_core.schema_registry.model import RegisteredSchema
 
-__all__ = ["bodies_of", "framed", "only_id"]
+__all__ = ["bodies_of", "framed", "only_id", "unreadable"]
 
 
 def only_id(frames: Frames) -> int | None:
@@ -51,3 +54,14 @@ def framed(topic: pa.Array, bodies: pa.Array, frame: Callable[[str], bytes]) -> 
         pa.array(frames, pa.binary()).take(names.indices) if len(frames) != 1 else pa.scalar(frames[0], pa.binary())
     )
     return pc.binary_join_element_wise(column, bodies, pa.scalar(b"", pa.binary()))
+
+
+@contextmanager
+def unreadable(topic: str | None, language: str, registered: RegisteredSchema | None = None) -> Iterator[None]:
+    """Let a DataError of the block also name the topic and the schema; what the registry raises stays as it is."""
+    try:
+        yield
+    except (DataError, RecursionError) as error:
+        schema = "" if registered is None else f", schema {f'id {registered.id}' if registered.id else registered.guid}"
+        text = f"Failed to deserialize data for topic {topic} to {language}{schema}: {error}"
+        raise DataError(text) from error

@@ -137,7 +137,7 @@ class CachedRegistry:
         refusals = self._missing[missing] if missing else None
         refused = refusals.get(key) if refusals else None
         if refused is not None:
-            raise SchemaRegistryError(str(refused), refused.status, refused.error_code)
+            raise type(refused)(str(refused), refused.status, refused.error_code)
         try:
             return question()
         except SchemaRegistryError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import ssl
 import threading
 import time
 from collections.abc import Mapping
@@ -15,7 +16,14 @@ import orjson
 
 from connect_core.api.allowed_host import ensure_allowed_host
 from connect_core.api.connector import WorkerLimits
-from connect_core.schema_registry.errors import SchemaRegistryError, UnavailableRegistryError, registry_error
+from connect_core.errors import ConfigError
+from connect_core.schema_registry.errors import (
+    RegistryRefusalError,
+    RegistrySettingError,
+    SchemaRegistryError,
+    UnavailableRegistryError,
+    registry_error,
+)
 from connect_core.schema_registry.login import URL, host_of
 from connect_core.schema_registry.settings import ClientSettings
 from connect_core.schema_registry.tls import tls_context
@@ -151,10 +159,10 @@ class RegistryCalls:
 
     def _connect(self) -> httpx.Client:
         settings, login = self._settings, self._settings.login
-        for url in settings.urls:
-            ensure_allowed_host(URL, host_of(url) or "", self._limits)
-        if settings.proxy:
-            ensure_allowed_host("proxy.host", host_of(settings.proxy) or "", self._limits)
+        try:
+            verify = self._checked()
+        except ConfigError as error:
+            raise RegistrySettingError(*error.args) from error
         headers = {**_HEADERS, **dict(settings.headers)}
         if login.token is not None:
             headers["Authorization"] = f"Bearer {login.token.value}"
@@ -162,12 +170,21 @@ class RegistryCalls:
         return httpx.Client(
             auth=(login.user, login.password.value) if login.password is not None else None,
             headers=headers,
-            verify=tls_context(settings.tls),
+            verify=verify,
             proxy=settings.proxy,
             trust_env=False,
             follow_redirects=False,
             limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
         )
+
+    def _checked(self) -> ssl.SSLContext:
+        """Check the hosts, and return what connections are encrypted with. Raise ConfigError."""
+        settings = self._settings
+        for url in settings.urls:
+            ensure_allowed_host(URL, host_of(url) or "", self._limits)
+        if settings.proxy:
+            ensure_allowed_host("proxy.host", host_of(settings.proxy) or "", self._limits)
+        return tls_context(settings.tls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +220,7 @@ def _judged(request: Request, url: str, response: httpx.Response, body: bytes) -
         value = None
         if response.is_success:
             text = f"{url} answers {request} with something that is not JSON; check schema.registry.url"
-            return _Failure(SchemaRegistryError(text, status), is_final=True)
+            return _Failure(RegistryRefusalError(text, status), is_final=True)
     if response.is_success:
         return _Answer(value)
     code, message = _reason(value)

@@ -79,6 +79,8 @@ class SinkDeadLetters:
 
     def report(self, failure: Failure) -> None:
         """Send one record. Raise DataError or RetriableError if Kafka does not take it."""
+        if not failure.is_of_record:
+            return
         letter = failure.letter or _letter(self._recent[-1], failure.step.place.row)
         with self._lock:
             self._queue = self._queue or self.open()
@@ -196,6 +198,8 @@ class SourceDeadLetters:
 
     def report(self, failure: Failure) -> None:
         """Produce one record. Raises as ``TransactionalWriter.produce``."""
+        if not failure.is_of_record:
+            return
         if not self._is_ready:
             self.ensure_topic()
             self._is_ready = True

@@ -19,7 +19,9 @@ class SkippedSummary:
     _lines: dict[tuple[str, str], SkippedRecords] = field(default_factory=dict)
 
     def report(self, failure: Failure) -> None:
-        """Count one failure."""
+        """Count one failure of a record."""
+        if not failure.is_of_record:
+            return
         stage, kind = failure.step.stage.value, class_name(failure.error)
         line = self._lines.get((stage, kind))
         if line is None:

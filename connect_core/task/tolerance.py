@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from connect_core.api.offsets import canonical
 from connect_core.api.records import ConnectRecord
 from connect_core.configs import Redaction
-from connect_core.errors import ConnectError, DataError, RetriableError
+from connect_core.errors import ConnectError, DataError, RetriableError, ServiceError
 from connect_core.kafka.dead_letters import DeadLetter
 
 __all__ = [
@@ -100,6 +100,8 @@ class Failure:
     attempts: int = 1
     letter: DeadLetter | None = None
     """The record as read from Kafka, where ``step.place.row`` does not tell."""
+    is_of_record: bool = True
+    """Whether it is the record that failed, not a service that all records need; ``Tolerance.fail`` says it."""
 
 
 class Recovered(NamedTuple):
@@ -173,9 +175,13 @@ class Tolerance:
         return Recovered(False)
 
     def fail(self, failure: Failure) -> None:
-        """Report a failure and skip it, or raise it. Connect: ``withinToleranceLimits``."""
-        failure = replace(failure, error=self.redaction.clean(failure.error))
-        refusal = None if self.settings.tolerate_all else _refusal(failure)
+        """Report a failure and skip it, or raise it. Connect: ``withinToleranceLimits``.
+
+        Beyond Connect, no record is skipped because a service fails that all records need.
+        """
+        is_of_record = not isinstance(failure.error, ServiceError)
+        failure = replace(failure, error=self.redaction.clean(failure.error), is_of_record=is_of_record)
+        refusal = None if self.settings.tolerate_all and is_of_record else _refusal(failure)
         with self._lock:
             for reporter in self.reporters:
                 _report(reporter, failure, refusal)
@@ -243,6 +249,11 @@ def _refusal(failure: Failure) -> ConnectError:
     step = failure.step
     return kind(
         f"Tolerance exceeded in error handler at {step.place} in stage {step.stage.value} "
-        f"({class_name(step.executing)}): {_reason(failure.error)}. Correct the record or the configuration, "
-        "or set errors.tolerance=all to skip it."
+        f"({class_name(step.executing)}): {_reason(failure.error)}. {_remedy(failure)}"
     )
+
+
+def _remedy(failure: Failure) -> str:
+    if failure.is_of_record:
+        return "Correct the record or the configuration, or set errors.tolerance=all to skip it."
+    return "This is no fault of the record: it is not skipped, whatever errors.tolerance says."

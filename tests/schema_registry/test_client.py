@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from connect_core.errors import ConfigError, RetriableError
+from connect_core.errors import ConfigError, RetriableError, ServiceError
 from connect_core.schema_registry.caching import CachedRegistry, release_registry, shared_registry
 from connect_core.schema_registry.errors import SchemaRegistryError, UnavailableRegistryError
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaReference, SchemaText
@@ -47,17 +47,26 @@ def refused(registry: CachedRegistry, id: int = 1) -> SchemaRegistryError:
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "is_retriable"),
-    [(401, 401, False), (403, 403, False), (404, 40403, False), (409, 409, False), (422, 42201, False), (301, 0, False)]
-    + [(status, status, True) for status in (408, 429, 500, 502, 503, 504)],
+    ("status", "code", "is_retriable", "is_of_record"),
+    [(401, 401, False, False), (403, 403, False, False), (404, 404, False, False), (301, 0, False, False)]
+    + [(404, 40403, False, True), (409, 409, False, True), (422, 42201, False, True)]
+    + [(status, status, True, False) for status in (408, 429, 500, 502, 503, 504)],
 )
-def test_statuses(server: FaultServer, status: int, code: int, is_retriable: bool) -> None:
+def test_statuses(server: FaultServer, status: int, code: int, is_retriable: bool, is_of_record: bool) -> None:
     server.answers["/schemas/ids/1"] = [refusal(status, code, "for a reason")]
     error = refused(registry_of(server.url))
     assert (error.status, error.error_code, isinstance(error, RetriableError)) == (status, code, is_retriable)
+    assert isinstance(error, ServiceError) != is_of_record
     assert "for a reason" in str(error)
     assert server.url in str(error)
     assert server.count("/schemas/ids/1") == (4 if is_retriable else 1)
+
+
+def test_a_server_without_such_a_path_is_remembered_as_that(server: FaultServer) -> None:
+    server.answers["/schemas/ids/1"] = [refusal(404, 404)]
+    registry = registry_of(server.url)
+    assert [isinstance(refused(registry), ServiceError) for _ in range(2)] == [True, True]
+    assert server.count("/schemas/ids/1") == 1
 
 
 def test_errors_are_pickled_whole(server: FaultServer) -> None:

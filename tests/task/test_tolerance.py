@@ -11,7 +11,7 @@ import pytest
 from connect_core.api.records import SinkRecord
 from connect_core.configs import ErrorSettings, Redaction
 from connect_core.converters.json import JsonConverter
-from connect_core.errors import ConnectError, DataError, RetriableError
+from connect_core.errors import ConnectError, DataError, RetriableError, ServiceError
 from connect_core.task.dead_letters import LettersOf, SinkDeadLetters
 from connect_core.task.reporting import log_reporters
 from connect_core.task.skipped import SkippedSummary
@@ -80,6 +80,37 @@ def test_other_errors_are_not_retried() -> None:
     tolerance = Tolerance(settings(retry_seconds=30.0))
     assert tolerance.attempt(STEP, operation) == (False, None)
     assert (operation.calls, tolerance.skipped) == (1, 1)
+
+
+class _AwayError(ServiceError, RetriableError):
+    """Stands for a service that does not answer."""
+
+
+@pytest.mark.parametrize("kind", [ServiceError, _AwayError])
+def test_no_record_is_skipped_for_a_service(kind: type[ConnectError]) -> None:
+    summary, queue = SkippedSummary(), RememberedQueue()
+    letters = SinkDeadLetters(LettersOf("c", 0, "dead", has_context=True), lambda: queue)
+    letters.begin(raw("x"))
+    tolerance = Tolerance(settings(), (summary, letters))
+    with pytest.raises(ConnectError, match=r"topic t, partition 3, offset 42 .*: gone\. This is no fault of") as raised:
+        tolerance.attempt(STEP, Flaky(9, kind("gone")))
+    assert isinstance(raised.value, RetriableError) == issubclass(kind, RetriableError)
+    letters.flush()
+    assert (tolerance.skipped, summary.lines(), queue.letters) == (0, (), [])
+
+
+class _TellingError(ServiceError):
+    """Its text is not made of its arguments, so another error has to stand for it."""
+
+    def __str__(self) -> str:
+        return "gone with tell-tale-word"
+
+
+def test_no_record_is_skipped_for_a_service_whose_error_tells_a_secret() -> None:
+    tolerance = Tolerance(settings(), redaction=Redaction({"some.password": "tell-tale-word"}))
+    with pytest.raises(ConnectError) as raised:
+        tolerance.attempt(STEP, Flaky(9, _TellingError()))
+    assert "tell-tale-word" not in str(raised.value)
 
 
 def test_skipped_records_are_summed_up_by_stage_and_error() -> None:

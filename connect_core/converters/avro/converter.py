@@ -15,6 +15,7 @@ from connect_core.converters.avro.codec import Codec
 from connect_core.converters.avro.config import CONFIG, AvroSettings
 from connect_core.converters.avro.read.batches import read_batch
 from connect_core.converters.avro.write.batches import write_batch
+from connect_core.converters.framed import unreadable
 from connect_core.errors import DataError
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
@@ -65,16 +66,11 @@ class AvroConverter(Converter):
         """Return what a message means; a Kafka null is a null without schema. Raise DataError."""
         if value is None:
             return SchemaAndValue(None, None)
-        try:
+        with unreadable(topic, "Avro"):
             registered, body = self._schemas.split(value)
-        except DataError as error:
-            raise DataError(f"Failed to deserialize data for topic {topic} to Avro: {error}") from error
-        try:
+        with unreadable(topic, "Avro", registered):
             found = self._codec.readable(registered)
             return SchemaAndValue(found.schema, found.read(bytes(body)))
-        except (DataError, RecursionError) as error:
-            text = f"Failed to deserialize data for topic {topic} to Avro, schema id {registered.id}: {error}"
-            raise DataError(text) from error
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the messages of all rows."""

@@ -14,7 +14,7 @@ from connect_core.api.convert import Converter
 from connect_core.api.data import Schema, SchemaAndValue, SchemaType
 from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.columns import columns_of
-from connect_core.converters.framed import bodies_of, framed, only_id
+from connect_core.converters.framed import bodies_of, framed, only_id, unreadable
 from connect_core.converters.json.read.documents import parse, parse_exactly
 from connect_core.converters.json.read.numbers import InexactError
 from connect_core.converters.json.read.values import Read
@@ -103,9 +103,11 @@ class JsonSchemaConverter(Converter):
         """Return what a framed JSON text means; a Kafka null is a null without schema."""
         if value is None:
             return SchemaAndValue(None, None)
-        registered, body = self._schemas.split(value)
-        reading = self._reading(registered)
-        return SchemaAndValue(reading.schema, reading.value(bytes(body)))
+        with unreadable(topic, "JSON"):
+            registered, body = self._schemas.split(value)
+        with unreadable(topic, "JSON", registered):
+            reading = self._reading(registered)
+            return SchemaAndValue(reading.schema, reading.value(bytes(body)))
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the messages of all rows."""

@@ -17,7 +17,7 @@ from connect_core.api.config import ConfigDef
 from connect_core.api.convert import Converter
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.converters.bounded_cache import BoundedCache
-from connect_core.converters.framed import bodies_of, framed, only_id
+from connect_core.converters.framed import bodies_of, framed, only_id, unreadable
 from connect_core.converters.kind import with_kind
 from connect_core.converters.protobuf.config import CONFIG, ProtobufSettings
 from connect_core.converters.protobuf.indexes import read_indexes, write_indexes
@@ -92,11 +92,13 @@ class ProtobufConverter(Converter):
         """Return what a framed message means; a Kafka null is a null without schema."""
         if value is None:
             return SchemaAndValue(None, None)
-        registered, view = self._schemas.split(value)
-        body = bytes(view)
-        indexes, start = read_indexes(body)
-        reading = self._reading(registered, indexes)
-        return SchemaAndValue(reading.schema, reading.value(body, start))
+        with unreadable(topic, "Protobuf"):
+            registered, view = self._schemas.split(value)
+        with unreadable(topic, "Protobuf", registered):
+            body = bytes(view)
+            indexes, start = read_indexes(body)
+            reading = self._reading(registered, indexes)
+            return SchemaAndValue(reading.schema, reading.value(body, start))
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the messages of all rows."""
