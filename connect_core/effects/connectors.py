@@ -17,6 +17,7 @@ from connect_core.interval.effects import (
     AbandonTarget,
     CommitTarget,
     CompareTarget,
+    Effect,
     FenceTarget,
     LatestSourceOffsets,
     PublishTarget,
@@ -32,7 +33,7 @@ from connect_core.interval.values import OffsetStates, SourceOffsets, TaskAssign
 from connect_core.task.hooks import HookThread, stop_plugin
 from connect_core.task.shortage import is_shortage
 
-__all__ = ["ConnectorEffects", "DriverContext"]
+__all__ = ["BY_CONNECTOR", "ConnectorEffects", "DriverContext"]
 
 
 @dataclass(slots=True)
@@ -94,22 +95,24 @@ class ConnectorEffects:
 
     def handlers(self) -> Handlers:
         """Return the performer of each effect this object performs."""
-        table: Handlers = {
-            TaskConfigs: self._task_configs,
-            LatestSourceOffsets: self._latest,
-            CompareTarget: self._compare,
-            FenceTarget: self._fence,
-            ReadLastInterval: self._last_interval,
-            ReadTargetMarker: self._read_marker,
-            ReadStanding: self._standing,
-            ReplaceTarget: self._replace,
-            CommitTarget: self._commit,
-            PublishTarget: self._publish,
-            AbandonTarget: self._abandon,
-            SweepTarget: self._sweep,
-            ReleaseTarget: self._release,
-        }
-        return {kind: _guarded(self.context.connector_name, handler) for kind, handler in table.items()}
+        return dict.fromkeys(BY_CONNECTOR, self.perform)
+
+    def perform(self, effect: Effect[Any]) -> Any:
+        """Perform one of the effects ``BY_CONNECTOR`` lists; return its answer.
+
+        Whatever the connector's code raises becomes a ConnectError. What the machine lacks for a moment, such as
+        space on a disk, must not need a person afterwards: it becomes a RetriableError.
+        """
+        try:
+            return BY_CONNECTOR[type(effect)](self, effect)
+        except ConnectError as error:
+            if isinstance(error, RetriableError) or not is_shortage(error):
+                raise
+            raise RetriableError(str(error)) from error
+        except Exception as error:
+            name, kind = self.context.connector_name, type(effect).__name__
+            text = f"Connector {name} raised {type(error).__name__} in {kind}: {error}"
+            raise (RetriableError if is_shortage(error) else ConnectError)(text) from error
 
     def close(self) -> None:
         """Stop the connector and close its committer; so those of earlier configurations."""
@@ -244,21 +247,19 @@ def _name(config: Mapping[str, str]) -> str:
     return json.dumps(sorted(config.items()))
 
 
-def _guarded(connector: str, handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the handler with whatever the connector's code raises turned into an error of ours.
-
-    What the machine lacks for a moment, a full disk for one, must not need a person afterwards: it is retriable.
-    """
-
-    def call(effect: Any) -> Any:
-        try:
-            return handler(effect)
-        except ConnectError as error:
-            if isinstance(error, RetriableError) or not is_shortage(error):
-                raise
-            raise RetriableError(str(error)) from error
-        except Exception as error:
-            text = f"Connector {connector} raised {type(error).__name__} in {type(effect).__name__}: {error}"
-            raise (RetriableError if is_shortage(error) else ConnectError)(text) from error
-
-    return call
+BY_CONNECTOR: Mapping[type[Effect[Any]], Callable[[ConnectorEffects, Any], Any]] = {
+    TaskConfigs: ConnectorEffects._task_configs,
+    LatestSourceOffsets: ConnectorEffects._latest,
+    CompareTarget: ConnectorEffects._compare,
+    FenceTarget: ConnectorEffects._fence,
+    ReadLastInterval: ConnectorEffects._last_interval,
+    ReadTargetMarker: ConnectorEffects._read_marker,
+    ReadStanding: ConnectorEffects._standing,
+    ReplaceTarget: ConnectorEffects._replace,
+    CommitTarget: ConnectorEffects._commit,
+    PublishTarget: ConnectorEffects._publish,
+    AbandonTarget: ConnectorEffects._abandon,
+    SweepTarget: ConnectorEffects._sweep,
+    ReleaseTarget: ConnectorEffects._release,
+}
+"""Which method performs which effect by the connector's own code."""

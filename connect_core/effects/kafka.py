@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
@@ -13,6 +14,7 @@ from connect_core.effects.perform import Handlers
 from connect_core.errors import ConnectError
 from connect_core.interval.effects import (
     CommitGroupOffsets,
+    Effect,
     FenceProducers,
     ForgetGroup,
     ReadGroupOffsets,
@@ -33,7 +35,7 @@ from connect_core.kafka.progress import TaskReport
 from connect_core.kafka.time_bounds import time_bounds
 from connect_core.settings import WorkerSettings
 
-__all__ = ["KafkaEffects"]
+__all__ = ["ON_KAFKA", "KafkaEffects"]
 
 _log = logging.getLogger(__name__)
 
@@ -71,17 +73,11 @@ class KafkaEffects:
 
     def handlers(self) -> Handlers:
         """Return the performer of each effect this object performs."""
-        return {
-            WriteEpoch: self._write_epoch,
-            WriteOffsets: self._write_offsets,
-            FenceProducers: self._fence_producers,
-            ReadOffsetsTopic: self._read_offsets_topic,
-            ReadPartitionEnds: self._read_partition_ends,
-            ReadTimeBounds: lambda effect: time_bounds(self.clients, effect),
-            ReadGroupOffsets: self._read_group_offsets,
-            CommitGroupOffsets: self._commit_group_offsets,
-            ForgetGroup: self._forget_group,
-        }
+        return dict.fromkeys(ON_KAFKA, self.perform)
+
+    def perform(self, effect: Effect[Any]) -> Any:
+        """Perform one of the effects ``ON_KAFKA`` lists; return its answer."""
+        return ON_KAFKA[type(effect)](self, effect)
 
     def ask_to_stop(self, key: IntervalKey) -> None:
         """Tell an interval's running tasks to end at their next commit point; trouble is logged.
@@ -146,3 +142,17 @@ class KafkaEffects:
             self._admin.delete_group(effect.group)
         except ConnectError as failure:
             _log.warning("Group %s stays: %s", effect.group, failure)
+
+
+ON_KAFKA: Mapping[type[Effect[Any]], Callable[[KafkaEffects, Any], Any]] = {
+    WriteEpoch: KafkaEffects._write_epoch,
+    WriteOffsets: KafkaEffects._write_offsets,
+    FenceProducers: KafkaEffects._fence_producers,
+    ReadOffsetsTopic: KafkaEffects._read_offsets_topic,
+    ReadPartitionEnds: KafkaEffects._read_partition_ends,
+    ReadTimeBounds: lambda kafka, effect: time_bounds(kafka.clients, effect),
+    ReadGroupOffsets: KafkaEffects._read_group_offsets,
+    CommitGroupOffsets: KafkaEffects._commit_group_offsets,
+    ForgetGroup: KafkaEffects._forget_group,
+}
+"""Which method performs which effect on Kafka."""

@@ -7,7 +7,7 @@ import socket
 import threading
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -21,9 +21,9 @@ from connect_core.configs import (
     unresolve,
 )
 from connect_core.effects.closed_topics import closed_topics
-from connect_core.effects.connectors import ConnectorEffects, DriverContext
+from connect_core.effects.connectors import BY_CONNECTOR, ConnectorEffects, DriverContext
 from connect_core.effects.group_owner import own_group
-from connect_core.effects.kafka import KafkaEffects
+from connect_core.effects.kafka import ON_KAFKA, KafkaEffects
 from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import ConnectError, LeaseLostError, RetriableError
@@ -67,10 +67,15 @@ class ConnectorWorker:
     _config: ConnectorConfig | None = None
     _redaction: Redaction = field(default_factory=Redaction)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _performers: Handlers = field(init=False)
+    _handlers: Handlers = field(init=False)
 
     def __post_init__(self) -> None:
-        self._performers = self._of_database()
+        self._handlers = {
+            **self.store.handlers(),
+            LoadConnector: self._load,
+            **dict.fromkeys(ON_KAFKA, self._on_kafka),
+            **dict.fromkeys(BY_CONNECTOR, self._by_connector),
+        }
 
     @property
     def _providers(self) -> ConfigProviders:
@@ -82,8 +87,13 @@ class ConnectorWorker:
         return StoreEffects(self.database, self.identity)
 
     def handlers(self) -> Handlers:
-        """Return the performer of every effect, as the configuration wants it that was loaded last."""
-        return _Followed(self)
+        """Return the performer of every effect: one table for good; each call uses the configuration loaded last."""
+        return self._handlers
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the connector was loaded; until then, only effects on the database can be performed."""
+        return self._connector is not None
 
     def run_of(
         self, state: ConnectorState, holder: str, bound_time: datetime | None, since: datetime | None = None
@@ -217,10 +227,14 @@ class ConnectorWorker:
             if self._kafka is not None:
                 self._kafka.close()
             self._connector, self._kafka, self._started = None, None, None
-            self._performers = self._of_database()
 
-    def _of_database(self) -> Handlers:
-        return {**self.store.handlers(), LoadConnector: self._load}
+    def _on_kafka(self, effect: Effect[Any]) -> Any:
+        assert self._kafka is not None
+        return self._kafka.perform(effect)
+
+    def _by_connector(self, effect: Effect[Any]) -> Any:
+        assert self._connector is not None
+        return self._connector.perform(effect)
 
     def _load(self, effect: LoadConnector) -> ConnectorState:
         with self.database.read() as connection:
@@ -244,7 +258,6 @@ class ConnectorWorker:
         self._connector = self._effects_of(state.name, state.config, config)
         self._kafka = KafkaEffects.of(self.settings, config, closed_topics(self.settings, self.database))
         self._config, self._started = config, version
-        self._performers = {**self._of_database(), **self._kafka.handlers(), **self._connector.handlers()}
 
     def _effects_of(self, name: str, raw: Mapping[str, str], config: ConnectorConfig) -> ConnectorEffects:
         resolved = config.resolved
@@ -266,19 +279,3 @@ class ConnectorWorker:
     def _source_offsets(self, name: str) -> SourceOffsets:
         with self.database.read() as connection:
             return offsets.load(connection, name, ConnectorType.SOURCE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Followed(Mapping[type[Effect[Any]], Callable[[Any], Any]]):
-    """A worker's performers as they are at each look: a protocol goes on while a new configuration is followed."""
-
-    worker: ConnectorWorker
-
-    def __getitem__(self, kind: type[Effect[Any]]) -> Callable[[Any], Any]:
-        return self.worker._performers[kind]
-
-    def __iter__(self) -> Iterator[type[Effect[Any]]]:
-        return iter(self.worker._performers)
-
-    def __len__(self) -> int:
-        return len(self.worker._performers)

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from connect_core.effects.perform import perform
+from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
-from connect_core.interval.effects import SweepTarget
+from connect_core.interval.effects import ReadTargetMarker
 from connect_core.interval.failpoints import reach
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
@@ -87,6 +87,10 @@ class Driver:
     _began: float = field(default_factory=time.monotonic)
     _finished: Finished = field(default_factory=Finished)
     _request: RunRequest | None = None
+    _handlers: Handlers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._handlers = self._finished.heard(self.worker.handlers())
 
     @property
     def is_stopping(self) -> bool:
@@ -97,7 +101,8 @@ class Driver:
         """Take the lease → the run, or ``None`` while another holder has it. Raises NotFoundError."""
         self._began, self._request = time.monotonic(), request
         holder = f"{request.run_id} {socket.gethostname()} {uuid.uuid4().hex[:8]}"
-        state = self.perform(begin_run(request.connector, holder, _LEASE_SECONDS))
+        # Not by ``self.perform``: nothing of the connector is loaded yet, so an error can tell no secret of it.
+        state = perform(begin_run(request.connector, holder, _LEASE_SECONDS), self._handlers)
         if state is None:
             return None
         return self.worker.run_of(state, holder, request.bound_time, request.since)
@@ -105,7 +110,7 @@ class Driver:
     def perform(self, steps: Steps[Result]) -> Result:
         """Run a protocol against the real systems; errors tell no secrets of the connector."""
         try:
-            return perform(steps, self._finished.heard(self.worker.handlers()))
+            return perform(steps, self._handlers)
         except ConnectError as error:
             self.worker.clean(error)
             raise
@@ -163,7 +168,8 @@ class Driver:
         """Tell what the run has finished; a run that cannot be told of has done its work all the same."""
         try:
             rows = self.worker.store.finished(self.worker.name, run_id, self._finished.committed)
-            return self._finished.told(untold(self._request, rows), self.worker.handlers())
+            read_marker = self._handlers[ReadTargetMarker] if self.worker.is_loaded else None
+            return self._finished.told(untold(self._request, rows), read_marker)
         except ConnectError as error:
             _LOG.warning("what run %s of %s finished is not told: %s", run_id, self.worker.name, error)
             return {}
@@ -171,7 +177,7 @@ class Driver:
     def _release(self, run: Run) -> None:
         try:
             # A run that ends before its first plan has loaded no connector, and staged nothing.
-            if SweepTarget in self.worker.handlers():
+            if self.worker.is_loaded:
                 self.perform(clear_target(run))
         except (ConnectError, OSError) as error:
             _LOG.warning("what finished intervals of %s have staged is left for the next run: %s", run.connector, error)

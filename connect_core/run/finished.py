@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, CommittedFile, IntervalKey, PartitionRange
@@ -16,31 +16,8 @@ __all__ = ["Finished"]
 
 _MOST_PATHS = 1000
 
-
-@dataclass(frozen=True, slots=True)
-class _Heard(Mapping[type[Effect[Any]], Callable[[Any], Any]]):
-    """Performers, some of them with somebody who is told what was done."""
-
-    handlers: Handlers
-    notes: Mapping[type[Effect[Any]], Callable[[Any], None]]
-
-    def __getitem__(self, kind: type[Effect[Any]]) -> Callable[[Any], Any]:
-        perform, note = self.handlers[kind], self.notes.get(kind)
-        if note is None:
-            return perform
-
-        def noted(effect: Effect[Any]) -> Any:
-            done = perform(effect)
-            note(effect)
-            return done
-
-        return noted
-
-    def __iter__(self) -> Iterator[type[Effect[Any]]]:
-        return iter(self.handlers)
-
-    def __len__(self) -> int:
-        return len(self.handlers)
+MarkerReader: TypeAlias = Callable[[ReadTargetMarker], CommitMarker | None]
+"""The performer of ``ReadTargetMarker``."""
 
 
 @dataclass(slots=True)
@@ -51,14 +28,21 @@ class Finished:
     committed: set[int] = field(default_factory=set)
 
     def heard(self, handlers: Handlers) -> Handlers:
-        """Return performers that also take note of what is committed; the table may still grow."""
-        return _Heard(handlers, {PublishTarget: self._published, CommitInterval: self._committed})
+        """Return performers that also take note of what is committed."""
+        notes: Mapping[type[Effect[Any]], Callable[[Any], None]] = {
+            PublishTarget: self._published,
+            CommitInterval: self._committed,
+        }
+        return {**handlers, **{kind: _noted(handlers[kind], note) for kind, note in notes.items() if kind in handlers}}
 
-    def told(self, found: Sequence[PastInterval], handlers: Handlers) -> Mapping[str, Any]:
-        """Return bounds, counts and files as JSON; nothing where no interval was committed."""
+    def told(self, found: Sequence[PastInterval], read_marker: MarkerReader | None) -> Mapping[str, Any]:
+        """Return bounds, counts and files as JSON; nothing where no interval was committed.
+
+        ``read_marker`` reads a marker from the target; ``None`` where the connector was not loaded.
+        """
         if not found:
             return {}
-        files = [file for row in found for file in self._files(row, handlers)]
+        files = [file for row in found for file in self._files(row, read_marker)]
         bounds = [row.row.bound_time for row in found if row.row.bound_time is not None]
         return {
             "bound_time": max(bounds).isoformat() if bounds else None,
@@ -71,7 +55,7 @@ class Finished:
             "files": len(files),
             "file_bytes": sum(file.bytes for file in files),
             "paths": [file.path for file in files[:_MOST_PATHS]],
-            **self._replaced(found, handlers),
+            **self._replaced(found, read_marker),
         }
 
     def _published(self, effect: PublishTarget) -> None:
@@ -80,22 +64,33 @@ class Finished:
     def _committed(self, effect: CommitInterval) -> None:
         self.committed.add(effect.key.sequence)
 
-    def _replaced(self, found: Sequence[PastInterval], handlers: Handlers) -> dict[str, Any]:
+    def _replaced(self, found: Sequence[PastInterval], read_marker: MarkerReader | None) -> dict[str, Any]:
         """Return what backfills have replaced; nothing of live intervals."""
-        markers = [self._marker(past, handlers) for past in found if past.row.is_backfill]
+        markers = [self._marker(past, read_marker) for past in found if past.row.is_backfill]
         replaced = [path for marker in markers if marker is not None for path in marker.replaced]
         return {"backfill": True, "replaced": replaced[:_MOST_PATHS]} if markers else {}
 
-    def _files(self, past: PastInterval, handlers: Handlers) -> tuple[CommittedFile, ...]:
-        marker = self._marker(past, handlers)
+    def _files(self, past: PastInterval, read_marker: MarkerReader | None) -> tuple[CommittedFile, ...]:
+        marker = self._marker(past, read_marker)
         return () if marker is None else marker.files
 
-    def _marker(self, past: PastInterval, handlers: Handlers) -> CommitMarker | None:
+    def _marker(self, past: PastInterval, read_marker: MarkerReader | None) -> CommitMarker | None:
         key = past.row.key
         marker = self.markers.get(replace(key, epoch=0))
-        if marker is None and past.row.ranges and ReadTargetMarker in handlers:
-            marker = handlers[ReadTargetMarker](ReadTargetMarker(key))
+        if marker is None and past.row.ranges and read_marker is not None:
+            marker = read_marker(ReadTargetMarker(key))
         return marker
+
+
+def _noted(perform: Callable[[Any], Any], note: Callable[[Any], None]) -> Callable[[Any], Any]:
+    """Return a performer that calls ``note`` with each effect once it is done."""
+
+    def performed(effect: Effect[Any]) -> Any:
+        done = perform(effect)
+        note(effect)
+        return done
+
+    return performed
 
 
 def _joined(ranges: list[PartitionRange]) -> list[dict[str, Any]]:

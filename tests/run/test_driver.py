@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from connect_core.api.sink import IntervalKey
+from connect_core.effects.worker import ConnectorWorker
+from connect_core.errors import NotFoundError
 from connect_core.interval import effects as fx
+from connect_core.interval.runs import RunRequest
 from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState
 from connect_core.run.driver import Driver
+from connect_core.settings import WorkerMode, WorkerSettings
+from connect_core.store import Database, leases, migrate
 from tests.simulator.world import World
 
 
@@ -25,8 +33,11 @@ class Worker:
     done: list[fx.Effect] = field(default_factory=list)
 
     def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
-        always = {fx.LoadUnfinished: lambda effect: self.unfinished, fx.ReleaseLease: self.done.append}
-        return {**always, fx.SweepTarget: self._sweep} if self.is_loaded else always
+        return {
+            fx.LoadUnfinished: lambda effect: self.unfinished,
+            fx.ReleaseLease: self.done.append,
+            fx.SweepTarget: self._sweep,
+        }
 
     def _sweep(self, effect: fx.SweepTarget) -> None:
         self.done.append(effect)
@@ -66,3 +77,32 @@ def test_run_that_ended_before_it_loaded_the_connector_gives_it_back() -> None:
     with driver.holding(world.run()):
         pass
     assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]
+
+
+def test_lease_is_three_calls_from_begin(tmp_path: Path) -> None:
+    json = "org.apache.kafka.connect.json.JsonConverter"
+    properties = {"bootstrap.servers": "127.0.0.1:9", "key.converter": json, "value.converter": json}
+    offsets = {"offset.storage.file.filename": str(tmp_path / "connect.offsets")}
+    settings = WorkerSettings.from_properties({**properties, **offsets}, {}, WorkerMode.STANDALONE)
+    url = f"sqlite:///{tmp_path / 'metadata.db'}"
+    migrate(url)
+    database = Database(url)
+    driver = Driver(ConnectorWorker(settings, database, "nobody"))
+    calls: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is leases.take.__code__:
+            calls.append(frame.f_code.co_name)
+            caller = frame.f_back
+            while caller is not None and caller.f_code is not Driver.begin.__code__:
+                calls.append(caller.f_code.co_name)
+                caller = caller.f_back
+
+    sys.setprofile(note)
+    try:
+        with pytest.raises(NotFoundError):
+            driver.begin(RunRequest("nobody", "run"))
+    finally:
+        sys.setprofile(None)
+        database.close()
+    assert calls[::-1] == ["perform", "_write", "take"]

@@ -49,7 +49,7 @@ def test_bounds_counts_and_files_of_all_intervals_are_told_together() -> None:
         past(4, (0, 0, 5), (1, 3, 3), records=5, bytes=500, late=1),
         past(5, (0, 5, 8), (1, 3, 4), records=4, bytes=400, future=2),
     ]
-    assert finished.told(found, heard) == {
+    assert finished.told(found, heard[fx.ReadTargetMarker]) == {
         "bound_time": "2026-03-01T12:00:00+00:00",
         "sequences": [4, 5],
         "records": 9,
@@ -67,21 +67,11 @@ def test_bounds_counts_and_files_of_all_intervals_are_told_together() -> None:
 
 
 def test_sinks_without_files_and_sources_tell_of_none() -> None:
-    table = handlers()
-    assert Finished().told([], table) == {}
-    told = Finished().told([past(1, (0, 0, 5), bound=None, records=5)], table)
+    read_marker = handlers()[fx.ReadTargetMarker]
+    assert Finished().told([], read_marker) == {}
+    told = Finished().told([past(1, (0, 0, 5), bound=None, records=5)], read_marker)
     assert (told["bound_time"], told["files"], told["paths"]) == (None, 0, [])
-    del table[fx.ReadTargetMarker]
-    assert Finished().told([past(1, bound=None, records=5)], table)["records"] == 5
-
-
-def test_performers_that_come_later_are_heard() -> None:
-    finished, table = Finished(), dict[type[fx.Effect], Callable[[Any], Any]]()
-    heard = finished.heard(table)
-    assert fx.CommitInterval not in heard
-    table.update(handlers())
-    heard[fx.CommitInterval](fx.CommitInterval(IntervalKey("a", 1, 3, 1), 1, ()))
-    assert finished.committed == {3}
+    assert Finished().told([past(1, (0, 0, 5), bound=None, records=5)], None)["records"] == 5
 
 
 def test_what_fails_is_not_finished() -> None:
