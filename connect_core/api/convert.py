@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from connect_core.api.batch import Columns, Data, Objects
 from connect_core.api.config import ConfigDef
+from connect_core.api.connector import WorkerLimits
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.errors import ConnectError
 
@@ -35,6 +36,9 @@ class Converter(ABC):
     the meaning; the batch methods give equal results on many rows at once.
     Connect: ``Converter``.
     """
+
+    limits: WorkerLimits = WorkerLimits()
+    """What the worker lets connectors touch; set before ``configure``. Beyond Connect."""
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:

@@ -162,6 +162,8 @@ class ConnectorConfig:
     def _converter(self, part: str) -> Converter:
         name, settings = self.converter_properties(f"{part}.converter")
         made: Converter = registry().load(PluginKind.CONVERTER, name)()
+        if self.worker is not None:
+            made.limits = self.worker.limits()
         made.configure({**settings, "converter.type": part}, part == "key")
         return made
 

@@ -70,11 +70,11 @@ class _Failure:
 
 
 class RegistryCalls:
-    """The connections to one registry; safe to use from any thread. ``limits`` are the worker's on hosts."""
+    """The connections to one registry; safe to use from any thread."""
 
-    def __init__(self, settings: ClientSettings, limits: WorkerLimits | None = None) -> None:
+    def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
-        self._limits = limits or WorkerLimits()
+        self._limits = WorkerLimits(values={"hosts.allowed": settings.allowed_hosts})
         self._client: httpx.Client | None = None
         self._lock = threading.Lock()
         self._first = 0

@@ -7,11 +7,13 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
 
+from connect_core.api.connector import WorkerLimits
 from connect_core.schema_registry.caching import release_registry, shared_registry
 from connect_core.schema_registry.choices import codec_of, strategy_of
 from connect_core.schema_registry.frames import Frames
@@ -45,13 +47,19 @@ class MessageSchemas(Protocol):
         """Give the registry's connections back."""
 
 
-def open_schemas(configs: Mapping[str, Any], is_key: bool, kind: str) -> MessageSchemas:
+def open_schemas(
+    configs: Mapping[str, Any], is_key: bool, kind: str, limits: WorkerLimits | None = None
+) -> MessageSchemas:
     """Return the schemas of a converter; the registry is not called yet. Raise ConfigError.
 
-    ``kind``: AVRO, JSON or PROTOBUF. All converters of a process with equal settings share one client.
+    ``kind``: AVRO, JSON or PROTOBUF. ``limits``: the hosts the worker lets connectors call. All converters of a
+    process with equal settings share one client.
     """
     settings = RegistrySettings.of(configs, is_key)
     forms = codec_of(settings.codec), strategy_of(settings.strategy_key, settings.strategy, configs)
-    registry = shared_registry(settings.client)
-    release = partial(release_registry, settings.client)
+    client = settings.client
+    if limits is not None:
+        client = replace(client, allowed_hosts=limits.values.get("hosts.allowed", ""))
+    registry = shared_registry(client)
+    release = partial(release_registry, client)
     return RegistrySchemas(settings, SchemaKind(kind.upper()), registry, forms, release)

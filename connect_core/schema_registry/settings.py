@@ -56,6 +56,7 @@ class ClientSettings:
     """Where a registry is and how it is called; converters with equal ones share one client.
 
     ``urls`` have no credentials and no slash at the end. ``headers`` are sent with each request.
+    ``allowed_hosts``: the worker's ``limits.hosts.allowed``; empty: all but metadata services.
     """
 
     urls: tuple[str, ...]
@@ -65,6 +66,7 @@ class ClientSettings:
     caches: CacheLimits = field(default_factory=CacheLimits)
     proxy: str | None = None
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    allowed_hosts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,13 +182,13 @@ class SourceAttempt:
                 last_data = time.monotonic()
             if answer is not None and answer.batch is not None:
                 self._send_all(answer, answer.batch)
-                self._commit_if_due()
-                # Only now: the time that sending takes is not the source's.
-                last_data = time.monotonic()
             elif self._is_idle(answer, last_data):
                 return
-            else:
-                self._commit_if_due()
+            if self._is_transaction_over():
+                self._commit()
+            if answer is not None and answer.batch is not None:
+                # Only now: the time that sending takes is not the source's.
+                last_data = time.monotonic()
 
     def _send_last(self, poller: Poller) -> None:
         """Send what was polled by the time the task has stopped, but not beyond a cap."""
@@ -271,10 +271,6 @@ class SourceAttempt:
             by_row: dict[int, Delivery] = dict(zip(sent.origin.to_pylist(), deliveries, strict=True))
             places = [by_row.get(row) for row in batch.origin.to_pylist()]
         self._open.acknowledged.append(_Acknowledged(batch, answer.records, places))
-
-    def _commit_if_due(self) -> None:
-        if self._is_transaction_over():
-            self._commit()
 
     def _commit(self) -> None:
         """Produce the offsets last and commit; then tell the task. Connect: ``commitTransaction``."""

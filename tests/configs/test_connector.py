@@ -121,6 +121,19 @@ def test_own_converter_has_own_settings() -> None:
     assert written == b'{"schema":{"type":"string","optional":false},"payload":"k"}'
 
 
+@pytest.mark.parametrize(
+    "name", ["io.confluent.connect.avro.AvroConverter", "JsonSchemaConverter", "ProtobufConverter"]
+)
+@pytest.mark.parametrize("key", ["schema.registry.url", "proxy.host"])
+def test_converter_calls_no_host_that_the_worker_does_not_allow(name: str, key: str) -> None:
+    more = {"schema.registry.url": "http://10.0.0.1:1", "proxy.host": "10.0.0.2", "proxy.port": "1"}
+    more[key] = "http://127.0.0.1:1" if key == "schema.registry.url" else "127.0.0.1"
+    own = {f"value.converter.{setting}": value for setting, value in more.items()}
+    config = source({"value.converter": name, **own}, {"limits.hosts.allowed": "10.0.0.0/8"})
+    with pytest.raises(ConnectError, match=r"127\.0\.0\.1.* may call 10\.0\.0\.0/8 only.*limits\.hosts\.allowed"):
+        config.value_converter().to_connect_data("t", b"\0\0\0\0\1x")
+
+
 def test_stages_are_in_order() -> None:
     stages = source(CHAIN).transformation_stages()
     assert [type(stage.transformation).__name__ for stage in stages] == ["HoistFieldValue", "InsertFieldValue"]

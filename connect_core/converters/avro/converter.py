@@ -37,7 +37,7 @@ class AvroConverter(Converter):
         """Take the settings. Raise ConfigError."""
         self._codec = Codec(AvroSettings.of(configs))
         if self._given is None:
-            self._opened = open_schemas(configs, is_key, "AVRO")
+            self._opened = open_schemas(configs, is_key, "AVRO", self.limits)
 
     @property
     def _schemas(self) -> MessageSchemas:

@@ -75,7 +75,7 @@ class JsonSchemaConverter(Converter):
         self._texts: BoundedCache[Schema, SchemaText] = BoundedCache(settings.cache_size)
         self._readings: BoundedCache[tuple[Any, ...], _Reading] = BoundedCache(settings.cache_size)
         self._checks: BoundedCache[tuple[Any, ...], Check] = BoundedCache(settings.cache_size)
-        self._schemas = self._given if self._given is not None else open_schemas(configs, is_key, "JSON")
+        self._schemas = self._given if self._given is not None else open_schemas(configs, is_key, "JSON", self.limits)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""

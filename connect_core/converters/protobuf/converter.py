@@ -72,7 +72,9 @@ class ProtobufConverter(Converter):
         self._writers: BoundedCache[Schema, MessageWriter] = BoundedCache(size)
         self._compiled: BoundedCache[tuple[Any, ...], MessageSchema] = BoundedCache(size)
         self._readings: BoundedCache[tuple[Any, ...], _Reading] = BoundedCache(size)
-        self._schemas = self._given if self._given is not None else open_schemas(configs, is_key, "PROTOBUF")
+        self._schemas = (
+            self._given if self._given is not None else open_schemas(configs, is_key, "PROTOBUF", self.limits)
+        )
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""
