@@ -1,4 +1,4 @@
-"""A PostgreSQL table through topics with a schema registry into Parquet and another table, changed on its way."""
+"""A PostgreSQL table through topics with a registry into Parquet, Iceberg and another table, changed on its way."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ from tests.connectors.jdbc.clusters import Cluster, cluster
 from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
 from tests.integration.topics import Topics
 from tests.schema_registry.apicurio_server import apicurio_running
+
+pytest.importorskip("pyiceberg", reason="pip install 'connect-core[iceberg]'")
+
+from pyiceberg.catalog import load_catalog
+from pyiceberg.exceptions import NoSuchTableError
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -74,6 +79,16 @@ def parquet(folder: Path, names: list[str]) -> list[Any]:
     return sorted(zip(*columns, strict=True))
 
 
+def iceberg(catalog: dict[str, str], table: str, names: list[str]) -> list[Any]:
+    """Return what an Iceberg table has of some columns."""
+    try:
+        found = load_catalog("iceberg", **catalog).load_table(table).scan().to_arrow()
+    except NoSuchTableError:
+        return []
+    columns = [found.column(name).to_pylist() if name in found.column_names else [None] * len(found) for name in names]
+    return sorted(zip(*columns, strict=True))
+
+
 def deserializer(kind: str, url: str) -> Callable[[bytes, Any], Any] | None:
     """Return Confluent's own deserialiser, where it needs no generated class."""
     client = SchemaRegistryClient({"url": url})
@@ -113,6 +128,21 @@ def test_a_table_is_the_same_at_each_end(
     files = worker.folder / f"files-{kind}"
     export = {"connector.class": "FileSystemSink", "topics": topic, "path": str(files), **converter}
     worker.put(f"files-{kind}", export)
+    lake = worker.folder / f"lake-{kind}"
+    lake.mkdir()
+    catalog = {"type": "sql", "uri": f"sqlite:///{lake}/catalog.db", "warehouse": f"file://{lake}/warehouse"}
+    worker.put(
+        f"lake-{kind}",
+        {
+            "connector.class": "IcebergSink",
+            "topics": topic,
+            **converter,
+            "iceberg.tables": "db.orders",
+            "iceberg.tables.auto-create-enabled": "true",
+            "iceberg.tables.evolve-schema-enabled": "true",
+            **{f"iceberg.catalog.{key}": value for key, value in catalog.items()},
+        },
+    )
     upsert = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "id", "auto.create": "true"}
     worker.put(
         f"copies-{kind}",
@@ -155,6 +185,11 @@ def test_a_table_is_the_same_at_each_end(
     assert exported == [row[:4] for row in wanted]
     notes = parquet(files, ["id", "note"])
     assert notes == [(row[0], row[5]) for row in wanted]
+    in_lake = eventually(
+        lambda: iceberg(catalog, "db.orders", ["id", "customer", "amount", "paid", "note"]),
+        lambda found: len(found) == 700,
+    )
+    assert in_lake == [(*row[:4], row[5]) for row in wanted]
     values = [value for value in topics.read(topic, 700) if value is not None]
     read = deserializer(kind, registry)
     if read is not None:
@@ -162,5 +197,5 @@ def test_a_table_is_the_same_at_each_end(
         theirs = sorted((read(value, context) for value in values), key=lambda one: one["id"])
         assert [(one["id"], one["customer"], one.get("amount")) for one in theirs] == [row[:3] for row in wanted]
     assert len({value[1:5] for value in values}) == 2, "the table's change is a second schema"
-    for name in (f"source-{kind}", f"files-{kind}", f"copies-{kind}"):
+    for name in (f"source-{kind}", f"files-{kind}", f"lake-{kind}", f"copies-{kind}"):
         worker.delete(name)
