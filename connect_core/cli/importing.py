@@ -19,9 +19,12 @@ from connect_core.cli.spread import spread
 from connect_core.errors import ConfigError
 from connect_core.herder.context import Herder
 from connect_core.java.properties import read_properties
+from connect_core.kafka.clients import KafkaClients
+from connect_core.kafka.markers import OffsetsTopic
 from connect_core.migration.connect_api import ConnectApi
 from connect_core.migration.definitions import Definition, chosen
 from connect_core.migration.files import read_definitions
+from connect_core.migration.foreign_offsets import ForeignOffsetsTopic
 from connect_core.migration.importing import Imported, Outcome, definition_of, import_all, there_of, with_worker
 from connect_core.migration.report import ConnectorReport, There, examine
 
@@ -55,6 +58,14 @@ class ImportOptions:
         Path | None,
         typer.Option("--their-worker", help="Their workers' properties: connectors without converters get theirs."),
     ] = None
+    offsets_topic: Annotated[
+        str | None,
+        typer.Option(
+            "--offsets-topic",
+            metavar="TOPIC",
+            help="Their offset.storage.topic, in this worker's Kafka: offsets of sources are read there, not by REST.",
+        ),
+    ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
 
     def places(self) -> list[str]:
@@ -79,7 +90,10 @@ def import_connectors(options: ImportOptions, access: Access, worker: Worker = N
         if not options.as_json:
             print_report(console, reports)
         done = []
-        for one in () if options.dry_run else _import(herder, definitions, reports, found.api):
+        topic = None if options.offsets_topic is None else _topic(herder, options.offsets_topic)
+        possible = {one.name for one in reports if one.is_possible}
+        wanted = [one for one in definitions if one.name in possible and not options.dry_run]
+        for one in import_all(herder, wanted, found.api, topic):
             done.append(one)
             if not options.as_json:
                 print_imported(console, one)
@@ -107,11 +121,8 @@ def _opened(given: Sequence[str], access: Access, only: str | None) -> Iterator[
         yield _Found(definitions, there, api)
 
 
-def _import(
-    herder: Herder, definitions: Sequence[Definition], reports: Sequence[ConnectorReport], api: ConnectApi | None
-) -> Iterator[Imported]:
-    possible = {one.name for one in reports if one.is_possible}
-    return import_all(herder, (one for one in definitions if one.name in possible), api)
+def _topic(herder: Herder, name: str) -> ForeignOffsetsTopic:
+    return ForeignOffsetsTopic(OffsetsTopic(KafkaClients(herder.worker.resolved), name))
 
 
 def _print_json(console: Console, reports: Sequence[ConnectorReport], done: Sequence[Imported]) -> None:

@@ -148,16 +148,32 @@ class OffsetsTopic:
                 found = message.value()
         return found
 
+    def newest(self) -> dict[str, list[Marker]]:
+        """Return by connector what stands under each of its source partitions, without those that are forgotten.
+
+        Raises as ``read``.
+        """
+        _, ends = self._high_watermarks()
+        found: dict[str, dict[str, Marker]] = {}
+        for message in self._messages(dict.fromkeys(ends, 0), ends):
+            record = self._decoded(message, message.key() or b"")
+            if isinstance(record, Marker):
+                found.setdefault(record.connector, {})[record.canonical_partition] = record
+        return {name: [one for one in own.values() if one.offset is not None] for name, own in found.items()}
+
     def _take(self, view: MarkerView, message: Message, key: bytes) -> None:
-        try:
-            record = decode(key, message.value(), message.headers() or [])
-        except ConnectError as failure:
-            at = f"{self.name}-{message.partition()} at offset {message.offset()}"
-            raise ConnectError(f"{failure} ({at})") from failure
+        record = self._decoded(message, key)
         if record is not None and record.connector == view.connector:
             view.add(record, message.partition() or 0, message.timestamp()[1])
             if isinstance(record, Marker):
                 view.spellings.setdefault(record.canonical_partition, set()).add(key)
+
+    def _decoded(self, message: Message, key: bytes) -> Marker | EpochRecord | None:
+        try:
+            return decode(key, message.value(), message.headers() or [])
+        except ConnectError as failure:
+            at = f"{self.name}-{message.partition()} at offset {message.offset()}"
+            raise ConnectError(f"{failure} ({at})") from failure
 
     def _high_watermarks(self) -> tuple[str, dict[int, int]]:
         """Return the topic's id, and the high watermark of each partition."""

@@ -106,7 +106,12 @@ class ConnectApi:
 
     def offsets(self, name: str) -> OffsetEntries:
         """Return a connector's committed offsets; of a sink those of its consumer group. It may run."""
-        found = self._call("GET", _path(name, "/offsets"), seconds=_OFFSETS_SECONDS)
+        try:
+            found = self._call("GET", _path(name, "/offsets"), seconds=_OFFSETS_SECONDS)
+        except NotFoundError as error:
+            self.connector(name)
+            remedy = "with an older one name its offset.storage.topic: connect import --offsets-topic TOPIC"
+            raise BadRequestError(f"{error}. Offsets are read since Kafka Connect 3.5; {remedy}") from error
         return cast("OffsetEntries", (found or {}).get("offsets") or [])
 
     def topics(self, name: str) -> tuple[str, ...]:
@@ -195,7 +200,7 @@ def _error(answer: httpx.Response, act: str) -> ConnectError:
     if answer.status_code == 409 or answer.status_code in (429, 502, 503, 504) or _is_passing(answer, reason):
         return RetriableError(text)
     if answer.status_code == 405:
-        return BadRequestError(f"{text}. Offsets are read since Kafka Connect 3.5, and altered since 3.6.")
+        return BadRequestError(f"{text}. Offsets are altered since Kafka Connect 3.6.")
     return BadRequestError(text) if answer.status_code == 400 else ConnectError(text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Protocol
 
 from connect_core.configs.providers import ConfigProviders
 from connect_core.configs.secrets import is_sealed
@@ -13,8 +14,8 @@ from connect_core.herder import connectors as herder_connectors
 from connect_core.herder import offsets as herder_offsets
 from connect_core.herder.connectors import NewConnector
 from connect_core.herder.context import Herder
-from connect_core.interval.values import ConnectorState, TargetState
-from connect_core.migration.connect_api import ConnectApi, ConnectorThere
+from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
+from connect_core.migration.connect_api import ConnectApi, ConnectorThere, OffsetEntries
 from connect_core.migration.definitions import Definition
 from connect_core.migration.report import There
 from connect_core.store import connectors, origins
@@ -23,6 +24,7 @@ from connect_core.store.origins import OriginRow
 __all__ = [
     "Imported",
     "Outcome",
+    "SourceOffsets",
     "changed_keys",
     "definition_of",
     "import_all",
@@ -78,11 +80,18 @@ def with_worker(one: Definition, worker: Mapping[str, str]) -> Definition:
     return replace(one, config=own)
 
 
-def import_one(herder: Herder, one: Definition, api: ConnectApi | None) -> Imported:
+class SourceOffsets(Protocol):
+    """Where offsets of sources are found otherwise than by the REST API."""
+
+    def of(self, connector: str) -> OffsetEntries:
+        """Return the offsets of a connector; none where it has none. Raise ConnectError."""
+
+
+def import_one(herder: Herder, one: Definition, api: ConnectApi | None, topic: SourceOffsets | None = None) -> Imported:
     """Create a connector STOPPED, with its offsets where it comes from a cluster; a second time changes nothing.
 
     Positions of a sink are stored only once it is STOPPED there: until then its consumer group has members, and
-    ``switch`` stores them. Raise ConnectError.
+    ``switch`` stores them. ``topic``: where offsets of sources are, in place of the REST API. Raise ConnectError.
     """
     state = _find(herder, one.name)
     if state is not None:
@@ -90,11 +99,9 @@ def import_one(herder: Herder, one: Definition, api: ConnectApi | None) -> Impor
         if different:
             return Imported(one.name, Outcome.DIFFERENT, f"it is here with other values of {', '.join(different)}")
     is_new = state is None and _create(herder, one)
-    if api is None:
-        return Imported(one.name, Outcome.CREATED if is_new else Outcome.UNCHANGED)
-    if not _is_to_be_filled(herder, one.name, api):
-        return Imported(one.name, Outcome.UNCHANGED)
-    moved, why = _fill(herder, one, api)
+    moved, why = 0, ""
+    if (api is not None or topic is not None) and _is_to_be_filled(herder, one.name, api):
+        moved, why = _fill(herder, one, api, topic)
     outcome = Outcome.CREATED if is_new else Outcome.COMPLETED if moved else Outcome.UNCHANGED
     return Imported(one.name, outcome, why, moved)
 
@@ -113,24 +120,31 @@ def _create(herder: Herder, one: Definition) -> bool:
     return True
 
 
-def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi) -> bool:
-    """Keep where it comes from, and return whether it is STOPPED here and has no offsets yet."""
+def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi | None) -> bool:
+    """Keep which cluster it comes from, and return whether it is STOPPED here and has no offsets yet."""
     with herder.database.write() as connection:
         state = connectors.get(connection, name)
         known = origins.find(connection, name)
         is_fresh = state.target_state is TargetState.STOPPED and (known is None or not known.is_here)
-        if known is None and is_fresh:
+        if api is not None and known is None and is_fresh:
             origins.record(connection, name, OriginRow(api.address, is_here=False))
     return is_fresh and not herder_offsets.get(herder, name)
 
 
-def _fill(herder: Herder, one: Definition, api: ConnectApi) -> tuple[int, str]:
-    there = api.connector(one.name)
-    if there.type == "sink" and not there.is_stopped:
-        return 0, f"it is {there.state} there: its positions are stored by `connect switch`"
-    entries = api.offsets(one.name)
+def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: SourceOffsets | None) -> tuple[int, str]:
+    state = _find(herder, one.name)
+    is_source = state is not None and state.type is ConnectorType.SOURCE
+    if topic is not None and is_source:
+        entries, place = topic.of(one.name), "in its cluster's offsets topic"
+    elif api is None:
+        return 0, "it is a sink: its positions are in its consumer group"
+    else:
+        there = api.connector(one.name)
+        if not is_source and not there.is_stopped:
+            return 0, f"it is {there.state} there: its positions are stored by `connect switch`"
+        entries, place = api.offsets(one.name), "there"
     if not entries:
-        return 0, "it has no offsets there"
+        return 0, f"it has no offsets {place}"
     herder_offsets.alter(herder, one.name, entries)
     return len(entries), ""
 
@@ -149,13 +163,15 @@ def changed_keys(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     return sorted(key for key in {*one, *other} if key != "name" and one.get(key) != other.get(key))
 
 
-def import_all(herder: Herder, wanted: Iterable[Definition], api: ConnectApi | None) -> Iterator[Imported]:
+def import_all(
+    herder: Herder, wanted: Iterable[Definition], api: ConnectApi | None, topic: SourceOffsets | None = None
+) -> Iterator[Imported]:
     """Import connectors one by one, as the results are taken; one that fails does not hold up the others."""
-    return (_guarded(herder, one, api) for one in wanted)
+    return (_guarded(herder, one, api, topic) for one in wanted)
 
 
-def _guarded(herder: Herder, one: Definition, api: ConnectApi | None) -> Imported:
+def _guarded(herder: Herder, one: Definition, api: ConnectApi | None, topic: SourceOffsets | None) -> Imported:
     try:
-        return import_one(herder, one, api)
+        return import_one(herder, one, api, topic)
     except ConnectError as error:
         return Imported(one.name, Outcome.FAILED, str(error))

@@ -113,6 +113,16 @@ def test_records_of_a_connect_worker_are_adopted(cluster: Cluster, topic: Offset
     assert view.markers[A].stamp == MarkerStamp()
 
 
+def test_newest_offsets_of_all_connectors_are_found_at_once(cluster: Cluster, topic: OffsetsTopic) -> None:
+    for position in (1, 42):
+        cluster.produce(topic.name, [b'{"position":%d}' % position], key=b'["lines",{"file":"a"}]', partition=3)
+    cluster.produce(topic.name, [b'{"lsn":7}'], key=b'["orders",{"server":"s"}]', partition=4)
+    cluster.produce(topic.name, [b'{"lsn":9}', None], key=b'["orders",{"server":"gone"}]', partition=5)
+    cluster.produce(topic.name, [b"{}"], key=b"\xff", partition=5)
+    found = {name: [(one.partition, one.offset) for one in own] for name, own in topic.newest().items()}
+    assert found == {"lines": [({"file": "a"}, {"position": 42})], "orders": [({"server": "s"}, {"lsn": 7})]}
+
+
 def test_value_that_is_no_map_names_its_place(cluster: Cluster, topic: OffsetsTopic) -> None:
     cluster.produce(topic.name, [b"[1]"], key=b'["lines",{"file":"a"}]', partition=3)
     with pytest.raises(ConnectError, match=f"{topic.name}-3 at offset 0"):

@@ -43,6 +43,8 @@ class FakeConnect:
     connectors: dict[str, FakeConnector] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     answers: list[httpx.Response | Exception] = field(default_factory=list)
+    has_offsets: bool = True
+    """Whether its REST API knows offsets, as since Kafka 3.5."""
     """Given in place of the next answers."""
     watch: Callable[[str], None] = lambda call: None
     """Called after each call that changed something."""
@@ -78,9 +80,10 @@ class FakeConnect:
         if path.startswith("/connector-plugins"):
             return httpx.Response(200, json=[])
         _, _, name, *rest = path.split("/")
-        one = self.connectors.get(name)
-        if one is None:
+        if name not in self.connectors:
             return httpx.Response(404, json={"error_code": 404, "message": f"Connector {name} not found"})
+        if rest == ["offsets"] and not self.has_offsets:
+            return httpx.Response(404, json={"error_code": 404, "message": "HTTP 404 Not Found"})
         return self._act(method, name, rest[0] if rest else "", content)
 
     def _act(self, method: str, name: str, what: str, content: bytes) -> httpx.Response:

@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 from connect_core.cli.app import application
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.herder.rewriting import rewrite_in_database
+from connect_core.kafka.marker_records import Marker
+from connect_core.kafka.markers import OffsetsTopic
 from connect_core.store import Database, migrate
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 
@@ -210,6 +212,26 @@ def test_files_are_imported_without_a_cluster(deployment: Path) -> None:
     (deployment / "mine" / "a.json").write_text(json.dumps({"name": "a", "config": SOURCE}))
     found = connect("import", "--from", "mine")
     assert (found.exit_code, "created a" in found.stdout, states()) == (0, True, {"a": "STOPPED"})
+
+
+@pytest.mark.parametrize("is_cluster", [True, False])
+def test_offsets_of_sources_are_read_from_the_topic_that_is_named(
+    deployment: Path, cluster: tuple[str, FakeConnect], monkeypatch: pytest.MonkeyPatch, is_cluster: bool
+) -> None:
+    """Before Kafka 3.5 the REST API has none; of files there is no REST API at all."""
+    url, there = cluster
+    there.has_offsets = False
+    newest = {"lines": [Marker("lines", {"filename": "lines.txt"}, {"position": 9})]}
+    monkeypatch.setattr(OffsetsTopic, "newest", lambda self: newest if self.name == "their-offsets" else {})
+    (deployment / "lines.json").write_text(json.dumps({"name": "lines", "config": SOURCE}))
+    place = url if is_cluster else "lines.json"
+    if is_cluster:
+        without = connect("import", "--from", url, "--only", "lines")
+        assert without.exit_code == 1
+        assert "connect import --offsets-topic" in " ".join(without.stdout.split())
+    found = connect("import", "--from", place, "--only", "lines", "--offsets-topic", "their-offsets")
+    assert (found.exit_code, states()) == (0, {"lines": "STOPPED"})
+    assert "lines, 1 offset" in found.stdout
 
 
 @pytest.mark.parametrize("form", ["json", "properties", "strimzi", "confluent"])

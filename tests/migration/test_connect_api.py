@@ -58,7 +58,7 @@ def test_what_does_not_pass_is_told_in_time(answer: httpx.Response | Exception) 
         (httpx.Response(400, json={"message": "bad"}), BadRequestError, "400: bad"),
         (httpx.Response(404, json={"message": "gone"}), NotFoundError, "404: gone"),
         (httpx.Response(401, text="<html/>"), ConnectError, "401: Unauthorized. Give a login with --login"),
-        (httpx.Response(405, json={"message": "no such method"}), BadRequestError, "since Kafka Connect 3.5"),
+        (httpx.Response(405, json={"message": "no such method"}), BadRequestError, "since Kafka Connect 3.6"),
         (httpx.Response(200, text="<html>hello</html>"), ConnectError, "is it the URL of a Kafka Connect REST API"),
         (httpx.Response(200, json=["a"]), ConnectError, "2.3 or newer"),
     ],

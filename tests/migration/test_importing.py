@@ -6,6 +6,7 @@ import pytest
 
 from connect_core.api.offsets import canonical
 from connect_core.herder import lifecycle, offsets
+from connect_core.migration.connect_api import OffsetEntries
 from connect_core.migration.importing import Outcome, definition_of, import_all, import_one
 from connect_core.store import origins
 from tests.herder.worlds import SINK, SOURCE, World
@@ -44,6 +45,27 @@ def test_a_running_sink_keeps_its_group_to_itself(world: World) -> None:
     there.connectors["b"].state = "STOPPED"
     assert imported(world, there, "b") is Outcome.COMPLETED
     assert [one["offset"] for one in offsets.get(world.herder, "b")] == [{"kafka_offset": 4}]
+
+
+class Topic:
+    """Stands for a cluster's offsets topic."""
+
+    def of(self, connector: str) -> OffsetEntries:
+        return [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 99}}] if connector == "a" else []
+
+
+@pytest.mark.parametrize("is_cluster", [True, False])
+def test_offsets_of_a_topic_are_those_of_its_sources(world: World, is_cluster: bool) -> None:
+    there = cluster()
+    there.has_offsets = False
+    with there.api() as api:
+        one, other = (definition_of(api.connector(name), api.address) for name in "ab")
+        given = api if is_cluster else None
+        assert import_one(world.herder, one, given, Topic()).outcome is Outcome.CREATED
+        assert import_one(world.herder, one, given, Topic()).outcome is Outcome.UNCHANGED
+        assert import_one(world.herder, other, given, Topic()).offsets == 0
+    assert offsets.get(world.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 99}}]
+    assert offsets.get(world.herder, "b") == []
 
 
 def test_one_that_runs_here_is_not_touched(world: World) -> None:
