@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from connect_core.errors import BadRequestError, NotFoundError
 from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
@@ -12,17 +12,18 @@ from connect_core.herder.context import Herder
 from connect_core.herder.refusals import refusals
 from connect_core.herder.rewriting import end_connector
 from connect_core.herder.status import compute_status
-from connect_core.interval.values import ConnectorState, TargetState
+from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
 from connect_core.java.strings import trim
 from connect_core.registry import PluginKind, registry
 from connect_core.store import audit, connectors, statuses
 from connect_core.store.audit import Act
-from connect_core.store.connectors import NewConfig
 from connect_core.store.statuses import ConnectorFacts
 
 __all__ = [
     "ConnectorInfo",
     "NewConnector",
+    "TaskId",
+    "TaskInfo",
     "create",
     "delete",
     "expand",
@@ -51,18 +52,29 @@ class NewConnector:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskId:
+    """A task of a connector."""
+
+    connector: str
+    task: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectorInfo:
-    """A connector as it is shown: secrets hidden."""
+    """A connector with its configuration, secrets hidden."""
 
     name: str
-    config: Mapping[str, str | None]
-    tasks: int
-    type: str
+    config: dict[str, str | None]
+    tasks: list[TaskId]
+    type: Literal["source", "sink"]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return Connect's form (``ConnectorInfo``)."""
-        tasks = [{"connector": self.name, "task": task} for task in range(self.tasks)]
-        return {"name": self.name, "config": dict(self.config), "tasks": tasks, "type": self.type}
+
+@dataclass(frozen=True, slots=True)
+class TaskInfo:
+    """A task with its configuration, secrets hidden."""
+
+    id: TaskId
+    config: dict[str, str | None]
 
 
 def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
@@ -77,7 +89,7 @@ def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
     herder.ask("deploy", name)
     if target is not TargetState.STARTED:
         herder.ask("pause", name)
-    return _info(name, accepted, 0)
+    return _info(name, accepted.type, accepted.config, 0)
 
 
 def put_config(herder: Herder, name: str, config: RawConfig) -> tuple[bool, ConnectorInfo]:
@@ -112,7 +124,7 @@ def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> Conne
         herder.ask("deploy", name)
     if stored.failure is not None and stored.target_state is TargetState.STARTED:
         herder.ask("retry", name)
-    return _info(name, accepted, len(tasks))
+    return _info(name, accepted.type, accepted.config, len(tasks))
 
 
 def _schedule(config: Mapping[str, str]) -> dict[str, str]:
@@ -148,16 +160,16 @@ def expand(herder: Herder, wanted: Collection[str]) -> dict[str, dict[str, Any]]
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
     worker_id = herder.worker_id
-    views: dict[str, Callable[[ConnectorFacts], dict[str, Any]]] = {
+    views: dict[str, Callable[[ConnectorFacts], Any]] = {
         "status": lambda one: compute_status(one, worker_id).to_json(),
-        "info": lambda one: _info_of(one).to_json(),
+        "info": _info_of,
     }
     chosen = [(word, view) for word, view in views.items() if word in wanted]
     return {one.name: {word: view(one) for word, view in chosen} for one in facts}
 
 
 def _info_of(facts: ConnectorFacts) -> ConnectorInfo:
-    return ConnectorInfo(facts.name, shown(facts.config), facts.task_count or 0, facts.type.value)
+    return _info(facts.name, facts.type, facts.config, facts.task_count or 0)
 
 
 def get_info(herder: Herder, name: str) -> ConnectorInfo:
@@ -174,16 +186,13 @@ def get_config(herder: Herder, name: str) -> dict[str, str | None]:
         return shown(connectors.get(connection, name).config)
 
 
-def get_tasks(herder: Herder, name: str) -> list[dict[str, Any]]:
-    """Return the task configs of the last plan in Connect's form, secrets hidden. Raise NotFoundError."""
+def get_tasks(herder: Herder, name: str) -> list[TaskInfo]:
+    """Return the task configs of the last plan, secrets hidden. Raise NotFoundError."""
     with herder.database.read() as connection:
         state = connectors.get(connection, name)
         configs = connectors.list_task_configs(connection, name)
     shared = {"task.class": _task_class(state.config)} if configs else {}
-    return [
-        {"id": {"connector": name, "task": task}, "config": {**shared, **shown(config)}}
-        for task, config in enumerate(configs)
-    ]
+    return [TaskInfo(TaskId(name, task), {**shared, **shown(config)}) for task, config in enumerate(configs)]
 
 
 def _task_class(config: Mapping[str, str]) -> str:
@@ -206,8 +215,9 @@ def _find(herder: Herder, name: str) -> ConnectorState | None:
         return connectors.find(connection, name)
 
 
-def _info(name: str, accepted: NewConfig, tasks: int) -> ConnectorInfo:
-    return ConnectorInfo(name, shown(accepted.config), tasks, accepted.type.value)
+def _info(name: str, kind: ConnectorType, config: Mapping[str, str], tasks: int) -> ConnectorInfo:
+    ids = [TaskId(name, task) for task in range(tasks)]
+    return ConnectorInfo(name, shown(config), ids, "source" if kind is ConnectorType.SOURCE else "sink")
 
 
 def _not_found(name: str) -> NotFoundError:

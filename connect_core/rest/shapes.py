@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
+from connect_core.herder.connectors import ConnectorInfo
 from connect_core.herder.status import State
 
 __all__ = [
@@ -14,7 +15,6 @@ __all__ = [
     "ConfigInfos",
     "ConfigKeyInfo",
     "ConfigValueInfo",
-    "ConnectorInfo",
     "ConnectorOffset",
     "ConnectorOffsets",
     "ConnectorStateInfo",
@@ -29,8 +29,6 @@ __all__ = [
     "PluginInfo",
     "ServerInfo",
     "SetLevel",
-    "TaskId",
-    "TaskInfo",
     "TaskState",
     "Topics",
     "TopicsByConnector",
@@ -48,22 +46,6 @@ class CreateConnectorRequest(BaseModel):
     name: str
     config: dict[str, str | int | float | bool | None]
     initial_state: Literal["RUNNING", "PAUSED", "STOPPED"] | None = None
-
-
-class TaskId(BaseModel):
-    """A task of a connector."""
-
-    connector: str
-    task: int
-
-
-class ConnectorInfo(BaseModel):
-    """A connector with its configuration, secrets hidden."""
-
-    name: str
-    config: dict[str, str | None]
-    tasks: list[TaskId]
-    type: Literal["source", "sink"]
 
 
 class PartState(BaseModel):
@@ -99,13 +81,6 @@ class Expanded(BaseModel):
 
 class Connectors(RootModel[list[str] | dict[str, Expanded]]):
     """Names; with ``expand`` a map by name."""
-
-
-class TaskInfo(BaseModel):
-    """A task with its configuration, secrets hidden."""
-
-    id: TaskId
-    config: dict[str, str | None]
 
 
 class ConnectorOffset(BaseModel):

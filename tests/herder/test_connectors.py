@@ -53,7 +53,7 @@ def test_initial_state_ignores_case(world: World, initial: str | None, target: T
 
 def test_created_connector_knows_its_plugin(world: World) -> None:
     info = connectors.create(world.herder, NewConnector(" a ", dict(SINK)))
-    assert (info.name, info.tasks, info.type, info.config["name"]) == ("a", 0, "sink", "a")
+    assert (info.name, info.tasks, info.type, info.config["name"]) == ("a", [], "sink", "a")
     with world.database.read() as connection:
         state = stored.get(connection, "a")
         (act,) = audit.history(connection)
@@ -95,7 +95,7 @@ def test_put_creates_then_replaces(world: World) -> None:
     world.driver().plan()
     is_new, info = connectors.put_config(world.herder, "a", {**SOURCE, "batch.size": "5"})
     assert not is_new
-    assert (info.tasks, info.config["batch.size"]) == (1, "5")
+    assert (info.tasks, info.config["batch.size"]) == ([connectors.TaskId("a", 0)], "5")
     assert world.scheduler.calls == [("deploy", "a")]
 
 
@@ -139,7 +139,7 @@ def test_secrets_are_sealed_and_hidden(world: World, sealing: Herder) -> None:
     shown = [info.config, connectors.get_config(sealing, "a"), connectors.get_info(sealing, "a").config]
     assert [config["my.password"] for config in shown] == ["[hidden]"] * 3
     world.driver().plan()
-    assert connectors.get_tasks(sealing, "a")[0]["config"]["my.password"] == "[hidden]"
+    assert connectors.get_tasks(sealing, "a")[0].config["my.password"] == "[hidden]"
 
 
 def test_secret_is_nowhere_in_the_database(world: World, sealing: Herder) -> None:
@@ -157,8 +157,8 @@ def test_tasks_name_their_class(world: World) -> None:
     assert connectors.get_tasks(world.herder, "a") == []
     world.driver().plan()
     (task,) = connectors.get_tasks(world.herder, "a")
-    assert task["id"] == {"connector": "a", "task": 0}
-    assert task["config"]["task.class"] == "org.apache.kafka.connect.file.FileStreamSourceTask"
+    assert task.id == connectors.TaskId("a", 0)
+    assert task.config["task.class"] == "org.apache.kafka.connect.file.FileStreamSourceTask"
 
 
 def test_expand_shows_what_is_wanted(world: World) -> None:
@@ -167,7 +167,7 @@ def test_expand_shows_what_is_wanted(world: World) -> None:
     both = connectors.expand(world.herder, ["info", "status"])
     assert list(both["a"]) == ["status", "info"]
     assert both["a"]["status"]["connector"]["state"] == "UNASSIGNED"
-    assert both["a"]["info"] == connectors.get_info(world.herder, "a").to_json()
+    assert both["a"]["info"] == connectors.get_info(world.herder, "a")
 
 
 def test_unknown_connectors_are_not_found(world: World) -> None:
@@ -203,5 +203,5 @@ def test_stopped_connector_shows_no_task(world: World) -> None:
     world.create()
     world.driver().plan()
     lifecycle.stop(world.herder, "a")
-    assert connectors.get_info(world.herder, "a").to_json()["tasks"] == []
+    assert connectors.get_info(world.herder, "a").tasks == []
     assert connectors.get_tasks(world.herder, "a") == []

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
+import orjson
 import pytest
 
 from connect_core.errors import (
@@ -71,9 +72,8 @@ class Api:
     def call(self, method: str, path: str, query: Mapping[str, list[str]], body: Any) -> tuple[int, Any]:
         parts = [unquote(part) for part in path.strip("/").split("/")][1:]
         try:
-            if not parts:
-                return self._all(method, query, body)
-            return self._one(method, parts, query, body)
+            code, shown = self._one(method, parts, query, body) if parts else self._all(method, query, body)
+            return code, orjson.loads(orjson.dumps(shown))
         except ConnectError as error:
             code = next((code for kind, code in CODES.items() if isinstance(error, kind)), 500)
             return code, {"error_code": code, "message": str(error)}
@@ -82,7 +82,7 @@ class Api:
         if method == "POST":
             texts = {key: _text(value) for key, value in (body.get("config") or {}).items()}
             new = NewConnector(body.get("name"), texts, body.get("initial_state"))
-            return 201, connectors.create(self.herder, new).to_json()
+            return 201, connectors.create(self.herder, new)
         if "expand" in query:
             return 200, connectors.expand(self.herder, query["expand"])
         return 200, connectors.list_names(self.herder)
@@ -99,7 +99,7 @@ class Api:
     def _routes(self) -> Mapping[tuple[str, str], tuple[int, Callable[..., Any]]]:
         herder = self.herder
         return {
-            ("GET", ""): (200, lambda name, *_: connectors.get_info(herder, name).to_json()),
+            ("GET", ""): (200, lambda name, *_: connectors.get_info(herder, name)),
             ("DELETE", ""): (204, lambda name, *_: connectors.delete(herder, name)),
             ("GET", "config"): (200, lambda name, *_: connectors.get_config(herder, name)),
             ("PATCH", "config"): (200, self._patch),
@@ -130,12 +130,12 @@ class Api:
         is_new, info = connectors.put_config(self.herder, name, _texts(body))
         if not is_new:
             self.world.scheduler.plan(name)
-        return (201 if is_new else 200), info.to_json()
+        return (201 if is_new else 200), info
 
     def _patch(self, name: str, parts: list[str], query: Any, body: Any) -> Any:
         info = connectors.patch_config(self.herder, name, _texts(body))
         self.world.scheduler.plan(name)
-        return info.to_json()
+        return info
 
     def _restart(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, Any]:
         flags = {key: values[0] == "true" for key, values in query.items()}

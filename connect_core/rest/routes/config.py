@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from connect_core.herder import connectors
+from connect_core.herder.connectors import ConnectorInfo
 from connect_core.rest.access import Editor, Reader, ensure_settings_allowed
 from connect_core.rest.answers import answer
 from connect_core.rest.entities import ConfigBody
@@ -14,7 +15,7 @@ from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.openapi_extra import request_body
 from connect_core.rest.routes.connectors import created
 from connect_core.rest.routes.parameters import Name
-from connect_core.rest.shapes import Config, ConnectorInfo
+from connect_core.rest.shapes import Config
 
 __all__ = ["get_config", "patch_config", "put_config", "router"]
 
@@ -37,7 +38,7 @@ def put_config(request: Request, connector: Name, herder: Editor, config: Config
     """Replace the configuration; a hidden value keeps the stored one."""
     ensure_settings_allowed(request, herder, connector, config)
     is_new, info = connectors.put_config(herder, connector, config)
-    return created(request, info) if is_new else answer(info.to_json())
+    return created(request, info) if is_new else answer(info)
 
 
 @router.patch(
@@ -49,4 +50,4 @@ def put_config(request: Request, connector: Name, herder: Editor, config: Config
 def patch_config(request: Request, connector: Name, herder: Editor, patch: ConfigBody) -> Response:
     """Change some settings."""
     ensure_settings_allowed(request, herder, connector, patch)
-    return answer(connectors.patch_config(herder, connector, patch).to_json())
+    return answer(connectors.patch_config(herder, connector, patch))

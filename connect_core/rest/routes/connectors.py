@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from connect_core.errors import BadRequestError
 from connect_core.herder import connectors
+from connect_core.herder.connectors import ConnectorInfo, TaskInfo
 from connect_core.herder.status import get_status, get_task_status
 from connect_core.java.strings import trim
 from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed, ensure_settings_allowed
@@ -19,11 +20,9 @@ from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.openapi_extra import query_parameters, request_body
 from connect_core.rest.routes.parameters import Name, TaskNumber
 from connect_core.rest.shapes import (
-    ConnectorInfo,
     Connectors,
     ConnectorStateInfo,
     CreateConnectorRequest,
-    TaskInfo,
     TaskState,
 )
 
@@ -73,11 +72,11 @@ def create_connector(request: Request, new: NewConnectorBody) -> Response:
     return created(request, connectors.create(herder, new))
 
 
-def created(request: Request, info: connectors.ConnectorInfo) -> Response:
+def created(request: Request, info: ConnectorInfo) -> Response:
     """Return the answer to what made a connector."""
     root = request.scope.get("root_path", "")
     location = f"{request.url.scheme}://{request.url.netloc}{root}/connectors/{_segment(info.name)}"
-    return answer(info.to_json(), 201, {"Location": location})
+    return answer(info, 201, {"Location": location})
 
 
 def _segment(name: str) -> str:
@@ -94,7 +93,7 @@ def _is_hex(text: str) -> bool:
 @router.get("/{connector}", summary="Configuration, tasks and type of a connector", response_model=ConnectorInfo)
 def get_connector(connector: Name, herder: Reader) -> Response:
     """Return Connect's ``ConnectorInfo``."""
-    return answer(connectors.get_info(herder, connector).to_json())
+    return answer(connectors.get_info(herder, connector))
 
 
 @router.delete(
