@@ -94,7 +94,7 @@ def pairwise(every: Sequence[Combination]) -> list[Combination]:
 def topic(topics: Topics) -> str:
     """A topic of all rows: that of a number is in partition ``number % 3``, at offset ``number // 3``."""
     name = topics.create(PARTITIONS, retention_ms="-1")
-    producer = Producer({"bootstrap.servers": topics.bootstrap})
+    producer = Producer({"bootstrap.servers": topics.bootstrap, "enable.idempotence": True})
     for number, row in enumerate(ROWS):
         milliseconds = round(row["at"].timestamp() * 1000)
         producer.produce(name, value_of(row), str(number), number % PARTITIONS, timestamp=milliseconds)

@@ -40,7 +40,7 @@ def environment(stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def write(bootstrap: str, topic: str) -> None:
     """Write records with keys, headers and times, some of them null, empty or no text."""
-    producer = Producer({"bootstrap.servers": bootstrap})
+    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True})
     # Retention removes what is older than a week.
     began = time.time_ns() // 1_000_000 - 2_000_000
     for number in range(COUNT):

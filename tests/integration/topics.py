@@ -31,7 +31,7 @@ class Topics:
 
     def write(self, topic: str, values: Sequence[bytes | None], partitions: int = 4) -> None:
         """Write values round the partitions."""
-        producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 5})
+        producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 5, "enable.idempotence": True})
         for index, value in enumerate(values):
             producer.produce(topic, value, partition=index % partitions)
             if index % 10_000 == 0:

@@ -73,7 +73,7 @@ class Cluster:
 
     def produce(self, topic: str, values: Sequence[bytes | None], **more: Any) -> None:
         """Write values outside any transaction."""
-        producer = Producer({"bootstrap.servers": self.bootstrap})
+        producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True})
         for value in values:
             producer.produce(topic, value, **{"partition": 0, **more})
         assert producer.flush(30) == 0
