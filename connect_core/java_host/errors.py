@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from connect_core.errors import AttemptError, ConfigError, ConnectError, DataError, NotFoundError, RetriableError
+from connect_core.errors import (
+    AttemptError,
+    ConfigError,
+    ConnectError,
+    DataError,
+    NotFoundError,
+    RetriableError,
+    ServiceError,
+)
 
-__all__ = ["HostEndedError", "HostTimeoutError", "java_error"]
+__all__ = ["HostEndedError", "HostTimeoutError", "PluginStartError", "java_error"]
 
 _KINDS: dict[str, type[ConnectError]] = {
     "retriable": RetriableError,
@@ -18,12 +26,16 @@ _KINDS: dict[str, type[ConnectError]] = {
 }
 
 
-class HostEndedError(AttemptError):
+class HostEndedError(AttemptError, ServiceError):
     """Say that the Java process of a plugin ended by itself, and what it said last."""
 
 
-class HostTimeoutError(AttemptError):
+class HostTimeoutError(AttemptError, ServiceError):
     """Say that a Java process did not answer in time."""
+
+
+class PluginStartError(ServiceError):
+    """Say that a transform, predicate or converter does not start, whatever the record is."""
 
 
 def java_error(told: Mapping[str, Any]) -> ConnectError:

@@ -15,8 +15,9 @@ from connect_core.api.convert import Converter, HeaderConverter
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.api.records import ConnectRecord, Record
 from connect_core.api.transform import ChosenPlugin, FlowStage, Predicate, Transformation
+from connect_core.errors import ConnectError, ServiceError
 from connect_core.java_host.columns import binary_buffers, read_binary, read_data, topic_numbers, write_data
-from connect_core.java_host.errors import java_error
+from connect_core.java_host.errors import HostEndedError, PluginStartError, java_error
 from connect_core.java_host.frames import Frame
 from connect_core.java_host.schemas import SchemaNumbers
 from connect_core.java_plugins.catalog import JavaClass
@@ -60,16 +61,33 @@ class _Part:
         raise NotImplementedError
 
     def _call(self, op: str, frame: Frame) -> Frame:
-        """Ask the host; it is started at the first call. Raises ConnectError."""
-        if self._lane is None:
-            self._lane = self.plugins.open_stage(*self._open())
-        return self._lane.lane.call(op, frame.header, frame.buffers)
+        """Ask the host; it is started at the first call, and again at the one after its end.
+
+        Raises what the plugin throws, and ServiceError where it is not there to be
+        asked: no record is skipped for that.
+        """
+        lane = self._lane = self._lane or self._started()
+        try:
+            return lane.lane.call(op, frame.header, frame.buffers)
+        except HostEndedError:
+            self.close()
+            raise
+
+    def _started(self) -> SharedLane:
+        try:
+            return self.plugins.open_stage(*self._open())
+        except ServiceError:
+            raise
+        except ConnectError as error:
+            raise PluginStartError(f"{self.java.name} does not start: {error}") from error
 
     def close(self) -> None:
         """Give the lane back."""
         if self._lane is not None:
             self._lane.close()
             self._lane = None
+            # Another host knows none of the schemas that this one was sent.
+            self._schemas = SchemaNumbers()
 
 
 @dataclass(frozen=True, slots=True)

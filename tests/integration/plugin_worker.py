@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from connect_core.configs import load_worker
 from connect_core.settings import WorkerMode
@@ -72,6 +73,15 @@ class PluginWorker:
                 return history(connection, name)
         finally:
             database.close()
+
+    def explain(self, name: str) -> str:
+        """Return what a failed test needs: status, skipped records, each Java process's threads, the log's end."""
+        for one in psutil.process_iter(["cmdline"]):
+            if "connectcore.Host" in (one.info["cmdline"] or ()):
+                one.send_signal(signal.SIGQUIT)
+        time.sleep(1)
+        log = (self.folder / "standalone.log").read_text()[-12_000:]
+        return f"{log}\n{self.skipped(name)}\n{self.status(name)}"
 
     def await_failure(self, name: str, text: str, seconds: float = 180) -> str:
         """Wait until the connector or its task has failed with such a text → the whole trace."""

@@ -117,7 +117,7 @@ def test_a_java_transform_in_a_python_source(worker: PluginWorker, topics: Topic
     guide = {"connector.class": "GuideSource", "topic": topic, "stream": "s", "count": "3", **STRINGS}
     shout = {"transforms": "shout", "transforms.shout.type": "testing.Shout", "transforms.shout.refused": "row 2"}
     worker.put("guide", {**guide, **shout, "errors.tolerance": "all"})
-    assert topics.read(topic, 2, TIMEOUT) == [b"ROW 1", b"ROW 3"]
+    assert topics.read(topic, 2, TIMEOUT) == [b"ROW 1", b"ROW 3"], worker.explain("guide")
     worker.delete("guide")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +15,9 @@ from connect_core.api.data import STRING_SCHEMA
 from connect_core.api.records import ConnectRecord, SourceRecord
 from connect_core.api.transform import ChosenPlugin
 from connect_core.configs.stages import TransformationStage
-from connect_core.errors import ConfigError, ConnectError, DataError
+from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
+from connect_core.java_host.errors import HostTimeoutError
+from connect_core.java_plugins.hosts import SharedHost
 from connect_core.java_plugins.plugins import JavaPlugins
 from connect_core.task.flow import gathered
 from connect_core.task.pipeline import Pipeline
@@ -89,6 +93,49 @@ def test_a_bad_record_is_skipped_by_itself(plugins: JavaPlugins) -> None:
     pipeline = Pipeline([shout(plugins, refused="b")], tolerance)
     done = pipeline.apply(Batch.from_records(records("a", "b", "c")))
     assert (done.value.to_objects().values, tolerance.skipped) == (["A", "C"], 1)
+    pipeline.close()
+
+
+def kill(stage: TransformationStage) -> None:
+    lane = stage.transformation._lane  # type: ignore[attr-defined]
+    os.kill(lane.lane.host.process.pid, signal.SIGKILL)
+
+
+def test_a_killed_process_is_started_again_and_no_record_is_skipped(plugins: JavaPlugins) -> None:
+    tolerance = Tolerance(ToleranceSettings(tolerate_all=True))
+    stage = shout(plugins, refused="b")
+    pipeline = Pipeline([stage], tolerance)
+    assert pipeline.apply(Batch.from_records(records("a"))).value.to_objects().values == ["A"]
+    kill(stage)
+    assert pipeline.apply(Batch.from_records(records("a", "c"))).value.to_objects().values == ["A", "C"]
+    assert tolerance.skipped == 0
+    assert pipeline.apply(Batch.from_records(records("a", "b", "c"))).value.to_objects().values == ["A", "C"]
+    assert tolerance.skipped == 1
+    pipeline.close()
+
+
+def test_no_record_is_skipped_because_java_does_not_answer(
+    plugins: JavaPlugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tolerance = Tolerance(ToleranceSettings(tolerate_all=True))
+    pipeline = Pipeline([shout(plugins)], tolerance)
+
+    def start(*_: object) -> None:
+        raise HostTimeoutError("Java stages did not answer host.hello within 60 s")
+
+    monkeypatch.setattr(SharedHost, "open", start)
+    with pytest.raises(RetriableError, match=r"within 60 s.*not skipped, whatever errors.tolerance says"):
+        pipeline.apply(Batch.from_records(records("a")))
+    assert tolerance.skipped == 0
+    pipeline.close()
+
+
+def test_no_record_is_skipped_because_a_transform_does_not_start(plugins: JavaPlugins) -> None:
+    tolerance = Tolerance(ToleranceSettings(tolerate_all=True))
+    pipeline = Pipeline([shout(plugins, bad="1")], tolerance)
+    with pytest.raises(ConnectError, match=r"testing.Shout does not start: .*bad settings"):
+        pipeline.apply(Batch.from_records(records("a", "b")))
+    assert tolerance.skipped == 0
     pipeline.close()
 
 
