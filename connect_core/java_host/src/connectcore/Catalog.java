@@ -138,7 +138,7 @@ final class Catalog implements Lane {
 
     /** Asks the validator of one setting; what it refuses is the answer. */
     private Frame check(Frame request) throws Exception {
-        Object made = Isolation.make(request.text("class"), Object.class, isolation.all());
+        Object made = isolation.make(request.text("class"), Object.class);
         return within(made, () -> {
             ConfigDef.ConfigKey key = definitionOf(made).configKeys().get(request.text("name"));
             String given = request.text("value");
@@ -191,7 +191,7 @@ final class Catalog implements Lane {
     }
 
     private Connector connector(Frame request) throws Exception {
-        return Isolation.make(request.text("class"), Connector.class, isolation.all());
+        return isolation.make(request.text("class"), Connector.class);
     }
 
     private static Frame within(Object plugin, java.util.concurrent.Callable<Frame> call) throws Exception {

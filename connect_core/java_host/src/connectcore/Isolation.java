@@ -3,12 +3,14 @@ package connectcore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.apache.kafka.connect.runtime.isolation.ClassLoaderFactory;
+import org.apache.kafka.connect.runtime.isolation.PluginDesc;
 import org.apache.kafka.connect.runtime.isolation.PluginDiscoveryMode;
 import org.apache.kafka.connect.runtime.isolation.PluginSource;
 import org.apache.kafka.connect.runtime.isolation.PluginUtils;
@@ -17,6 +19,7 @@ import org.apache.kafka.connect.runtime.isolation.Plugins;
 /** Connect's own class loaders: each folder or jar of plugin.path has one, in front of the host's classes. */
 final class Isolation {
     private final Plugins plugins;
+    private final Map<String, ClassLoader> connectors = new HashMap<>();
 
     /**
      * Finds plugins: all of plugin.path, or only those at plugin.locations.
@@ -27,14 +30,19 @@ final class Isolation {
         String locations = worker.get("plugin.locations");
         if (locations == null) {
             plugins = new Plugins(worker);
+            plugins.connectors().forEach(this::remember);
             return;
         }
         plugins = new Plugins(Map.of("plugin.discovery", "service_load"));
         if (locations.isEmpty()) return;
         Set<PluginSource> sources = new LinkedHashSet<>();
         for (String place : locations.split("\n")) sources.add(source(Path.of(place)));
-        plugins.initLoaders(
-                sources, PluginDiscoveryMode.valueOf(worker.get("plugin.discovery").toUpperCase(Locale.ROOT)));
+        String mode = worker.get("plugin.discovery").toUpperCase(Locale.ROOT);
+        plugins.initLoaders(sources, PluginDiscoveryMode.valueOf(mode)).forEach(this::remember);
+    }
+
+    private void remember(PluginDesc<?> plugin) {
+        connectors.putIfAbsent(plugin.className(), plugin.loader());
     }
 
     private PluginSource source(Path place) {
@@ -49,9 +57,24 @@ final class Isolation {
         return plugins;
     }
 
-    /** Returns the loader of a plugin's class, by its full name. */
+    /**
+     * Returns the loader of a plugin's class, by its full name.
+     *
+     * Connect's loader hides some of its own packages, such as connect.tools; it, too, then looks among the connectors it found.
+     */
     ClassLoader loaderOf(String name) throws ClassNotFoundException {
-        return Class.forName(name, false, plugins.delegatingLoader()).getClassLoader();
+        try {
+            return Class.forName(name, false, plugins.delegatingLoader()).getClassLoader();
+        } catch (ClassNotFoundException hidden) {
+            ClassLoader found = connectors.get(name);
+            if (found == null) throw hidden;
+            return found;
+        }
+    }
+
+    /** Returns a new object of a plugin's class. */
+    <T> T make(String name, Class<T> kind) throws Exception {
+        return make(name, kind, loaderOf(name));
     }
 
     /** Returns the loader through which all plugins are found. */
