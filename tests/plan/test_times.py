@@ -142,6 +142,7 @@ minutes = st.lists(st.floats(0, 300, allow_nan=False), max_size=25)
 poisoned = st.lists(st.one_of(st.floats(0, 300, allow_nan=False), st.floats(9000, 9999)), max_size=25)
 
 
+@pytest.mark.slow
 @given(data=st.lists(st.tuples(minutes, minutes), min_size=1, max_size=5), most=st.sampled_from([None, 1, 4]))
 def test_every_record_is_in_one_interval_and_none_of_its_time_or_later(
     data: list[tuple[list[float], list[float]]], most: int | None
@@ -153,6 +154,7 @@ def test_every_record_is_in_one_interval_and_none_of_its_time_or_later(
         assert all(time < millis_of(plan.row.bound_time) for time in export.records(plan))
 
 
+@pytest.mark.slow
 @given(data=st.lists(st.tuples(poisoned, poisoned), min_size=1, max_size=5), most=st.sampled_from([None, 1, 4]))
 def test_records_from_the_future_are_in_one_interval_too_and_hold_up_none(
     data: list[tuple[list[float], list[float]]], most: int | None

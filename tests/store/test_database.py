@@ -150,6 +150,7 @@ def test_sqlite_file_is_its_owners_only(tmp_path: Path) -> None:
         assert set(modes.values()) == {"0o600"}
 
 
+@pytest.mark.slow
 def test_journal_in_use_outlives_another_process(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'shared.db'}")
     with database.write() as connection:

@@ -248,6 +248,7 @@ def test_large_files_are_read_in_pieces(tmp_path, monkeypatch, tasks):
         assert found == lines
 
 
+@pytest.mark.slow
 def test_row_groups_are_read_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 2000)
     (tmp_path / "in").mkdir()
@@ -318,6 +319,7 @@ def test_a_file_that_was_replaced_is_not_put_away(tmp_path):
     assert names(tmp_path / "in") == []
 
 
+@pytest.mark.slow
 def test_pieces_are_put_away_together(tmp_path, monkeypatch):
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 10)
     monkeypatch.setattr(source_plan, "MOST_PIECES", 4)

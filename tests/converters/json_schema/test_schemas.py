@@ -343,6 +343,7 @@ def test_a_bomb_of_references_is_a_data_error(keyword: str) -> None:
         schema_of(node)
 
 
+@pytest.mark.slow
 def test_a_large_schema_is_read_and_a_huge_one_refused() -> None:
     properties = {f"field_{number:06}": {"type": "string", "description": "x" * 80} for number in range(80_000)}
     large = json.dumps({"type": "object", "properties": properties})

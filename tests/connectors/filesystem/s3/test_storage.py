@@ -40,6 +40,7 @@ class Contract(StorageContract):
         return self.server.content(f"{folder.name}/{name}")
 
 
+@pytest.mark.slow
 class TestMoto(Contract):
     @pytest.fixture(autouse=True)
     def _serve(self, moto: S3Server) -> None:
