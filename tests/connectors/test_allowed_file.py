@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def content(file: AllowedFile) -> bytes:
         os.close(descriptor)
 
 
-def test_relative_paths_begin_at_the_first_root(tmp_path):
+def test_relative_paths_begin_at_the_first_root(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "f").write_text(name)
@@ -29,7 +30,7 @@ def test_relative_paths_begin_at_the_first_root(tmp_path):
     assert content(AllowedFile.resolve("file", str(tmp_path / "b" / "f"), limits)) == b"b"
 
 
-def test_a_link_to_a_root_is_that_root(tmp_path):
+def test_a_link_to_a_root_is_that_root(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "root").symlink_to(tmp_path / "data")
     (tmp_path / "data" / "f").write_text("x")
@@ -37,7 +38,7 @@ def test_a_link_to_a_root_is_that_root(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["file", "folder"])
-def test_a_link_put_there_after_the_check_is_refused(tmp_path, place):
+def test_a_link_put_there_after_the_check_is_refused(tmp_path: Path, place: str) -> None:
     root = tmp_path / "root"
     (root / "folder").mkdir(parents=True)
     (tmp_path / "secrets").mkdir()
@@ -55,21 +56,21 @@ def test_a_link_put_there_after_the_check_is_refused(tmp_path, place):
 
 
 @pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY | os.O_CREAT])
-def test_a_pipe_put_there_after_the_check_is_refused(tmp_path, flags):
+def test_a_pipe_put_there_after_the_check_is_refused(tmp_path: Path, flags: Any) -> None:
     allowed = AllowedFile.resolve("file", "f", limits_of(tmp_path))
     os.mkfifo(tmp_path / "f")
     with pytest.raises(ConfigError, match="no regular file"):
         allowed.open(flags)
 
 
-def test_proc_and_dev_are_never_allowed():
+def test_proc_and_dev_are_never_allowed() -> None:
     for value in ("/proc/self/environ", "/dev/null", "/sys/kernel/profiling"):
         with pytest.raises(ConfigError, match="allows"):
             AllowedFile.resolve("file", value, WorkerLimits((Path("/"),)))
 
 
 @pytest.fixture
-def own(tmp_path):
+def own(tmp_path: Path):
     """A root with what is the worker's own, and what is not."""
     for name in ("state/data", "dags", "venv/bin", "links", "fine"):
         (tmp_path / "root" / name).mkdir(parents=True)
@@ -94,24 +95,26 @@ def own(tmp_path):
         "venv/lib/python3/site-packages/evil.pth",
     ],
 )
-def test_what_is_the_workers_own_is_refused_under_every_root(own, value):
+def test_what_is_the_workers_own_is_refused_under_every_root(own: Any, value: str) -> None:
     for given in (value, str(own.file_roots[0] / value)):
         with pytest.raises(ConfigError, match="the worker's own"):
             AllowedFile.resolve("file", given, own)
 
 
-def test_a_root_within_what_is_the_workers_own_is_allowed(own):
+def test_a_root_within_what_is_the_workers_own_is_allowed(own: Any) -> None:
     for value in ("state/data/out.txt", "fine/out.txt", "keys"):
         assert AllowedFile.resolve("file", value, own).path == own.file_roots[0] / value
 
 
-def test_a_folder_that_holds_what_is_the_workers_own_takes_no_names_of_topics(own):
+def test_a_folder_that_holds_what_is_the_workers_own_takes_no_names_of_topics(own: Any) -> None:
     with pytest.raises(ConfigError, match=r"holds .*dags, which is the worker's own"):
         allowed_folder("path", str(own.file_roots[0]), own)
     assert allowed_folder("path", "fine", own) == own.file_roots[0] / "fine"
 
 
-def test_code_and_hidden_entries_of_the_home_folder_are_refused(tmp_path, monkeypatch):
+def test_code_and_hidden_entries_of_the_home_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for value in (f"{tmp_path}/.bashrc", f"{tmp_path}/.ssh/authorized_keys", f"{tmp_path}/.local/lib/x.py"):
         with pytest.raises(ConfigError, match="the worker's own"):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ TEXT = st.text() | st.text("a./_%+\\ \0", max_size=8)
 
 @MANY
 @given(TEXT)
-def test_escaped_is_one_safe_component(name):
+def test_escaped_is_one_safe_component(name: Any) -> None:
     text = escaped(name)
     assert text not in ("", ".", "..")
     assert text[0] not in "._+"
@@ -24,7 +26,7 @@ def test_escaped_is_one_safe_component(name):
 
 @MANY
 @given(st.lists(TEXT, unique=True))
-def test_two_names_never_become_one(names):
+def test_two_names_never_become_one(names: Any) -> None:
     assert len({escaped(name) for name in names}) == len(names)
 
 
@@ -39,5 +41,5 @@ def test_two_names_never_become_one(names):
         ("", "%"),
     ],
 )
-def test_escaped_keeps_what_is_safe(name, text):
+def test_escaped_keeps_what_is_safe(name: str, text: str) -> None:
     assert escaped(name) == text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def key_table(definition: ConfigDef) -> str:
         ("jdbc", JdbcSinkConnector, {"connection.url": "jdbc:postgresql://h/d"}),
     ],
 )
-def test_readme_states_the_declared_guarantee(folder, connector, config):
+def test_readme_states_the_declared_guarantee(folder: str, connector: Any, config: dict[str, str]) -> None:
     text = " ".join((FOLDER / folder / "README.md").read_text().split()).lower()
     assert str(connector().guarantee(config)) in text
 
@@ -69,5 +70,5 @@ def test_readme_states_the_declared_guarantee(folder, connector, config):
         ("jdbc", JDBC_SINK_CONFIG),
     ],
 )
-def test_readme_has_the_keys_of_the_definition(folder, definition):
+def test_readme_has_the_keys_of_the_definition(folder: str, definition: Any) -> None:
     assert key_table(definition) in (FOLDER / folder / "README.md").read_text()

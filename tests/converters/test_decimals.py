@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+from typing import Any
 
 import pyarrow as pa
 from hypothesis import given
@@ -14,7 +15,7 @@ UNSCALED = st.integers(-(10**35), 10**35) | st.sampled_from([0, -1, 127, 128, -1
 
 
 @given(st.lists(UNSCALED, max_size=6))
-def test_bytes_are_those_of_the_logical_type(unscaled) -> None:
+def test_bytes_are_those_of_the_logical_type(unscaled: Any) -> None:
     values = [decimal.Decimal(number).scaleb(-2, decimal.Context(prec=60)) for number in unscaled]
     column = unscaled_bytes(pa.array(values, KIND))
     assert column.to_pylist() == [Decimal.from_logical(Decimal.schema(2), value) for value in values]

@@ -38,7 +38,7 @@ def _made(kind: type[Converter]) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "values"), CASES)
-def test_both_lanes_round_trip(kind, values) -> None:
+def test_both_lanes_round_trip(kind: Any, values: Any) -> None:
     converter = _made(kind)
     topic = pa.array(["t"] * len(values))
     messages = [converter.from_connect_data("t", None, value) for value in values]
@@ -50,7 +50,7 @@ def test_both_lanes_round_trip(kind, values) -> None:
 
 
 @pytest.mark.parametrize(("kind", "size"), [(ShortConverter, 2), (IntegerConverter, 4), (DoubleConverter, 8)])
-def test_wrong_length_is_refused(kind, size) -> None:
+def test_wrong_length_is_refused(kind: Any, size: int) -> None:
     converter = _made(kind)
     bad = b"\x00" * (size + 1)
     with pytest.raises(DataError, match="Failed to deserialize") as caught:
@@ -63,7 +63,7 @@ def test_wrong_length_is_refused(kind, size) -> None:
     ("schema", "value", "expected"),
     [(INT32_SCHEMA, 5, b"\x00\x00\x00\x05"), (None, 5, DataError), (STRING_SCHEMA, "x", DataError)],
 )
-def test_plain_int_counts_by_its_schema(schema: Schema | None, value, expected) -> None:
+def test_plain_int_counts_by_its_schema(schema: Schema | None, value: int | str, expected: Any) -> None:
     converter = _made(IntegerConverter)
     if isinstance(expected, bytes):
         assert converter.from_connect_data("t", schema, value) == expected
@@ -79,7 +79,7 @@ def test_every_nan_is_one_pattern() -> None:
 
 
 @pytest.mark.parametrize("message", [b"", b"\x02", b"\x00\x01"])
-def test_no_boolean_is_refused(message) -> None:
+def test_no_boolean_is_refused(message: bytes) -> None:
     converter = _made(BooleanConverter)
     with pytest.raises(DataError, match="Failed to deserialize boolean"):
         converter.to_connect_data("t", message)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from connect_core.api.data import BYTES_SCHEMA, STRING_SCHEMA, Int8
@@ -13,7 +15,7 @@ def _converter() -> SimpleHeaderConverter:
 
 
 @pytest.mark.parametrize(("value", "text"), [("x", b"x"), (Int8(5), b"5"), ([1, 2], b"[1,2]"), (None, None)])
-def test_writes_text(value, text) -> None:
+def test_writes_text(value: Any, text: bytes | None) -> None:
     assert _converter().from_connect_header("t", "h", None, value) == text
 
 

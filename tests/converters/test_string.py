@@ -53,12 +53,12 @@ def test_bad_utf8_is_replaced_in_both_lanes() -> None:
         ("utf8", "é", b"\xc3\xa9"),
     ],
 )
-def test_other_encodings(encoding, text, expected) -> None:
+def test_other_encodings(encoding: str, text: str, expected: bytes) -> None:
     assert _converter(converter_encoding=encoding).from_connect_data("t", None, text) == expected
 
 
 @pytest.mark.parametrize("encoding", ["no-such-charset", "", "rot13", "utf-7", "hex"])
-def test_unknown_encoding_is_refused(encoding) -> None:
+def test_unknown_encoding_is_refused(encoding: str) -> None:
     with pytest.raises(SerializationError, match="Unsupported encoding"):
         _converter(converter_encoding=encoding)
 
@@ -67,5 +67,5 @@ def test_unknown_encoding_is_refused(encoding) -> None:
     ("encoding", "message", "text"),
     [("UTF-16", b"\xff\xfeh\x00", "h"), ("UTF-16", b"\x00h", "h"), ("ISO-8859-1", b"h\xc3\xa9", "hÃ©")],
 )
-def test_reading_other_encodings(encoding, message, text) -> None:
+def test_reading_other_encodings(encoding: str, message: bytes, text: str) -> None:
     assert _converter(converter_encoding=encoding).to_connect_data("t", message).value == text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ from tests.transforms.single import applied, configured, in_columns, sink
         (None, "int8", None),
     ],
 )
-def test_casts_as_java(value, target, expected) -> None:
+def test_casts_as_java(value: Any, target: str, expected: Any) -> None:
     transform = configured(CastValue, spec=f"f:{target}")
     found = [record.value["f"] for record in applied(transform, sink({"f": value}), sink({"f": value}))]
     assert found == [expected, expected]
@@ -40,14 +41,14 @@ def test_casts_as_java(value, target, expected) -> None:
 
 
 @pytest.mark.parametrize(("text", "target"), [("0x1p3", "float64"), (" 1 ", "float32"), ("3f", "float64")])
-def test_odd_floats_go_by_records(text, target) -> None:
+def test_odd_floats_go_by_records(text: str, target: str) -> None:
     transform = configured(CastValue, spec=target)
     assert transform.apply(sink(text)).value in (8.0, 1.0, 3.0)
     assert in_columns(transform, sink(text)) is None
 
 
 @pytest.mark.parametrize("text", ["1.5", "", " 1", "abc", "9" * 30])
-def test_no_integer_is_a_data_error(text) -> None:
+def test_no_integer_is_a_data_error(text: str) -> None:
     transform = configured(CastValue, spec="int64")
     with pytest.raises(DataError, match="out of range"):
         transform.apply(sink(text))
@@ -63,7 +64,7 @@ def test_no_integer_is_a_data_error(text) -> None:
         (-1, "23:59:59.999Z"),
     ],
 )
-def test_dates_are_written_by_their_instant(millis, text) -> None:
+def test_dates_are_written_by_their_instant(millis: int, text: str) -> None:
     schema = SchemaBuilder.struct().field("ts", Timestamp.SCHEMA).build()
     record = sink(Struct(schema).put("ts", Instant(millis)), schema)
     (cast,) = applied(configured(CastValue, spec="ts:string"), record)
@@ -86,7 +87,7 @@ def test_key_is_cast_and_value_kept() -> None:
 
 
 @pytest.mark.parametrize("spec", ["", "a:b:c", "zzz", "bytes", "int8,int16", "a:int8,string"])
-def test_bad_spec_is_refused(spec) -> None:
+def test_bad_spec_is_refused(spec: str) -> None:
     with pytest.raises(ConfigError):
         configured(CastValue, spec=spec)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from connect_core.api.data import INT64_SCHEMA, Instant, Int32, SchemaBuilder, Struct
@@ -64,6 +66,6 @@ def test_field_that_exists_is_refused_under_a_schema() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"static_field": "a"}])
-def test_nothing_to_insert_is_refused(settings) -> None:
+def test_nothing_to_insert_is_refused(settings: Any) -> None:
     with pytest.raises(ConfigError):
         configured(InsertFieldValue, **settings)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ from tests.transforms.single import applied, configured, in_columns, sink
         (None, None),
     ],
 )
-def test_empties_by_type(value, expected) -> None:
+def test_empties_by_type(value: Any, expected: Any) -> None:
     transform = configured(MaskFieldValue, fields="f")
     (masked,) = applied(transform, sink({"f": value, "g": 1}))
     assert masked.value == {"f": expected, "g": 1}
@@ -47,7 +48,7 @@ def test_empties_by_type(value, expected) -> None:
     ("value", "replacement", "expected"),
     [("x", "***", "***"), (5, "1.9", 1), (Int8(5), "-300", Int8(-44)), (1.5, "7", 7.0)],
 )
-def test_replaces_by_type(value, replacement, expected) -> None:
+def test_replaces_by_type(value: Any, replacement: str, expected: Any) -> None:
     transform = configured(MaskFieldValue, fields="f", replacement=replacement)
     (masked,) = applied(transform, sink({"f": value}))
     assert masked.value == {"f": expected}
@@ -84,7 +85,7 @@ def test_struct_keeps_schema_and_nulls() -> None:
 @pytest.mark.parametrize(
     ("settings", "value"), [({}, b"x"), ({"replacement": "7"}, True), ({"replacement": "abc"}, 5), ({}, None)]
 )
-def test_unmaskable_is_a_data_error(settings, value) -> None:
+def test_unmaskable_is_a_data_error(settings: Any, value: bool | bytes | int | None) -> None:
     transform = configured(MaskFieldValue, fields="f", **settings)
     record = sink(None if value is None else {"f": value})
     with pytest.raises(DataError):
@@ -93,6 +94,6 @@ def test_unmaskable_is_a_data_error(settings, value) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"fields": ""}, {"fields": "a", "replacement": ""}])
-def test_bad_settings_are_refused(settings) -> None:
+def test_bad_settings_are_refused(settings: Any) -> None:
     with pytest.raises(ConfigError):
         configured(MaskFieldValue, **settings)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ def _module(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", SECTIONS)
-def test_readme_has_the_keys_of_the_definition(name) -> None:
+def test_readme_has_the_keys_of_the_definition(name: Any) -> None:
     config = importlib.import_module(f"connect_core.transforms.{_module(name)}").CONFIG
     assert (key_table(config) if config.sorted_keys() else "No settings.") in SECTIONS[name]
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from connect_core.api.data import (
@@ -36,7 +38,7 @@ TEXT = "2017-01-03 06:30:01.864"
         ("Time", Instant(23_401_864)),
     ],
 )
-def test_every_form_becomes_every_other(schema: Schema | None, value, target, expected) -> None:
+def test_every_form_becomes_every_other(schema: Schema | None, value: Any, target: str, expected: Any) -> None:
     transform = configured(TimestampConverterValue, target_type=target, format=FORMAT)
     (whole,) = applied(transform, sink(value, schema))
     assert whole.value == expected
@@ -53,7 +55,7 @@ def test_every_form_becomes_every_other(schema: Schema | None, value, target, ex
     ("precision", "unix", "millis"),
     [("seconds", -2, -2000), ("microseconds", -1500, -1), ("nanoseconds", 1_999_999, 1), ("milliseconds", 5, 5)],
 )
-def test_unix_precision_cuts_toward_zero(precision, unix, millis) -> None:
+def test_unix_precision_cuts_toward_zero(precision: str, unix: int, millis: int) -> None:
     transform = configured(TimestampConverterKey, target_type="Timestamp", unix_precision=precision)
     (read,) = applied(transform, sink(1, key=unix))
     assert read.key == Instant(millis)
@@ -76,7 +78,7 @@ def test_nulls_stay() -> None:
 
 
 @pytest.mark.parametrize("value", ["no date", True, 1.5])
-def test_no_timestamp_is_a_data_error(value) -> None:
+def test_no_timestamp_is_a_data_error(value: bool | float | str) -> None:
     transform = configured(TimestampConverterValue, target_type="unix", format="yyyy")
     with pytest.raises(DataError):
         transform.apply(sink(value))
@@ -92,6 +94,6 @@ def test_schema_that_is_no_timestamp_is_refused() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"target_type": "string"}, {"target_type": "string", "format": "'"}])
-def test_bad_settings_are_refused(settings) -> None:
+def test_bad_settings_are_refused(settings: Any) -> None:
     with pytest.raises(ConfigError):
         configured(TimestampConverterValue, **settings)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("deltalake", reason="pip install 'connect-core[delta]'")
@@ -8,5 +10,5 @@ from tests.connectors.delta.lake import Lake
 
 
 @pytest.fixture
-def lake(tmp_path) -> Lake:
+def lake(tmp_path: Path) -> Lake:
     return Lake(tmp_path)

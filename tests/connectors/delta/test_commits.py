@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ def two_topics(first: int = 0) -> list[Any]:
     return [*numbered([{"a": first}], "one", first=first), *numbered([{"b": first}], "two", first=first)]
 
 
-def test_an_interval_is_one_version_that_says_what_it_is(lake):
+def test_an_interval_is_one_version_that_says_what_it_is(lake: Lake) -> None:
     marker = lake.run(numbered([{"a": 1}, {"a": 2}]), numbered([{"a": 3}], partition=4), sequence=7)
     (entry, _) = lake.table().history()
     assert marker.positions == {("t", 0): 2, ("t", 4): 1}
@@ -36,7 +37,9 @@ def test_an_interval_is_one_version_that_says_what_it_is(lake):
 
 @pytest.mark.parametrize("answers", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("point", ["decision", "one", "two"])
-def test_a_driver_killed_between_tables_is_followed_by_another(lake, monkeypatch, point, answers):
+def test_a_driver_killed_between_tables_is_followed_by_another(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, point: str, answers: bool
+) -> None:
     """Every commit is a place to die: before it, and after it with the answer lost."""
     lake.run(two_topics())
     staged = lake.stage(two_topics(1), 2)
@@ -73,7 +76,7 @@ def test_a_driver_killed_between_tables_is_followed_by_another(lake, monkeypatch
     assert len(lake.data_files()) == 4
 
 
-def test_a_zombie_that_publishes_late_appends_nothing(lake):
+def test_a_zombie_that_publishes_late_appends_nothing(lake: Lake) -> None:
     zombie = lake.committer(1)
     marker = zombie.commit(lake.key(1), lake.stage(numbered([{"a": 1}])))
     successor = lake.committer(2)
@@ -86,7 +89,9 @@ def test_a_zombie_that_publishes_late_appends_nothing(lake):
     assert sorted(row["a"] for row in lake.rows()) == [1, 2]
 
 
-def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(lake, monkeypatch):
+def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zombie, staged = lake.committer(1), lake.stage(numbered([{"a": 1}]))
     straight, fenced = TableAlterer.set_table_properties, []
 
@@ -102,7 +107,9 @@ def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(lake, monkey
     assert lake.committer(2).read_marker(lake.key(1)) is None
 
 
-def test_others_between_look_and_commit_lose_nothing_and_double_nothing(lake, monkeypatch):
+def test_others_between_look_and_commit_lose_nothing_and_double_nothing(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A foreign writer, and a second driver that publishes the same interval, come first."""
     lake.run(numbered([{"a": 1}]))
     committer = lake.committer()
@@ -124,7 +131,7 @@ def test_others_between_look_and_commit_lose_nothing_and_double_nothing(lake, mo
     assert sorted(row["a"] for row in lake.rows()) == [1, 2, 10]
 
 
-def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake):
+def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake: Lake) -> None:
     for number in range(5):
         lake.run(numbered([{"a": number}], first=number), sequence=number + 1)
     lake.committer().abandon(lake.key(6), None)
@@ -136,7 +143,7 @@ def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake):
     assert committer.last_interval() == (1, 6)
 
 
-def test_another_deployment_is_refused_until_the_connector_is_deleted(lake, tmp_path):
+def test_another_deployment_is_refused_until_the_connector_is_deleted(lake: Lake, tmp_path: Path) -> None:
     lake.run(numbered([{"a": 1}]))
     other = Lake(tmp_path, "there")
     with pytest.raises(ConfigError, match="of the deployment here writes there"):
@@ -145,7 +152,7 @@ def test_another_deployment_is_refused_until_the_connector_is_deleted(lake, tmp_
     other.committer(3)
 
 
-def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake):
+def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake: Lake) -> None:
     committer = lake.committer()
     marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))
     (lake.folder / "lake" / "t").rename(lake.folder / "elsewhere")
@@ -156,7 +163,7 @@ def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake):
     assert lake.rows() == []
 
 
-def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake):
+def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake: Lake) -> None:
     kept = lake.stage(numbered([{"a": 1}]))
     lake.stage(numbered([{"a": 1}]))
     committer = lake.committer()

@@ -28,17 +28,17 @@ from connect_core.api.data import (
 )
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
-from tests.connectors.delta.lake import numbered, total
+from tests.connectors.delta.lake import Lake, numbered, total
 
 MILLIS = 1_700_000_000_123
 
 
 @pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request) -> bool:
+def batches(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_every_type_arrives_as_it_was_sent(lake, batches):
+def test_every_type_arrives_as_it_was_sent(lake: Lake, batches: bool) -> None:
     inner = SchemaBuilder.struct().field("x", INT32_SCHEMA).field("y", OPTIONAL_STRING_SCHEMA).build()
     parts = {
         "flag": (BOOLEAN_SCHEMA, True, True),
@@ -65,7 +65,7 @@ def test_every_type_arrives_as_it_was_sent(lake, batches):
     assert lake.rows() == [{name: expected for name, (*_, expected) in parts.items()}]
 
 
-def test_columns_are_added_also_in_structs(lake, batches):
+def test_columns_are_added_also_in_structs(lake: Lake, batches: bool) -> None:
     lake.run(numbered([{"a": 1, "n": {"x": 1}}]), batches=batches)
     lake.run(numbered([{"b": "new", "n": {"x": 2, "y": 3.5}}], first=1), sequence=2, batches=batches)
     rows = sorted(lake.rows(), key=lambda row: row["n"]["x"])
@@ -75,25 +75,25 @@ def test_columns_are_added_also_in_structs(lake, batches):
     ]
 
 
-def test_several_tasks_find_columns_at_once(lake):
+def test_several_tasks_find_columns_at_once(lake: Lake) -> None:
     lake.run(*(numbered([{f"c{task}": task}], partition=task) for task in range(4)))
     assert sorted(value for row in lake.rows() for value in row.values() if value is not None) == [0, 1, 2, 3]
 
 
-def test_without_evolution_tables_stay_as_they_are(lake, batches):
+def test_without_evolution_tables_stay_as_they_are(lake: Lake, batches: bool) -> None:
     lake.set({"auto.evolve": "false"})
     lake.run(numbered([{"a": 1}]), batches=batches)
     lake.run(numbered([{"a": 2, "more": "x"}], first=1), sequence=2, batches=batches)
     assert sorted(lake.rows(), key=lambda row: row["a"]) == [{"a": 1}, {"a": 2}]
 
 
-def test_a_missing_table_is_named(lake):
+def test_a_missing_table_is_named(lake: Lake) -> None:
     lake.set({"auto.create": "false"})
     with pytest.raises(ConfigError, match="table t does not exist"):
         lake.stage(numbered([{"a": 1}]))
 
 
-def test_a_value_that_does_not_fit_is_refused_alone(lake, batches):
+def test_a_value_that_does_not_fit_is_refused_alone(lake: Lake, batches: bool) -> None:
     lake.run(numbered([{"a": 1}]))
     lake.reporter = Reporter()
     lake.run(numbered([{"a": 2}, {"a": "no number"}, {"a": 2.5}, {"a": 3}], first=1), sequence=2, batches=batches)
@@ -101,13 +101,13 @@ def test_a_value_that_does_not_fit_is_refused_alone(lake, batches):
     assert [record.kafka_offset for record, _ in lake.reporter.reported] == [2, 3]
 
 
-def test_a_type_that_delta_lacks_is_named(lake):
+def test_a_type_that_delta_lacks_is_named(lake: Lake) -> None:
     schema = SchemaBuilder.struct().field("time", Time.SCHEMA).build()
     with pytest.raises(DataError, match="field time is a time of day"):
         lake.stage(numbered([Struct.of_values(schema, (Instant(1500),))], value_schema=schema))
 
 
-def test_partitions_are_those_of_the_columns(lake, batches):
+def test_partitions_are_those_of_the_columns(lake: Lake, batches: bool) -> None:
     lake.set({"partition.columns": "country,day,n"})
     builder = SchemaBuilder.struct().field("id", INT64_SCHEMA).field("country", OPTIONAL_STRING_SCHEMA)
     schema = builder.field("day", Date.SCHEMA).field("n", INT32_SCHEMA).build()
@@ -123,7 +123,7 @@ def test_partitions_are_those_of_the_columns(lake, batches):
     assert all(place.is_relative_to(lake.folder / "lake" / "t" / "connect") for place in lake.data_files())
 
 
-def test_fields_and_topics_have_whatever_names_they_have(lake, batches):
+def test_fields_and_topics_have_whatever_names_they_have(lake: Lake, batches: bool) -> None:
     names = ["a.b", "ä", "../x", "%2F", "select", "x" * 1000, "1", "-", "🦆", '"', "'; --"]
     topics = ["a.b", "a_b", "a-b", "A", "_connect", "ü %2F", "x" * 149]
     value: Any = dict.fromkeys(names, 1)
@@ -137,7 +137,7 @@ def test_fields_and_topics_have_whatever_names_they_have(lake, batches):
 
 
 @pytest.mark.slow
-def test_wide_tables_and_many_of_them(lake):
+def test_wide_tables_and_many_of_them(lake: Lake) -> None:
     wide = {f"c{number:03d}": number for number in range(200)}
     lake.run([record for topic in range(50) for record in numbered([wide | {"c000": topic}], f"t{topic}")])
     assert [lake.rows(f"t{topic}")[0]["c000"] for topic in range(50)] == list(range(50))

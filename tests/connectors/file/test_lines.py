@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,7 +29,7 @@ def expected(data: bytes) -> list[tuple[str, int]]:
 
 @MANY
 @given(PIECES)
-def test_split_finds_every_line(pieces):
+def test_split_finds_every_line(pieces: Any) -> None:
     data = b"".join(pieces)
     lines = split(data)
     assert list(zip(lines.texts(), lines.nexts.tolist(), strict=True)) == expected(data)
@@ -36,14 +37,14 @@ def test_split_finds_every_line(pieces):
 
 @MANY
 @given(PIECES)
-def test_split_is_equal_in_columns(pieces):
+def test_split_is_equal_in_columns(pieces: Any) -> None:
     lines = split(b"".join(pieces))
     assert lines.to_arrow().to_pylist() == lines.texts()
 
 
 @MANY
 @given(PIECES, st.integers(0, 12))
-def test_take_keeps_every_line(pieces, count):
+def test_take_keeps_every_line(pieces: Any, count: Any) -> None:
     lines = split(b"".join(pieces))
     first, rest = lines.take(count)
     assert first.texts() + rest.texts() == lines.texts()
@@ -53,7 +54,7 @@ def test_take_keeps_every_line(pieces, count):
 
 @MANY
 @given(PIECES, st.lists(st.integers(1, 5), min_size=1))
-def test_split_survives_any_chunks(pieces, sizes):
+def test_split_survives_any_chunks(pieces: Any, sizes: Any) -> None:
     data = b"".join(pieces)
     kept, place, found = b"", 0, []
     for turn in range(len(data) + 1):
@@ -68,7 +69,7 @@ def test_split_survives_any_chunks(pieces, sizes):
 
 @MANY
 @given(PIECES)
-def test_end_of_last_line_agrees_with_split(pieces):
+def test_end_of_last_line_agrees_with_split(pieces: Any) -> None:
     data = b"".join(pieces)
     found = expected(data)
     assert end_of_last_line(data) == (found[-1][1] if found else None)
@@ -76,13 +77,13 @@ def test_end_of_last_line_agrees_with_split(pieces):
 
 @MANY
 @given(PIECES, st.integers(0, 10))
-def test_up_to_stops_at_the_limit(pieces, limit):
+def test_up_to_stops_at_the_limit(pieces: Any, limit: Any) -> None:
     lines = split(b"".join(pieces)).up_to(limit)
     assert lines.texts() == [text for text, end in expected(b"".join(pieces)) if end <= limit]
 
 
 @pytest.mark.parametrize(("data", "texts"), [(b"", []), (b"rest", ["rest"]), (b"rest\r", ["rest"])])
-def test_whole_line_takes_all(data, texts):
+def test_whole_line_takes_all(data: bytes, texts: Any) -> None:
     lines = whole_line(data)
     assert lines.texts() == lines.to_arrow().to_pylist() == texts
     assert lines.nexts.tolist() == [len(data)] * len(texts)

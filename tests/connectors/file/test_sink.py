@@ -78,7 +78,7 @@ def run(folder: Path, *ranges: PartitionRange, sequence: int = 1) -> CommitMarke
 
 
 @pytest.mark.parametrize("batches", [False, True])
-def test_lines_stand_in_order_of_topic_partition_offset(tmp_path, batches):
+def test_lines_stand_in_order_of_topic_partition_offset(tmp_path: Path, batches: bool) -> None:
     interval = interval_of(B0, A1, A0)
     keeper = committer(tmp_path)
     assert keeper.read_marker(interval.key) is None
@@ -91,7 +91,7 @@ def test_lines_stand_in_order_of_topic_partition_offset(tmp_path, batches):
     assert keeper.read_marker(interval.key) == marker
 
 
-def test_a_batch_may_hold_several_partitions(tmp_path):
+def test_a_batch_may_hold_several_partitions(tmp_path: Path) -> None:
     task = started(tmp_path, interval_of(A0, A1, B0))
     routed = [replace(record, topic="elsewhere") for record in records(A0)]
     assert task.put_batch(Batch.from_records([*routed, *records(A1), *records(B0)]))
@@ -103,7 +103,7 @@ def test_a_batch_may_hold_several_partitions(tmp_path):
     assert len((tmp_path / "out.txt").read_text().split()) == 7
 
 
-def test_intervals_append_to_what_is_there(tmp_path):
+def test_intervals_append_to_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("before\n")
     run(tmp_path, A0)
     marker = run(tmp_path, A1, sequence=2)
@@ -112,7 +112,7 @@ def test_intervals_append_to_what_is_there(tmp_path):
     assert (marker.detail["start_length"], marker.detail["end_length"]) == (22, 32)
 
 
-def test_partitions_without_records_move_on(tmp_path):
+def test_partitions_without_records_move_on(tmp_path: Path) -> None:
     task = started(tmp_path, interval_of(A0))
     found = task.stage({TopicPartition("a", 0): 3})
     keeper = committer(tmp_path)
@@ -123,7 +123,7 @@ def test_partitions_without_records_move_on(tmp_path):
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_commit_and_publish_twice_change_nothing(tmp_path):
+def test_commit_and_publish_twice_change_nothing(tmp_path: Path) -> None:
     marker = run(tmp_path, A0)
     run(tmp_path, A1, sequence=2)
     content = (tmp_path / "out.txt").read_bytes()
@@ -157,7 +157,7 @@ class CrashingAppender(FileAppender):
 
 @pytest.mark.parametrize("dies_at", [1, 2, 3, 4])
 @pytest.mark.parametrize("torn", [0, 7])
-def test_recovery_after_a_crash_while_appending(tmp_path, dies_at, torn):
+def test_recovery_after_a_crash_while_appending(tmp_path: Path, dies_at: int, torn: int) -> None:
     (tmp_path / "out.txt").write_text("before\n")
     interval = interval_of(A0, A1, B0)
     dying = CrashingAppender("copy", "out.txt", limits_of(tmp_path))
@@ -175,7 +175,7 @@ def test_recovery_after_a_crash_while_appending(tmp_path, dies_at, torn):
     assert (tmp_path / "out.txt").read_text() == "before\na0@0\na0@1\na0@2\na1@5\na1@6\nb0@0\nb0@1\n"
 
 
-def test_a_crash_before_the_manifest_leaves_the_file(tmp_path):
+def test_a_crash_before_the_manifest_leaves_the_file(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("before\n")
     interval = interval_of(A0)
     staged(tmp_path, interval)
@@ -186,7 +186,7 @@ def test_a_crash_before_the_manifest_leaves_the_file(tmp_path):
     assert (tmp_path / "out.txt").read_text() == "before\na0@0\na0@1\na0@2\n"
 
 
-def test_a_sleeping_driver_changes_nothing_when_it_wakes(tmp_path):
+def test_a_sleeping_driver_changes_nothing_when_it_wakes(tmp_path: Path) -> None:
     old = committer(tmp_path, epoch=1)
     interval = interval_of(A0)
     marker = old.commit(interval.key, staged(tmp_path, interval))
@@ -206,7 +206,7 @@ def test_a_sleeping_driver_changes_nothing_when_it_wakes(tmp_path):
     assert (tmp_path / "out.txt").read_bytes() == content
 
 
-def test_an_abandoned_interval_never_commits(tmp_path):
+def test_an_abandoned_interval_never_commits(tmp_path: Path) -> None:
     keeper = committer(tmp_path)
     interval = interval_of(A0)
     found = staged(tmp_path, interval)
@@ -219,24 +219,24 @@ def test_an_abandoned_interval_never_commits(tmp_path):
     assert keeper.abandon(interval.key, None) == aborted
 
 
-def test_abandoning_comes_too_late_after_the_manifest(tmp_path):
+def test_abandoning_comes_too_late_after_the_manifest(tmp_path: Path) -> None:
     marker = run(tmp_path, A0)
     assert committer(tmp_path).abandon(interval_of().key, {}) == marker
 
 
-def test_a_recreated_connector_has_intervals_of_its_own(tmp_path):
+def test_a_recreated_connector_has_intervals_of_its_own(tmp_path: Path) -> None:
     run(tmp_path, A0)
     assert committer(tmp_path).read_marker(IntervalKey("copy", 2, 1, 2)) is None
 
 
-def test_a_second_connector_is_refused(tmp_path):
+def test_a_second_connector_is_refused(tmp_path: Path) -> None:
     committer(tmp_path)
     other = committer(tmp_path, "other", epoch=None)
     with pytest.raises(ConfigError, match=r"connector copy writes there.*owner\.json"):
         other.fence(1)
 
 
-def test_a_released_file_is_free_and_its_epochs_stay(tmp_path):
+def test_a_released_file_is_free_and_its_epochs_stay(tmp_path: Path) -> None:
     keeper = committer(tmp_path, epoch=7)
     interval = interval_of(A0)
     key = replace(interval.key, epoch=7)
@@ -254,7 +254,7 @@ def test_a_released_file_is_free_and_its_epochs_stay(tmp_path):
         keeper.commit(replace(key, sequence=9), ())
 
 
-def test_changed_staged_lines_are_not_published(tmp_path):
+def test_changed_staged_lines_are_not_published(tmp_path: Path) -> None:
     interval = interval_of(A0)
     keeper = committer(tmp_path)
     marker = keeper.commit(interval.key, staged(tmp_path, interval))
@@ -268,7 +268,7 @@ def test_changed_staged_lines_are_not_published(tmp_path):
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_a_file_cut_before_publishing_is_an_error(tmp_path):
+def test_a_file_cut_before_publishing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("before\n")
     interval = interval_of(A0)
     keeper = committer(tmp_path)
@@ -279,7 +279,7 @@ def test_a_file_cut_before_publishing_is_an_error(tmp_path):
     assert (tmp_path / "out.txt").read_text() == ""
 
 
-def test_sweep_keeps_what_may_still_be_asked_for(tmp_path):
+def test_sweep_keeps_what_may_still_be_asked_for(tmp_path: Path) -> None:
     run(tmp_path, A0)
     keeper = committer(tmp_path)
     unpublished, unfinished, kept = (interval_of(A1, sequence=number, attempt="1-a") for number in (2, 3, 4))
@@ -294,7 +294,7 @@ def test_sweep_keeps_what_may_still_be_asked_for(tmp_path):
     keeper.close()
 
 
-def test_without_a_file_lines_go_to_the_standard_output(tmp_path, capsys):
+def test_without_a_file_lines_go_to_the_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     connector = FileStreamSinkConnector()
     connector.initialize(DriverSide(limits_of(tmp_path)))
     connector.start({})
@@ -308,7 +308,7 @@ def test_without_a_file_lines_go_to_the_standard_output(tmp_path, capsys):
     assert capsys.readouterr().out == "a0@0\na0@1\na0@2\n"
 
 
-def test_standard_output_elsewhere_fails_the_tasks_not_the_connector(tmp_path):
+def test_standard_output_elsewhere_fails_the_tasks_not_the_connector(tmp_path: Path) -> None:
     limits = limits_of(tmp_path, standalone=False)
     connector = FileStreamSinkConnector()
     connector.initialize(DriverSide(limits))
@@ -328,7 +328,7 @@ def test_standard_output_elsewhere_fails_the_tasks_not_the_connector(tmp_path):
         (".", "no regular file"),
     ],
 )
-def test_start_refuses_files_it_may_not_write(tmp_path, file, message):
+def test_start_refuses_files_it_may_not_write(tmp_path: Path, file: str, message: str) -> None:
     connector = FileStreamSinkConnector()
     connector.initialize(DriverSide(limits_of(tmp_path, standalone=False)))
     with pytest.raises(ConfigError, match=message):
@@ -336,7 +336,7 @@ def test_start_refuses_files_it_may_not_write(tmp_path, file, message):
     assert message in connector.validate_live({"file": file}, limits_of(tmp_path, standalone=False))["file"][0]
 
 
-def test_missing_folder_fails_the_tasks_not_the_connector(tmp_path):
+def test_missing_folder_fails_the_tasks_not_the_connector(tmp_path: Path) -> None:
     limits, config = limits_of(tmp_path), {"file": "later/out.txt"}
     connector = FileStreamSinkConnector()
     connector.initialize(DriverSide(limits))
@@ -352,7 +352,7 @@ def test_missing_folder_fails_the_tasks_not_the_connector(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_file_whose_folder_came_late_is_claimed_by_the_first_commit(tmp_path):
+def test_file_whose_folder_came_late_is_claimed_by_the_first_commit(tmp_path: Path) -> None:
     folder = tmp_path / "later"
     keeper = FileAppender("copy", str(folder / "out.txt"), limits_of(tmp_path))
     keeper.fence(3)
@@ -363,7 +363,7 @@ def test_file_whose_folder_came_late_is_claimed_by_the_first_commit(tmp_path):
         FileAppender("copy", str(folder / "out.txt"), limits_of(tmp_path)).fence(2)
 
 
-def test_tasks_share_one_configuration(tmp_path):
+def test_tasks_share_one_configuration(tmp_path: Path) -> None:
     connector = FileStreamSinkConnector()
     connector.initialize(DriverSide(limits_of(tmp_path)))
     connector.start(CONFIG)
@@ -371,7 +371,7 @@ def test_tasks_share_one_configuration(tmp_path):
     assert connector.alter_offsets(CONFIG, {})
 
 
-def test_long_names_have_a_control_folder(tmp_path):
+def test_long_names_have_a_control_folder(tmp_path: Path) -> None:
     appender = FileAppender("copy", "x" * 255, limits_of(tmp_path))
     appender.fence(1)
     assert [len(name) < 255 for name in names(tmp_path)] == [True]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -15,14 +16,14 @@ from tests.connectors.contexts import Committed, DriverSide, SourceSide, limits_
 from tests.connectors.file.follower import TOPIC, Follower, leave, write
 
 
-def test_source_reads_what_is_there(follower, tmp_path):
+def test_source_reads_what_is_there(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\nhello world\n")
     assert follower.interval() == ["foo", "hello world"]
     assert follower.position == 16
     assert follower.interval() == []
 
 
-def test_source_keeps_an_unfinished_line_back(follower, tmp_path):
+def test_source_keeps_an_unfinished_line_back(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\nhello")
     assert follower.interval() == ["foo"]
     assert follower.latest() == follower.offsets
@@ -32,31 +33,31 @@ def test_source_keeps_an_unfinished_line_back(follower, tmp_path):
     assert follower.interval() == ["next", "last"]
 
 
-def test_source_stops_at_a_return_the_bound_has_decided(follower, tmp_path):
+def test_source_stops_at_a_return_the_bound_has_decided(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\rb")
     assert follower.interval() == ["foo"]
     assert follower.position == 4
 
 
-def test_source_waits_for_a_missing_file(follower, tmp_path):
+def test_source_waits_for_a_missing_file(follower: Follower, tmp_path: Path) -> None:
     assert follower.latest() == {}
     assert follower.drain(follower.task(None)) == []
     write(tmp_path / "test.txt", "foo\n")
     assert follower.interval() == ["foo"]
 
 
-def test_source_positions_count_bytes(follower, tmp_path):
+def test_source_positions_count_bytes(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "é\n日本\n")
     assert follower.interval() == ["é", "日本"]
     assert follower.position == 10
 
 
-def test_source_replaces_what_is_no_utf8(follower, tmp_path):
+def test_source_replaces_what_is_no_utf8(follower: Follower, tmp_path: Path) -> None:
     (tmp_path / "test.txt").write_bytes(b"a\xffb\nfine\n")
     assert follower.interval() == ["a\ufffdb", "fine"]
 
 
-def test_source_reads_no_further_than_its_bound(follower, tmp_path):
+def test_source_reads_no_further_than_its_bound(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\nbar\n")
     task = follower.task(follower.latest())
     write(tmp_path / "test.txt", "late\n")
@@ -64,7 +65,7 @@ def test_source_reads_no_further_than_its_bound(follower, tmp_path):
     assert follower.interval() == ["late"]
 
 
-def test_source_grows_its_block_for_a_long_line(follower, tmp_path):
+def test_source_grows_its_block_for_a_long_line(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "x" * 3_000 + "\nshort\n")
     task = follower.task(follower.latest())
     assert task._tail is not None
@@ -72,13 +73,13 @@ def test_source_grows_its_block_for_a_long_line(follower, tmp_path):
     assert follower.drain(task) == ["x" * 3_000, "short"]
 
 
-def test_source_follows_a_link_within_the_roots(follower, tmp_path):
+def test_source_follows_a_link_within_the_roots(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "2026.log", "one\n")
     (tmp_path / "test.txt").symlink_to(tmp_path / "2026.log")
     assert follower.interval() == ["one"]
 
 
-def test_late_lines_of_a_second_writer_are_read(follower, tmp_path):
+def test_late_lines_of_a_second_writer_are_read(follower: Follower, tmp_path: Path) -> None:
     """Two processes write to one log and open it again one after the other, as web servers' workers do."""
     file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
     write(file, "a1\n")
@@ -95,7 +96,7 @@ def test_late_lines_of_a_second_writer_are_read(follower, tmp_path):
     assert follower.interval() == []
 
 
-def test_poll_returns_batch_size_records(tmp_path):
+def test_poll_returns_batch_size_records(tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "".join(f"{number}\n" for number in range(5)))
     follower = Follower(tmp_path, False, **{"batch.size": "2"})
     task = follower.task(None)
@@ -104,7 +105,7 @@ def test_poll_returns_batch_size_records(tmp_path):
     assert sizes == [2, 2, 1]
 
 
-def test_poll_makes_connects_records(tmp_path):
+def test_poll_makes_connects_records(tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\n")
     task = Follower(tmp_path, False).task(None)
     (record,) = task.poll() or ()
@@ -114,7 +115,7 @@ def test_poll_makes_connects_records(tmp_path):
     assert (record.source_partition, record.source_offset) == ({"filename": "test.txt"}, {"position": 4})
 
 
-def test_stop_ends_a_waiting_poll(tmp_path, monkeypatch):
+def test_stop_ends_a_waiting_poll(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_task, "_WAIT_SECONDS", 60.0)
     task = Follower(tmp_path, False).task(None)
     poller = threading.Thread(target=task.poll)
@@ -125,7 +126,7 @@ def test_stop_ends_a_waiting_poll(tmp_path, monkeypatch):
     assert task.poll() is None
 
 
-def test_standard_input_is_read_in_standalone(tmp_path):
+def test_standard_input_is_read_in_standalone(tmp_path: Path) -> None:
     read, written = os.pipe()
     task = FileStreamSourceTask()
     task.standard_input = read  # type: ignore[misc]
@@ -144,7 +145,7 @@ def test_standard_input_is_read_in_standalone(tmp_path):
     task.stop()
 
 
-def test_standard_input_elsewhere_fails_the_task_not_the_connector(tmp_path):
+def test_standard_input_elsewhere_fails_the_task_not_the_connector(tmp_path: Path) -> None:
     limits = limits_of(tmp_path, False)
     connector = FileStreamSourceConnector()
     connector.initialize(DriverSide(limits))
@@ -156,7 +157,7 @@ def test_standard_input_elsewhere_fails_the_task_not_the_connector(tmp_path):
         task.start({"topic": TOPIC})
 
 
-def test_start_refuses_an_offset_of_another_type(tmp_path):
+def test_start_refuses_an_offset_of_another_type(tmp_path: Path) -> None:
     follower = Follower(tmp_path, False)
     follower.offsets = {follower.key: {"position": "8"}}
     with pytest.raises(ConnectError, match="incorrect type"):

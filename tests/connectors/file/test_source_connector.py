@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def outside(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_start_refuses_files_it_may_not_read(tmp_path):
+def test_start_refuses_files_it_may_not_read(tmp_path: Path) -> None:
     for file, message in outside(tmp_path).items():
         connector = FileStreamSourceConnector()
         connector.initialize(DriverSide(limits_of(tmp_path)))
@@ -41,14 +42,14 @@ def test_start_refuses_files_it_may_not_read(tmp_path):
         assert message in errors["file"][0]
 
 
-def test_start_refuses_everything_without_roots():
+def test_start_refuses_everything_without_roots() -> None:
     connector = FileStreamSourceConnector()
     connector.initialize(DriverSide(WorkerLimits()))
     with pytest.raises(ConfigError, match=r"file\.roots"):
         connector.start({"file": "a", "topic": TOPIC})
 
 
-def test_task_configs_are_one(tmp_path):
+def test_task_configs_are_one(tmp_path: Path) -> None:
     connector = FileStreamSourceConnector()
     connector.initialize(DriverSide(limits_of(tmp_path)))
     config = {"file": "a", "topic": TOPIC}
@@ -57,7 +58,7 @@ def test_task_configs_are_one(tmp_path):
     assert connector.task_class() is FileStreamSourceTask
 
 
-def test_exactly_once_needs_a_file():
+def test_exactly_once_needs_a_file() -> None:
     connector = FileStreamSourceConnector()
     assert connector.exactly_once_support({"file": "a", "topic": TOPIC}) is ExactlyOnceSupport.SUPPORTED
     assert connector.exactly_once_support({"topic": TOPIC}) is ExactlyOnceSupport.UNSUPPORTED
@@ -74,13 +75,13 @@ def test_exactly_once_needs_a_file():
         (None, {"position": 1}, "Partition objects cannot be null"),
     ],
 )
-def test_alter_offsets_refuses_bad_ones(partition, offset, message):
+def test_alter_offsets_refuses_bad_ones(partition: dict[str, str] | None, offset: Any, message: str) -> None:
     config = {"file": "a", "topic": TOPIC}
     with pytest.raises(ConnectError, match=message):
         FileStreamSourceConnector().alter_offsets(config, {canonical(partition): offset})
 
 
-def test_alter_offsets_accepts_positions_and_forgetting():
+def test_alter_offsets_accepts_positions_and_forgetting() -> None:
     offsets = {canonical({"filename": "a"}): {"position": 3}, canonical({"other": "b"}): None}
     assert FileStreamSourceConnector().alter_offsets({"file": "a", "topic": TOPIC}, offsets)
     with pytest.raises(ConnectError, match="stdin"):

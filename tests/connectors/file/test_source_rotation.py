@@ -7,10 +7,12 @@ import os
 import time
 from pathlib import Path
 
-from tests.connectors.file.follower import leave, write
+import pytest
+
+from tests.connectors.file.follower import Follower, leave, write
 
 
-def test_source_reads_a_truncated_file_from_its_start(follower, tmp_path):
+def test_source_reads_a_truncated_file_from_its_start(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\nbar\n")
     follower.interval()
     (tmp_path / "test.txt").write_text("new\n")
@@ -19,7 +21,7 @@ def test_source_reads_a_truncated_file_from_its_start(follower, tmp_path):
     assert follower.latest() == follower.offsets
 
 
-def test_source_notices_new_content_of_the_same_size(follower, tmp_path):
+def test_source_notices_new_content_of_the_same_size(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "foo\nbar\n")
     follower.interval()
     (tmp_path / "test.txt").write_text("baz\nqux\n")
@@ -27,7 +29,7 @@ def test_source_notices_new_content_of_the_same_size(follower, tmp_path):
     assert follower.interval() == []
 
 
-def test_source_finishes_a_rotated_file_first(follower, tmp_path):
+def test_source_finishes_a_rotated_file_first(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "one\ntwo\n")
     follower.interval()
     write(tmp_path / "test.txt", "three\nfour\nrest")
@@ -40,7 +42,7 @@ def test_source_finishes_a_rotated_file_first(follower, tmp_path):
     assert follower.interval() == ["seven"]
 
 
-def test_late_line_while_the_task_waits_is_read_first(follower, tmp_path):
+def test_late_line_while_the_task_waits_is_read_first(follower: Follower, tmp_path: Path) -> None:
     file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
     write(file, "a1\n")
     follower.interval()
@@ -54,7 +56,7 @@ def test_late_line_while_the_task_waits_is_read_first(follower, tmp_path):
     assert follower.interval() == ["b1"]
 
 
-def test_half_a_line_at_rotation_is_waited_for(follower, tmp_path):
+def test_half_a_line_at_rotation_is_waited_for(follower: Follower, tmp_path: Path) -> None:
     file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
     write(file, "a1\n")
     follower.interval()
@@ -68,7 +70,7 @@ def test_half_a_line_at_rotation_is_waited_for(follower, tmp_path):
     assert follower.interval() == ["b1"]
 
 
-def test_file_with_a_time_to_come_holds_nothing_up(follower, tmp_path):
+def test_file_with_a_time_to_come_holds_nothing_up(follower: Follower, tmp_path: Path) -> None:
     file, old = tmp_path / "test.txt", tmp_path / "test.txt.1"
     write(file, "a1\n")
     follower.interval()
@@ -86,7 +88,9 @@ def copy_and_cut(file: Path, number: int = 1) -> Path:
     return copy
 
 
-def test_lines_unread_at_copytruncate_are_read_from_the_copy(follower, tmp_path, caplog):
+def test_lines_unread_at_copytruncate_are_read_from_the_copy(
+    follower: Follower, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     file = tmp_path / "test.txt"
     write(file, "a1\n")
     follower.interval()
@@ -101,7 +105,7 @@ def test_lines_unread_at_copytruncate_are_read_from_the_copy(follower, tmp_path,
     assert [one for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
-def test_copytruncate_under_a_running_task_is_followed(follower, tmp_path):
+def test_copytruncate_under_a_running_task_is_followed(follower: Follower, tmp_path: Path) -> None:
     file = tmp_path / "test.txt"
     write(file, "a1\n")
     task = follower.task(None)
@@ -113,7 +117,7 @@ def test_copytruncate_under_a_running_task_is_followed(follower, tmp_path):
     assert follower.drain(task) == ["a2", "b"]
 
 
-def test_copytruncate_after_all_was_read_is_no_gap(follower, tmp_path):
+def test_copytruncate_after_all_was_read_is_no_gap(follower: Follower, tmp_path: Path) -> None:
     file = tmp_path / "test.txt"
     write(file, "a1\na2\n")
     follower.interval()
@@ -123,7 +127,9 @@ def test_copytruncate_after_all_was_read_is_no_gap(follower, tmp_path):
     assert "gaps" not in follower.states[follower.key]
 
 
-def test_cut_without_a_copy_is_counted_and_told(follower, tmp_path, caplog):
+def test_cut_without_a_copy_is_counted_and_told(
+    follower: Follower, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     file = tmp_path / "test.txt"
     for number in (1, 2):
         write(file, f"line {number}\nline of {number}\n")
@@ -135,7 +141,7 @@ def test_cut_without_a_copy_is_counted_and_told(follower, tmp_path, caplog):
         assert f"is not read ({number} times so far)" in caplog.text
 
 
-def test_another_file_in_the_same_inode_is_read_from_its_start(follower, tmp_path):
+def test_another_file_in_the_same_inode_is_read_from_its_start(follower: Follower, tmp_path: Path) -> None:
     """A log is rotated and compressed, and the new one is given its inode: as long, or longer, it is another file."""
     file = tmp_path / "test.txt"
     write(file, "one\ntwo\n")
@@ -147,7 +153,7 @@ def test_another_file_in_the_same_inode_is_read_from_its_start(follower, tmp_pat
         assert follower.interval() == content.splitlines()
 
 
-def test_inode_of_the_rotated_file_given_to_another_log(follower, tmp_path):
+def test_inode_of_the_rotated_file_given_to_another_log(follower: Follower, tmp_path: Path) -> None:
     file = tmp_path / "test.txt"
     write(file, "one\ntwo\n")
     follower.interval()
@@ -157,7 +163,7 @@ def test_inode_of_the_rotated_file_given_to_another_log(follower, tmp_path):
     assert follower.interval() == ["three"]
 
 
-def test_source_waits_with_the_rest_of_a_rotated_file(follower, tmp_path):
+def test_source_waits_with_the_rest_of_a_rotated_file(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "one\n")
     follower.interval()
     write(tmp_path / "test.txt", "two\nhalf")
@@ -168,7 +174,7 @@ def test_source_waits_with_the_rest_of_a_rotated_file(follower, tmp_path):
     assert follower.interval() == ["half done"]
 
 
-def test_source_goes_on_in_a_file_saved_anew(follower, tmp_path):
+def test_source_goes_on_in_a_file_saved_anew(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "one\ntwo\n")
     follower.interval()
     write(tmp_path / "copy", "one\ntwo\nthree\n")
@@ -176,13 +182,13 @@ def test_source_goes_on_in_a_file_saved_anew(follower, tmp_path):
     assert follower.interval() == ["three"]
 
 
-def test_source_without_state_judges_by_size(follower, tmp_path):
+def test_source_without_state_judges_by_size(follower: Follower, tmp_path: Path) -> None:
     follower.offsets = {follower.key: {"position": 8}}
     write(tmp_path / "test.txt", "one\n")
     assert follower.interval() == ["one"]
 
 
-def test_source_follows_a_rotation_without_a_bound(follower, tmp_path):
+def test_source_follows_a_rotation_without_a_bound(follower: Follower, tmp_path: Path) -> None:
     write(tmp_path / "test.txt", "one\n")
     task = follower.task(None)
     assert [value for value, _ in follower.poll(task)] == ["one"]

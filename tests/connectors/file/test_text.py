@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -30,7 +32,7 @@ SCHEMA = SchemaBuilder.struct().field("line", STRING_SCHEMA).field("source", OPT
         ("\ud800", b"?\n"),
     ],
 )
-def test_lines_of_values_are_javas(value, line):
+def test_lines_of_values_are_javas(value: Any, line: Any) -> None:
     assert lines_of_values([value]) == line
     assert lines_of_data(Objects([None], [value])) == line
 
@@ -64,21 +66,21 @@ KIND = pa.struct(
 
 @MANY
 @given(st.lists(st.none() | ROWS, max_size=5))
-def test_maps_are_equal_in_columns(rows):
+def test_maps_are_equal_in_columns(rows: Any) -> None:
     ordered = [row and {name: row[name] for name in KIND.names} for row in rows]
     assert lines_of_data(columns(KIND, ordered)) == lines_of_values(ordered)
 
 
 @MANY
 @given(st.lists(st.none() | TEXT), st.integers(0, 3))
-def test_strings_are_equal_in_columns(values, skipped):
+def test_strings_are_equal_in_columns(values: Any, skipped: Any) -> None:
     array = pa.array(values, pa.string())[skipped:]
     assert lines_of_data(Columns(STRING_SCHEMA, array)) == lines_of_values(values[skipped:])
 
 
 @MANY
 @given(st.lists(st.tuples(TEXT, st.none() | TEXT), max_size=5))
-def test_structs_are_equal_in_columns(rows):
+def test_structs_are_equal_in_columns(rows: Any) -> None:
     structs = [Struct(SCHEMA).put("line", line).put("source", source) for line, source in rows]
     array = to_arrow_array(SCHEMA, structs)
     if array is None:
@@ -89,6 +91,6 @@ def test_structs_are_equal_in_columns(rows):
     assert lines_of_data(Columns(SCHEMA, array)) == lines_of_values(structs)
 
 
-def test_whole_numbers_are_equal_in_columns():
+def test_whole_numbers_are_equal_in_columns() -> None:
     assert lines_of_data(Columns(INT64_SCHEMA, pa.array([1, -2]))) == b"1\n-2\n"
     assert lines_of_data(columns(pa.struct([]), [{}, None])) == b"{}\nnull\n"

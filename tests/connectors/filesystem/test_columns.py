@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -36,14 +38,14 @@ KINDS = st.recursive(
 )
 
 
-def unordered(kind):
+def unordered(kind: Any):
     """A kind without the order of its fields."""
     if isinstance(kind, tuple) and kind[0] == "struct":
         return "struct", frozenset((name, unordered(part)) for name, part in kind[1])
     return (kind[0], *map(unordered, kind[1:])) if isinstance(kind, tuple) else kind
 
 
-def merged(*kinds):
+def merged(*kinds: Any):
     result = "null"
     try:
         for kind in kinds:
@@ -56,14 +58,14 @@ def merged(*kinds):
 @pytest.mark.slow
 @MANY
 @given(KINDS, KINDS)
-def test_merging_has_no_order(one, other):
+def test_merging_has_no_order(one: Any, other: Any) -> None:
     assert merged(one, other) == merged(other, one)
     assert merged(one, one) == unordered(one)
 
 
 @MANY
 @given(KINDS, KINDS, KINDS)
-def test_merging_has_no_grouping(one, two, three):
+def test_merging_has_no_grouping(one: Any, two: Any, three: Any) -> None:
     if merged(one, two) != "conflict" and merged(two, three) != "conflict":
         left = merged(merge_kinds(one, two), three)
         assert left == merged(one, merge_kinds(two, three)) == merged(one, two, three)
@@ -71,13 +73,13 @@ def test_merging_has_no_grouping(one, two, three):
 
 @MANY
 @given(KINDS)
-def test_text_gives_the_kind_back(kind):
+def test_text_gives_the_kind_back(kind: Any) -> None:
     assert to_kind(to_text(kind)) == kind
 
 
 @MANY
 @given(KINDS)
-def test_type_gives_the_kind_back(kind):
+def test_type_gives_the_kind_back(kind: Any) -> None:
     assert kind_of_type(to_type(kind)) == kind
 
 
@@ -97,7 +99,7 @@ def test_type_gives_the_kind_back(kind):
         (("struct", ()), ("map", "string", "string"), KindConflict),
     ],
 )
-def test_merging_widens_or_refuses(one, other, result):
+def test_merging_widens_or_refuses(one: Any, other: Any, result: Any) -> None:
     if result is KindConflict:
         with pytest.raises(KindConflict):
             merge_kinds(one, other)
@@ -105,14 +107,14 @@ def test_merging_widens_or_refuses(one, other, result):
         assert merge_kinds(one, other) == result
 
 
-def test_a_conflict_names_the_field():
+def test_a_conflict_names_the_field() -> None:
     nested = (("a", ("struct", (("b", ("list", "int64")),))),)
     other = (("a", ("struct", (("b", ("list", "string")),))),)
     with pytest.raises(KindConflict, match=r"field a\.b\[\] holds string where int64 is stored"):
         merge_columns(nested, other)
 
 
-def test_stored_leaves_out_what_only_nulls_are_known_of():
+def test_stored_leaves_out_what_only_nulls_are_known_of() -> None:
     columns = (
         ("a", "int64"),
         ("b", "null"),
@@ -135,11 +137,11 @@ def test_stored_leaves_out_what_only_nulls_are_known_of():
         (pa.array(["x"]).dictionary_encode(), "string"),
     ],
 )
-def test_kind_of_array_looks_at_values_only(array, kind):
+def test_kind_of_array_looks_at_values_only(array: Any, kind: Any) -> None:
     assert kind_of_array(array) == kind
 
 
-def test_types_without_a_schema_are_refused():
+def test_types_without_a_schema_are_refused() -> None:
     with pytest.raises(DataError, match="duration"):
         kind_of_type(pa.duration("s"))
 
@@ -165,7 +167,7 @@ WIDE = (
 
 @MANY
 @given(st.lists(VALUES, max_size=6), st.integers(0, 3))
-def test_casting_keeps_values_and_adds_nulls(values, skipped):
+def test_casting_keeps_values_and_adds_nulls(values: Any, skipped: Any) -> None:
     array = pa.array(values, NARROW)[skipped:]
     cast = cast_array(array, WIDE)
     cast.validate(full=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import io
 from decimal import Decimal as Number
+from pathlib import Path
+from typing import Any
 
 import fastavro
 import pyarrow as pa
@@ -35,7 +37,7 @@ from tests.connectors.filesystem.reading import Reading, put
 VALUES_ONLY = Extras()
 
 
-def written(folder, form, records, extras=VALUES_ONLY, **config):
+def written(folder: Any, form: Any, records: Any, extras: Any = VALUES_ONLY, **config: Any) -> None:
     """Write records to one file, as the sink does."""
     made = FORMATS.built_in[form]()
     made.configure(config)
@@ -51,13 +53,13 @@ def written(folder, form, records, extras=VALUES_ONLY, **config):
     staging.publish(output.finish(), f"file.{made.extension}")
 
 
-def read(folder, form, **config):
+def read(folder: Any, form: Any, **config: Any):
     return Reading(folder, **{"format": form, **config}).interval()
 
 
 @pytest.mark.parametrize("form", ["parquet", "avro"])
 @pytest.mark.parametrize("header_bytes", [True, False])
-def test_records_come_back_with_keys_headers_and_places(tmp_path, form, header_bytes):
+def test_records_come_back_with_keys_headers_and_places(tmp_path: Path, form: str, header_bytes: bool) -> None:
     header = (lambda text: text.encode()) if header_bytes else (lambda text: text)
     schema = OPTIONAL_BYTES_SCHEMA if header_bytes else OPTIONAL_STRING_SCHEMA
     some = Headers().add("a", header("1"), schema).add("a", header("é"), schema).add("none", None, schema)
@@ -80,7 +82,7 @@ def test_records_come_back_with_keys_headers_and_places(tmp_path, form, header_b
     ]
 
 
-def test_maps_come_back_from_json(tmp_path):
+def test_maps_come_back_from_json(tmp_path: Path) -> None:
     records = [SinkRecord("t", 0, None, {"k": 1}, None, {"a": 1, "b": [None, "x"]}, 1_700_000_000_123, kafka_offset=1)]
     written(tmp_path, "json", records, Extras(True, True, False), **{"compression.type": "zstd"})
     (record,) = read(tmp_path, "json", **{"include.key": "true", "include.metadata": "true"})
@@ -88,7 +90,7 @@ def test_maps_come_back_from_json(tmp_path):
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "zstd"])
-def test_csv_texts_come_back(tmp_path, codec):
+def test_csv_texts_come_back(tmp_path: Path, codec: str) -> None:
     schema = OPTIONAL_STRING_SCHEMA
     values = ['a,"b"', "two\nlines", "", None, "NULL", " x "]
     rows = [{"n": str(n), "text": value} for n, value in enumerate(values)]
@@ -100,7 +102,7 @@ def test_csv_texts_come_back(tmp_path, codec):
     assert found[0].schema.field("text").schema == schema
 
 
-def test_csv_without_a_header(tmp_path):
+def test_csv_without_a_header(tmp_path: Path) -> None:
     put(tmp_path / "in/a.csv", "1;2026-01-02;true\n;;\n")
     config = {"csv.header": "false", "csv.columns": "id,day,yes", "csv.types": "id:int64,day:date,yes:boolean"}
     first, second = (record.value for record in read(tmp_path, "csv", **config, **{"csv.delimiter": ";"}))
@@ -109,13 +111,13 @@ def test_csv_without_a_header(tmp_path):
     assert [second.get(name) for name in ("id", "day", "yes")] == [None, None, None]
 
 
-def test_a_csv_value_of_another_type_is_named(tmp_path):
+def test_a_csv_value_of_another_type_is_named(tmp_path: Path) -> None:
     put(tmp_path / "in/a.csv", "id\n1\nx\n")
     with pytest.raises(DataError, match=r"a\.csv is no CSV file as the settings have it.*'x'"):
         read(tmp_path, "csv", **{"csv.types": "id:int64"})
 
 
-def test_parquet_of_other_programs_has_connects_types(tmp_path):
+def test_parquet_of_other_programs_has_connects_types(tmp_path: Path) -> None:
     table = pa.table(
         {
             "small": pa.array([1], pa.uint8()),
@@ -136,7 +138,7 @@ def test_parquet_of_other_programs_has_connects_types(tmp_path):
     assert record.value.get("tags") == {"a": 1}
 
 
-def test_avro_of_other_programs_has_connects_types(tmp_path):
+def test_avro_of_other_programs_has_connects_types(tmp_path: Path) -> None:
     point = {"type": "record", "name": "shop.Point", "fields": [{"name": "x", "type": "int"}]}
     schema = {
         "type": "record",
@@ -163,7 +165,7 @@ def test_avro_of_other_programs_has_connects_types(tmp_path):
     assert record.value_schema.field("to").schema.optional
 
 
-def test_an_avro_union_of_types_is_named(tmp_path):
+def test_an_avro_union_of_types_is_named(tmp_path: Path) -> None:
     data = io.BytesIO()
     fields = [{"name": "id", "type": ["string", "long"]}]
     fastavro.writer(data, {"type": "record", "name": "Order", "fields": fields}, [{"id": 1}])
@@ -174,7 +176,7 @@ def test_an_avro_union_of_types_is_named(tmp_path):
 
 @pytest.mark.parametrize("form", ["avro", "parquet"])
 @pytest.mark.parametrize("length", [0.4, 0.9])
-def test_a_cut_file_is_named(tmp_path, form, length):
+def test_a_cut_file_is_named(tmp_path: Path, form: str, length: float) -> None:
     records = [SinkRecord("t", 0, None, None, None, {"n": n, "text": "x" * 50}) for n in range(30_000)]
     written(tmp_path, form, records)
     (file,) = (tmp_path / "in").glob("file.*")
@@ -183,18 +185,18 @@ def test_a_cut_file_is_named(tmp_path, form, length):
         read(tmp_path, form)
 
 
-def test_a_line_that_is_no_json_is_named(tmp_path):
+def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
     put(tmp_path / "in/a.json", '{"a": 1}\n{"a": \n')
     with pytest.raises(DataError, match=r"a\.json has a line that is no JSON"):
         read(tmp_path, "json")
 
 
-def test_numbers_of_json_are_exact(tmp_path):
+def test_numbers_of_json_are_exact(tmp_path: Path) -> None:
     put(tmp_path / "in/a.json", f"{2**70}\n1.5\n-7")
     assert [record.value for record in read(tmp_path, "json")] == [2**70, 1.5, -7]
 
 
-def test_text_and_raw(tmp_path):
+def test_text_and_raw(tmp_path: Path) -> None:
     put(tmp_path / "in/a.txt", b"one\r\n\n\xfftwo")
     assert [record.value for record in read(tmp_path, "text")] == ["one", "", "\ufffdtwo"]
     assert [record.value for record in read(tmp_path, "raw")] == [b"one\r", b"", b"\xfftwo"]
@@ -205,7 +207,7 @@ def test_text_and_raw(tmp_path):
 
 @pytest.mark.parametrize("block", [1, 3, 7, 1000])
 @pytest.mark.parametrize("size", [1, 2, 5, 11])
-def test_spans_share_lines_out(monkeypatch, block, size):
+def test_spans_share_lines_out(monkeypatch: pytest.MonkeyPatch, block: int, size: int) -> None:
     """Whatever the blocks and spans, each line is in the one its first byte is in."""
     monkeypatch.setattr(line_reading, "_BLOCK", block)
     data = b"a\n\nbcd\nefghijklm\n\n\nn\nopq"
@@ -219,7 +221,7 @@ def test_spans_share_lines_out(monkeypatch, block, size):
 
 
 @pytest.mark.parametrize("skip", range(8))
-def test_rows_may_be_left_out(monkeypatch, skip):
+def test_rows_may_be_left_out(monkeypatch: pytest.MonkeyPatch, skip: Any) -> None:
     monkeypatch.setattr(line_reading, "_BLOCK", 5)
     reader = RawReader()
     reader.configure({})

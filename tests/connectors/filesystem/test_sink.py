@@ -121,16 +121,16 @@ class Export:
 
 
 @pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request) -> bool:
+def batches(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
 @pytest.fixture
-def export(tmp_path) -> Export:
+def export(tmp_path: Path) -> Export:
     return Export(tmp_path)
 
 
-def test_files_have_names_for_ever(export, batches):
+def test_files_have_names_for_ever(export: Export, batches: bool) -> None:
     marker = export.run([*numbered([{"a": 1}, {"a": 2}]), *numbered([{"a": 3}], partition=2)], batches=batches)
     assert export.files() == [
         "t/partition=0/t+0+00000000000000000000+00000000000000000002.parquet",
@@ -143,7 +143,7 @@ def test_files_have_names_for_ever(export, batches):
     assert (marker.detail or {})["topic_ids"] == {"t": "id-t"}
 
 
-def test_files_of_a_recreated_topic_replace_nothing(export):
+def test_files_of_a_recreated_topic_replace_nothing(export: Export) -> None:
     export.run(numbered([{"a": 1}]))
     records = numbered([{"a": 2}])
     for sequence, topic_id in enumerate(["id-new", "id-new", "id-t"], 2):
@@ -157,7 +157,7 @@ def test_files_of_a_recreated_topic_replace_nothing(export):
     assert first == "t/partition=0/t+0+00000000000000000000+00000000000000000001.parquet"
 
 
-def test_a_listing_reader_sees_data_only(export):
+def test_a_listing_reader_sees_data_only(export: Export) -> None:
     export.run(numbered([{"a": 1}]))
     unfinished = numbered([{"a": 2}])
     export.stage(export.interval(unfinished, 2, "2-a"), unfinished)
@@ -165,31 +165,31 @@ def test_a_listing_reader_sees_data_only(export):
     assert ds.dataset(export.out, format="parquet").count_rows() == 1
 
 
-def test_missing_fields_are_null(export, batches):
+def test_missing_fields_are_null(export: Export, batches: bool) -> None:
     export.run(numbered([{"a": 1}, {"b": "x"}, {}, None, {"a": None}]), batches=batches)
     rows = [{"a": 1, "b": None}, {"a": None, "b": "x"}]
     assert export.rows() == rows + [{"a": None, "b": None}] * 3
 
 
-def test_integers_with_floats_are_floats(export, batches):
+def test_integers_with_floats_are_floats(export: Export, batches: bool) -> None:
     marker = export.run(numbered([{"a": 1}, {"a": 2.5}, {"a": Int32(7)}]), batches=batches)
     assert export.rows() == [{"a": 1.0}, {"a": 2.5}, {"a": 7.0}]
     assert marker.columns == {"t": {"a": "double"}}
 
 
-def test_maps_and_lists_nest(export, batches):
+def test_maps_and_lists_nest(export: Export, batches: bool) -> None:
     values = [{"m": {"x": 1}, "l": [1]}, {"m": {"y": "z"}, "l": [2.5]}]
     marker = export.run(numbered(values), batches=batches)
     assert export.rows() == [{"m": {"x": 1, "y": None}, "l": [1.0]}, {"m": {"x": None, "y": "z"}, "l": [2.5]}]
     assert marker.columns == {"t": {"m": '["struct",[["x","int64"],["y","string"]]]', "l": '["list","double"]'}}
 
 
-def test_values_that_are_no_maps_are_one_column(export, batches):
+def test_values_that_are_no_maps_are_one_column(export: Export, batches: bool) -> None:
     export.run(numbered(["foo", None, "bar"], value_schema=OPTIONAL_STRING_SCHEMA), batches=batches)
     assert export.rows() == [{"value": "foo"}, {"value": None}, {"value": "bar"}]
 
 
-def test_only_nulls_keep_their_number(export, batches):
+def test_only_nulls_keep_their_number(export: Export, batches: bool) -> None:
     export.run(numbered([None, {}, {"a": None}]), batches=batches)
     assert len(export.rows()) == 3
 
@@ -207,7 +207,7 @@ SCHEMA = (
 )
 
 
-def test_logical_types_are_parquets_own(export, batches):
+def test_logical_types_are_parquets_own(export: Export, batches: bool) -> None:
     struct = (
         Struct(SCHEMA)
         .put("id", Int32(1))
@@ -235,7 +235,7 @@ def test_logical_types_are_parquets_own(export, batches):
     assert marker.columns == {}
 
 
-def test_a_schema_may_change_within_an_interval(export, batches):
+def test_a_schema_may_change_within_an_interval(export: Export, batches: bool) -> None:
     later = SchemaBuilder.struct().field("a", OPTIONAL_INT64_SCHEMA).field("b", OPTIONAL_STRING_SCHEMA).build()
     first = SchemaBuilder.struct().field("a", INT32_SCHEMA).build()
     records = [
@@ -246,7 +246,7 @@ def test_a_schema_may_change_within_an_interval(export, batches):
     assert export.rows() == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
 
 
-def test_routed_topics_have_folders_of_their_own(export, batches):
+def test_routed_topics_have_folders_of_their_own(export: Export, batches: bool) -> None:
     one = [replace(record, topic="all") for record in numbered([{"a": 1}], "a-1")]
     two = [replace(record, topic="all") for record in numbered([{"a": 2}], "a-2")]
     export.run([*one, *two, *numbered([{"b": 1}])], batches=batches)
@@ -257,7 +257,7 @@ def test_routed_topics_have_folders_of_their_own(export, batches):
     ]
 
 
-def test_key_and_place_are_stored_if_wanted(tmp_path, batches):
+def test_key_and_place_are_stored_if_wanted(tmp_path: Path, batches: bool) -> None:
     export = Export(tmp_path, **{"include.key": "true", "include.metadata": "true"})
     export.run(numbered([{"a": 1}], partition=3, key={"id": 7}), batches=batches)
     (row,) = export.rows()
@@ -270,7 +270,7 @@ def test_key_and_place_are_stored_if_wanted(tmp_path, batches):
 # -- columns over tasks and intervals ---------------------------------------------------------------------------------
 
 
-def test_all_files_of_an_interval_have_the_same_columns(export, batches):
+def test_all_files_of_an_interval_have_the_same_columns(export: Export, batches: bool) -> None:
     marker = export.run(
         numbered([{"a": 1}]), numbered([{"b": "x"}], partition=1), numbered([{"a": 0.5}], partition=2), batches=batches
     )
@@ -278,19 +278,19 @@ def test_all_files_of_an_interval_have_the_same_columns(export, batches):
     assert marker.columns == {"t": {"a": "double", "b": "string"}}
 
 
-def test_stored_columns_are_kept(export, batches):
+def test_stored_columns_are_kept(export: Export, batches: bool) -> None:
     export.run(numbered([{"a": 1, "b": "x"}]), batches=batches)
     export.run(numbered([{"b": "y", "c": True}], partition=1), sequence=2, batches=batches)
     assert export.rows()[-1] == {"a": None, "b": "y", "c": True}
     assert export.columns == {"t": {"a": "int64", "b": "string", "c": "bool"}}
 
 
-def test_partitions_of_a_task_share_columns(export, batches):
+def test_partitions_of_a_task_share_columns(export: Export, batches: bool) -> None:
     export.run([*numbered([{"a": 1}]), *numbered([{"b": 2}], partition=1)], batches=batches)
     assert export.rows() == [{"a": 1, "b": None}, {"a": None, "b": 2}]
 
 
-def test_a_column_found_late_begins_another_part(tmp_path, batches):
+def test_a_column_found_late_begins_another_part(tmp_path: Path, batches: bool) -> None:
     export = Export(tmp_path, **{"parquet.row.group.rows": "2"})
     records = numbered([{"a": 1}, {"a": 2}, {"a": 3}, {"a": 4}, {"a": 5, "b": "x"}])
     interval = export.interval(records)
@@ -306,21 +306,21 @@ def json_of(staged: Sequence[Staged]) -> list[Staged]:
     return [replace(part, detail=json.loads(json.dumps(part.detail))) for part in staged]
 
 
-def test_a_conflict_names_its_place(export, batches):
+def test_a_conflict_names_its_place(export: Export, batches: bool) -> None:
     with pytest.raises(DataError, match=r"topic t, partition 0, offset 2: field a holds string where int64 is stored"):
         export.run(numbered([{"a": 1}, {"a": None}, {"a": "x"}]), batches=batches)
     with pytest.raises(DataError, match=r"topic t, partition 1, offset 0: field a"):
         export.run([*numbered([{"a": 1}]), *numbered([{"a": "x"}], partition=1)], batches=batches)
 
 
-def test_a_conflict_goes_the_way_of_tolerance(export, batches):
+def test_a_conflict_goes_the_way_of_tolerance(export: Export, batches: bool) -> None:
     export.reporter = Reporter()
     export.run(numbered([{"a": 1}, {"a": "x"}, {"a": 3}, {1: 2}]), batches=batches)
     assert export.rows() == [{"a": 1}, {"a": 3}]
     assert [record.kafka_offset for record, _ in export.reporter.reported] == [1, 3]
 
 
-def test_a_conflict_between_tasks_names_its_place(export, batches):
+def test_a_conflict_between_tasks_names_its_place(export: Export, batches: bool) -> None:
     with pytest.raises(DataError, match=r"topic t, partition 1, offset 1: field a\.b holds string where int64"):
         export.run(
             numbered([{"a": {"b": 1}}]), numbered([{"a": None}, {"a": {"b": "x"}}], partition=1), batches=batches
@@ -329,7 +329,7 @@ def test_a_conflict_between_tasks_names_its_place(export, batches):
     assert export.committer().read_marker(interval_of().key) is None
 
 
-def test_integers_a_float_cannot_hold_are_refused(export, batches):
+def test_integers_a_float_cannot_hold_are_refused(export: Export, batches: bool) -> None:
     with pytest.raises(DataError, match=r"offset 1: field a"):
         export.run(numbered([{"a": 0.5}, {"a": 2**53 + 1}]), batches=batches)
     with pytest.raises(DataError, match="field a"):
@@ -337,7 +337,7 @@ def test_integers_a_float_cannot_hold_are_refused(export, batches):
 
 
 @pytest.mark.parametrize("value", [{"a": 2**70}, {"a": "\ud800"}, {"a": object()}, {"a": decimal.Decimal("NaN")}])
-def test_values_without_a_column_are_refused(export, batches, value):
+def test_values_without_a_column_are_refused(export: Export, batches: bool, value: Any) -> None:
     with pytest.raises(DataError, match=r"topic t, partition 0, offset 1: field a"):
         export.run(numbered([{"b": 1}, value]), batches=batches)
 
@@ -352,7 +352,7 @@ VALUES = st.none() | st.dictionaries(
 
 @FEW
 @given(st.lists(st.tuples(VALUES, st.integers(0, 1)), min_size=1, max_size=8), st.integers(1, 4))
-def test_lanes_are_equal(tmp_path_factory, values, size):
+def test_lanes_are_equal(tmp_path_factory: pytest.TempPathFactory, values: Any, size: Any) -> None:
     counts = [0, 0]
     records = []
     for value, partition in values:
@@ -375,7 +375,7 @@ def test_lanes_are_equal(tmp_path_factory, values, size):
 
 @FEW
 @given(st.lists(st.tuples(st.none() | st.integers(-9, 9), st.none() | st.text("xy", max_size=2)), min_size=1))
-def test_columns_are_equal_to_records(tmp_path_factory, pairs):
+def test_columns_are_equal_to_records(tmp_path_factory: pytest.TempPathFactory, pairs: Any) -> None:
     records = numbered([{"a": one, "b": {"c": [two]}} for one, two in pairs])
     seen = []
     for wanted in (False, True):
@@ -399,7 +399,7 @@ def test_columns_are_equal_to_records(tmp_path_factory, pairs):
 # -- the protocol -----------------------------------------------------------------------------------------------------
 
 
-def test_partitions_without_records_move_on(export):
+def test_partitions_without_records_move_on(export: Export) -> None:
     interval = interval_of(PartitionRange("t", 0, 3, 9))
     staged = export.stage(interval)
     committer = export.committer()
@@ -409,7 +409,7 @@ def test_partitions_without_records_move_on(export):
     assert export.files() == []
 
 
-def test_commit_and_publish_twice_change_nothing(export):
+def test_commit_and_publish_twice_change_nothing(export: Export) -> None:
     marker = export.run(numbered([{"a": 1}]))
     late = export.interval(numbered([{"a": 1}]), attempt="1-late")
     staged = export.stage(late, numbered([{"a": 2}]))
@@ -445,7 +445,7 @@ class CrashingCommitter(FileSystemCommitter):
 
 
 @pytest.mark.parametrize("steps", range(5))
-def test_recovery_after_a_crash_while_publishing(export, steps):
+def test_recovery_after_a_crash_while_publishing(export: Export, steps: Any) -> None:
     records = [*numbered([{"a": 1}]), *numbered([{"b": 2}], partition=1), *numbered([{"c": 3}], "u")]
     interval = export.interval(records)
     healthy = export.committer()
@@ -465,7 +465,7 @@ def test_recovery_after_a_crash_while_publishing(export, steps):
     assert (export.out / "u" / "_SUCCESS").exists()
 
 
-def test_a_crash_before_the_manifest_leaves_no_data(export):
+def test_a_crash_before_the_manifest_leaves_no_data(export: Export) -> None:
     records = numbered([{"a": 1}])
     export.stage(export.interval(records), records)
     assert export.committer(2).read_marker(interval_of().key) is None
@@ -477,7 +477,7 @@ def test_a_crash_before_the_manifest_leaves_no_data(export):
     assert export.rows() == [{"a": 1}]
 
 
-def test_an_older_driver_cannot_commit(export):
+def test_an_older_driver_cannot_commit(export: Export) -> None:
     records = numbered([{"a": 1}])
     interval = export.interval(records)
     old = export.committer(1)
@@ -491,7 +491,7 @@ def test_an_older_driver_cannot_commit(export):
     assert old.read_marker(interval.key) is None
 
 
-def test_an_older_driver_cannot_publish_over_a_newer_one(export):
+def test_an_older_driver_cannot_publish_over_a_newer_one(export: Export) -> None:
     records = numbered([{"a": 1}])
     interval = export.interval(records)
     old = export.committer(1)
@@ -502,7 +502,7 @@ def test_an_older_driver_cannot_publish_over_a_newer_one(export):
     assert export.files() == []
 
 
-def test_an_abandoned_interval_never_commits(export):
+def test_an_abandoned_interval_never_commits(export: Export) -> None:
     records = numbered([{"a": 1}])
     interval = export.interval(records)
     committer = export.committer()
@@ -514,18 +514,18 @@ def test_an_abandoned_interval_never_commits(export):
     assert export.files() == []
 
 
-def test_abandoning_comes_too_late_after_the_manifest(export):
+def test_abandoning_comes_too_late_after_the_manifest(export: Export) -> None:
     marker = export.run(numbered([{"a": 1}]))
     assert export.committer().abandon(interval_of().key, None) == marker
 
 
-def test_a_range_exported_again_replaces_its_file(export):
+def test_a_range_exported_again_replaces_its_file(export: Export) -> None:
     export.run(numbered([{"a": 1}]))
     export.run(numbered([{"a": 2}]), sequence=2)
     assert export.rows() == [{"a": 2}]
 
 
-def test_released_topics_are_free(tmp_path):
+def test_released_topics_are_free(tmp_path: Path) -> None:
     copy, other = Export(tmp_path), Export(tmp_path, "other")
     copy.run(numbered([{"a": 1}]))
     other.run(numbered([{"a": 1}], "u"))
@@ -535,7 +535,7 @@ def test_released_topics_are_free(tmp_path):
         copy.run(numbered([{"a": 1}], "u"), sequence=2)
 
 
-def test_another_connector_may_not_write_the_same_topic(tmp_path):
+def test_another_connector_may_not_write_the_same_topic(tmp_path: Path) -> None:
     Export(tmp_path).run(numbered([{"a": 1}]))
     other = Export(tmp_path, "other")
     other.run(numbered([{"a": 1}], "u"))
@@ -544,7 +544,7 @@ def test_another_connector_may_not_write_the_same_topic(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["change", "remove"])
-def test_damaged_staged_files_are_not_published(export, damage):
+def test_damaged_staged_files_are_not_published(export: Export, damage: str) -> None:
     records = numbered([{"a": 1}])
     interval = export.interval(records)
     committer = export.committer()
@@ -556,7 +556,7 @@ def test_damaged_staged_files_are_not_published(export, damage):
     assert export.files() == []
 
 
-def test_sweep_removes_finished_staging_only(export):
+def test_sweep_removes_finished_staging_only(export: Export) -> None:
     export.run(numbered([{"a": 1}]))
     records = numbered([{"a": 2}])
     unfinished = export.interval(records, 2)
@@ -572,7 +572,7 @@ def test_sweep_removes_finished_staging_only(export):
     committer.close()
 
 
-def test_a_disk_that_refuses_fails_the_task(export, monkeypatch):
+def test_a_disk_that_refuses_fails_the_task(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     records = numbered([{"a": 1}])
     task = export.task(export.interval(records))
     task.put(records)
@@ -592,14 +592,14 @@ def test_a_disk_that_refuses_fails_the_task(export, monkeypatch):
 @pytest.mark.parametrize(
     "topic", ["../../etc", "/etc/passwd", "_connect", ".hidden", "a/b", "x" * 249, "%2e%2e", "é\n"]
 )
-def test_hostile_topics_stay_within_the_folder(export, batches, topic):
+def test_hostile_topics_stay_within_the_folder(export: Export, batches: bool, topic: str) -> None:
     export.run(numbered([{"a": 1}], topic), batches=batches)
     (name,) = export.files()
     assert not name.startswith((".", "_"))
     assert {place.name for place in export.folder.iterdir()} == {"out"}
 
 
-def test_hostile_connector_names_stay_within_the_folder(tmp_path):
+def test_hostile_connector_names_stay_within_the_folder(tmp_path: Path) -> None:
     export = Export(tmp_path, "../../+tmp")
     export.committer()
     assert {place.name for place in tmp_path.iterdir()} == {"out"}
@@ -609,7 +609,7 @@ def test_hostile_connector_names_stay_within_the_folder(tmp_path):
     ("path", "message"),
     [("/etc", "allows"), ("../out", "allows"), ("file", "no folder"), ("link", "allows"), ("", "empty")],
 )
-def test_start_refuses_folders_it_may_not_write(tmp_path, path, message):
+def test_start_refuses_folders_it_may_not_write(tmp_path: Path, path: str, message: str) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "link").symlink_to("/etc")
     connector = FileSystemSinkConnector()
@@ -619,7 +619,7 @@ def test_start_refuses_folders_it_may_not_write(tmp_path, path, message):
     assert message in connector.validate_live({"path": path}, limits_of(tmp_path))["path"][0]
 
 
-def test_tasks_share_one_configuration(tmp_path):
+def test_tasks_share_one_configuration(tmp_path: Path) -> None:
     connector = FileSystemSinkConnector()
     connector.initialize(DriverSide(limits_of(tmp_path)))
     connector.start(CONFIG)
@@ -630,7 +630,7 @@ def test_tasks_share_one_configuration(tmp_path):
 
 
 @pytest.mark.parametrize("codec", ["none", "snappy", "lz4", "zstd", "gzip"])
-def test_codecs_are_parquets(tmp_path, codec):
+def test_codecs_are_parquets(tmp_path: Path, codec: str) -> None:
     export = Export(tmp_path, **{"parquet.codec": codec})
     export.run(numbered([{"a": 1}]))
     (place,) = export.out.glob("t/*/*.parquet")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import time
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,11 +22,11 @@ from tests.connectors.filesystem.reading import Reading, put
 
 
 @pytest.fixture(params=list(Lane), ids=lambda lane: lane.value)
-def reading(request, tmp_path):
+def reading(request: pytest.FixtureRequest, tmp_path: Path):
     return Reading(tmp_path, request.param)
 
 
-def test_new_files_are_found_at_each_plan(reading, tmp_path):
+def test_new_files_are_found_at_each_plan(reading: Any, tmp_path: Path) -> None:
     put(tmp_path / "in/a.txt", "1\n2\n", 100)
     put(tmp_path / "in/deep/er/b.txt", "3", 200)
     assert reading.values() == ["1", "2", "3"]
@@ -34,19 +36,19 @@ def test_new_files_are_found_at_each_plan(reading, tmp_path):
     assert reading.values() == []
 
 
-def test_the_folder_may_come_later(reading, tmp_path):
+def test_the_folder_may_come_later(reading: Any, tmp_path: Path) -> None:
     assert reading.values() == []
     put(tmp_path / "in/a.txt", "1\n")
     assert reading.values() == ["1"]
 
 
-def test_one_task_reads_in_order_of_time(tmp_path):
+def test_one_task_reads_in_order_of_time(tmp_path: Path) -> None:
     for number in range(20):
         put(tmp_path / f"in/{(number * 7) % 20:02}.txt", f"{number}\n", 1000 + number)
     assert Reading(tmp_path).values() == [str(number) for number in range(20)]
 
 
-def test_files_are_shared_out(tmp_path):
+def test_files_are_shared_out(tmp_path: Path) -> None:
     for number in range(9):
         put(tmp_path / f"in/{number}.txt", f"{number}\n")
     reading = Reading(tmp_path, tasks=3)
@@ -57,7 +59,7 @@ def test_files_are_shared_out(tmp_path):
     assert Reading.until_idle(reading) == []
 
 
-def test_another_number_of_tasks_reads_nothing_twice(tmp_path):
+def test_another_number_of_tasks_reads_nothing_twice(tmp_path: Path) -> None:
     reading = Reading(tmp_path, tasks=4)
     for number in range(8):
         put(tmp_path / f"in/{number}.txt", f"{number}\n")
@@ -69,7 +71,7 @@ def test_another_number_of_tasks_reads_nothing_twice(tmp_path):
     assert fewer.until_idle() == ["new"]
 
 
-def test_a_slot_without_a_task_of_its_own_is_read_to_its_end(tmp_path):
+def test_a_slot_without_a_task_of_its_own_is_read_to_its_end(tmp_path: Path) -> None:
     reading = Reading(tmp_path, Lane.RECORDS, tasks=4)
     for number in range(8):
         put(tmp_path / f"in/{number}.txt", f"{number}a\n{number}b\n")
@@ -81,7 +83,7 @@ def test_a_slot_without_a_task_of_its_own_is_read_to_its_end(tmp_path):
     assert sorted(fewer.until_idle()) == sorted({f"{n}{p}" for n in range(8) for p in "ab"} - {"3a"})
 
 
-def test_unfinished_hidden_and_linked_files_are_left_alone(reading, tmp_path):
+def test_unfinished_hidden_and_linked_files_are_left_alone(reading: Any, tmp_path: Path) -> None:
     for name in (
         ".a.txt",
         "_a.txt",
@@ -102,7 +104,7 @@ def test_unfinished_hidden_and_linked_files_are_left_alone(reading, tmp_path):
     assert reading.values() == []
 
 
-def test_a_file_must_have_been_left_alone(tmp_path):
+def test_a_file_must_have_been_left_alone(tmp_path: Path) -> None:
     reading = Reading(tmp_path, **{"file.settle.ms": "1500"})
     put(tmp_path / "in/a.txt", "1\n", at=100)
     # Its modification is old, as after cp -p; that it came is not.
@@ -114,27 +116,27 @@ def test_a_file_must_have_been_left_alone(tmp_path):
 @pytest.mark.parametrize(
     "name", ["a b.txt", "Zoë\u2028x.txt", "x\n.txt", "%41.txt", "a'\"\\.txt", "-rf", "..txt..", "a:b|c"]
 )
-def test_any_name_is_a_name(tmp_path, name):
+def test_any_name_is_a_name(tmp_path: Path, name: str) -> None:
     reading = Reading(tmp_path)
     put(tmp_path / "in" / name, "1\n")
     assert reading.values() == ([] if name.startswith(".") else ["1"])
     assert reading.values() == []
 
 
-def test_a_name_that_is_no_text_is_passed_over(tmp_path):
+def test_a_name_that_is_no_text_is_passed_over(tmp_path: Path) -> None:
     put(tmp_path / "in/a.txt", "1\n")
     (tmp_path / "in" / os.fsdecode(b"\xff.txt")).write_text("2\n")
     assert Reading(tmp_path).values() == ["1"]
 
 
-def test_pattern_chooses_files(tmp_path):
+def test_pattern_chooses_files(tmp_path: Path) -> None:
     put(tmp_path / "in/orders/a.csv", "1\n")
     put(tmp_path / "in/orders/a.txt", "2\n")
     put(tmp_path / "in/a.csv", "3\n")
     assert Reading(tmp_path, **{"file.pattern": r"orders/.*\.csv"}).values() == ["1"]
 
 
-def test_files_without_rows_end_no_progress(tmp_path):
+def test_files_without_rows_end_no_progress(tmp_path: Path) -> None:
     reading = Reading(tmp_path, format="csv")
     for number in range(5):
         put(tmp_path / f"in/empty{number}.csv", "a,b\n", 100 + number)
@@ -145,7 +147,7 @@ def test_files_without_rows_end_no_progress(tmp_path):
     assert reading.values() == []
 
 
-def test_a_file_that_changes_before_it_is_begun_is_read_as_it_is_then(tmp_path):
+def test_a_file_that_changes_before_it_is_begun_is_read_as_it_is_then(tmp_path: Path) -> None:
     reading = Reading(tmp_path)
     for number, name in enumerate("abc"):
         put(tmp_path / f"in/{name}.txt", f"{name}\n", 100 + number)
@@ -158,7 +160,7 @@ def test_a_file_that_changes_before_it_is_begun_is_read_as_it_is_then(tmp_path):
 
 
 @pytest.mark.parametrize("comes_back", [False, True])
-def test_a_file_that_goes_before_it_is_begun_is_read_if_it_comes_back(tmp_path, comes_back):
+def test_a_file_that_goes_before_it_is_begun_is_read_if_it_comes_back(tmp_path: Path, comes_back: bool) -> None:
     reading = Reading(tmp_path, **{"after.commit": "delete"})
     for number, name in enumerate("abc"):
         put(tmp_path / f"in/{name}.txt", f"{name}\n", 100 + number)
@@ -174,7 +176,7 @@ def test_a_file_that_goes_before_it_is_begun_is_read_if_it_comes_back(tmp_path, 
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
-def test_a_file_that_changes_half_way_is_named(tmp_path, is_gone):
+def test_a_file_that_changes_half_way_is_named(tmp_path: Path, is_gone: bool) -> None:
     reading, file = Reading(tmp_path, Lane.RECORDS), tmp_path / "in/a.txt"
     put(file, "1\n2\n3\n")
     (poll,) = reading.engine.read()
@@ -194,7 +196,7 @@ def test_a_file_that_changes_half_way_is_named(tmp_path, is_gone):
     assert lenient.values() == ([] if is_gone else ["1", "2", "3", "4"])
 
 
-def test_a_file_written_again_is_another_file(tmp_path):
+def test_a_file_written_again_is_another_file(tmp_path: Path) -> None:
     reading = Reading(tmp_path)
     put(tmp_path / "in/a.txt", "1\n", 100)
     reading.values()
@@ -202,13 +204,13 @@ def test_a_file_written_again_is_another_file(tmp_path):
     assert reading.values() == ["2"]
 
 
-def test_a_broken_file_is_named(tmp_path):
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
     put(tmp_path / "in/a.parquet", b"no parquet at all")
     with pytest.raises(DataError, match=r"a\.parquet is no Parquet file"):
         Reading(tmp_path, format="parquet").values()
 
 
-def test_offsets_stay_small(tmp_path, monkeypatch):
+def test_offsets_stay_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_record, "KEPT", 10)
     monkeypatch.setattr(source_plan, "MOST_PIECES", 25)
     reading = Reading(tmp_path)
@@ -224,7 +226,7 @@ def test_offsets_stay_small(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_many_files_are_planned_in_seconds(tmp_path):
+def test_many_files_are_planned_in_seconds(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(20_000):
         (tmp_path / f"in/{number}.txt").write_bytes(b"1\n")
@@ -237,7 +239,7 @@ def test_many_files_are_planned_in_seconds(tmp_path):
 
 
 @pytest.mark.parametrize("tasks", [1, 3])
-def test_large_files_are_read_in_pieces(tmp_path, monkeypatch, tasks):
+def test_large_files_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 100)
     lines = [f"line {number} {'x' * (number % 40)}" for number in range(200)]
     put(tmp_path / "in/a.txt", "\n".join(lines))
@@ -249,7 +251,7 @@ def test_large_files_are_read_in_pieces(tmp_path, monkeypatch, tasks):
 
 
 @pytest.mark.slow
-def test_row_groups_are_read_apart(tmp_path, monkeypatch):
+def test_row_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 2000)
     (tmp_path / "in").mkdir()
     pa.parquet.write_table(pa.table({"id": range(5000)}), tmp_path / "in/a.parquet", row_group_size=100)

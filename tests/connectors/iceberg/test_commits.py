@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ def two_topics(first: int = 0) -> list[Any]:
     return [*numbered([{"a": first}], "one", first=first), *numbered([{"b": first}], "two", first=first)]
 
 
-def test_an_interval_is_one_snapshot_that_says_what_it_is(lake):
+def test_an_interval_is_one_snapshot_that_says_what_it_is(lake: Lake) -> None:
     marker = lake.run(numbered([{"a": 1}, {"a": 2}]), numbered([{"a": 3}], partition=4), sequence=7)
     (snapshot,) = lake.table().snapshots()
     summary = snapshot.summary.additional_properties
@@ -43,7 +44,9 @@ def test_an_interval_is_one_snapshot_that_says_what_it_is(lake):
 
 
 @pytest.mark.parametrize("point", range(1, 5))
-def test_a_driver_killed_between_tables_is_followed_by_another(lake, monkeypatch, point):
+def test_a_driver_killed_between_tables_is_followed_by_another(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, point: Any
+) -> None:
     """Every commit in a catalog is a place to die: before it, and after it with the answer lost."""
     lake.set(BY_TOPIC)
     lake.run(two_topics())
@@ -77,7 +80,7 @@ def test_a_driver_killed_between_tables_is_followed_by_another(lake, monkeypatch
     assert len(lake.data_files()) == 4
 
 
-def test_a_zombie_that_publishes_late_appends_nothing(lake):
+def test_a_zombie_that_publishes_late_appends_nothing(lake: Lake) -> None:
     zombie = lake.committer(1)
     marker = zombie.commit(lake.key(1), lake.stage(numbered([{"a": 1}])))
     successor = lake.committer(2)
@@ -93,7 +96,9 @@ def test_a_zombie_that_publishes_late_appends_nothing(lake):
     assert len(lake.table().snapshots()) == 2
 
 
-def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(lake, monkeypatch):
+def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The fence comes between the zombie's look and its commit: the commit is conditional on what it saw."""
     zombie, staged = lake.committer(1), lake.stage(numbered([{"a": 1}]))
     straight, fenced = SqlCatalog.commit_table, []
@@ -110,7 +115,7 @@ def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(lake, monkey
     assert lake.committer(2).read_marker(lake.key(1)) is None
 
 
-def test_two_drivers_publish_at_once_and_one_appends(lake, monkeypatch):
+def test_two_drivers_publish_at_once_and_one_appends(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     committer = lake.committer()
     marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))
     straight, others = SqlCatalog.commit_table, []
@@ -126,7 +131,7 @@ def test_two_drivers_publish_at_once_and_one_appends(lake, monkeypatch):
     assert lake.rows() == [{"a": 1}]
 
 
-def test_other_writers_between_look_and_commit_lose_nothing(lake, monkeypatch):
+def test_other_writers_between_look_and_commit_lose_nothing(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     lake.run(numbered([{"a": 1}]))
     straight, others = SqlCatalog.commit_table, [10, 11, 12]
 
@@ -141,7 +146,9 @@ def test_other_writers_between_look_and_commit_lose_nothing(lake, monkeypatch):
     assert sorted(row["a"] for row in lake.rows()) == [1, 2, 10, 11, 12]
 
 
-def test_a_commit_that_took_place_and_was_refused_when_sent_again_stands(lake, monkeypatch):
+def test_a_commit_that_took_place_and_was_refused_when_sent_again_stands(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     straight, refused = SqlCatalog.commit_table, []
 
     def twice(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
@@ -163,7 +170,7 @@ def test_a_commit_that_took_place_and_was_refused_when_sent_again_stands(lake, m
     assert marker.positions == {TopicPartition("t", 0): 1}
 
 
-def test_markers_outlive_their_snapshots(lake):
+def test_markers_outlive_their_snapshots(lake: Lake) -> None:
     marker = lake.run(numbered([{"a": 1}]))
     lake.table().append(pa.table({"a": pa.array([5], pa.int64())}))
     table = lake.table()
@@ -172,7 +179,7 @@ def test_markers_outlive_their_snapshots(lake):
     assert sorted(row["a"] for row in lake.rows()) == [1, 5]
 
 
-def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake):
+def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake: Lake) -> None:
     for number in range(5):
         lake.run(numbered([{"a": number}], first=number), sequence=number + 1)
     lake.committer().abandon(lake.key(6), None)
@@ -186,7 +193,7 @@ def test_earlier_intervals_are_found_by_a_database_that_was_restored(lake):
     assert committer.last_interval() == (1, 6)
 
 
-def test_another_deployment_is_refused_until_the_connector_is_deleted(lake, tmp_path):
+def test_another_deployment_is_refused_until_the_connector_is_deleted(lake: Lake, tmp_path: Path) -> None:
     lake.run(numbered([{"a": 1}]))
     other = Lake(tmp_path, deployment="there")
     with pytest.raises(ConfigError, match="of the deployment here writes there"):
@@ -198,14 +205,14 @@ def test_another_deployment_is_refused_until_the_connector_is_deleted(lake, tmp_
     other.committer(3)
 
 
-def test_a_new_control_table_believes_no_marker_of_the_old_one(lake):
+def test_a_new_control_table_believes_no_marker_of_the_old_one(lake: Lake) -> None:
     lake.run(numbered([{"a": 1}]))
     lake.catalog.drop_table("connect.copy")
     lake.run(numbered([{"a": 2}], first=1))
     assert sorted(row["a"] for row in lake.rows()) == [1, 2]
 
 
-def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake):
+def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake: Lake) -> None:
     committer = lake.committer()
     marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))
     lake.catalog.drop_table("db.orders")
@@ -216,7 +223,7 @@ def test_a_table_that_is_gone_before_its_rows_arrive_is_named(lake):
     assert lake.rows() == []
 
 
-def test_a_catalog_that_fails_is_asked_again(lake, monkeypatch):
+def test_a_catalog_that_fails_is_asked_again(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     committer, staged = lake.committer(), lake.stage(numbered([{"a": 1}]))
 
     def failing(*_: Any) -> Any:
@@ -231,7 +238,7 @@ def test_a_catalog_that_fails_is_asked_again(lake, monkeypatch):
     assert lake.rows() == [{"a": 1}]
 
 
-def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake):
+def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake: Lake) -> None:
     kept = lake.stage(numbered([{"a": 1}]))
     lake.stage(numbered([{"a": 1}]))
     committer = lake.committer()
@@ -245,7 +252,7 @@ def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake):
     assert lake.rows() == [{"a": 1}]
 
 
-def test_the_control_table_does_not_grow(lake):
+def test_the_control_table_does_not_grow(lake: Lake) -> None:
     def files() -> int:
         return sum(1 for place in (lake.folder / "warehouse" / "connect").rglob("*") if place.suffix != ".json")
 
@@ -258,7 +265,7 @@ def test_the_control_table_does_not_grow(lake):
     assert len(lake.table("connect.copy").snapshots()) == 1
 
 
-def test_a_namespace_that_another_task_has_just_made_is_there(lake, monkeypatch):
+def test_a_namespace_that_another_task_has_just_made_is_there(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """An SQL catalog looks, then inserts: a race that Spark's tasks did lose."""
     look, made = SqlCatalog.namespace_exists, []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from connect_core.connectors.iceberg.partition_texts import partition_texts
 from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.errors import ConfigError
 from tests.connectors.contexts import limits_of
-from tests.connectors.iceberg.lake import CONFIG, numbered
+from tests.connectors.iceberg.lake import CONFIG, Lake, numbered
 
 PEER = Path(__file__).parents[2] / "peer" / "iceberg" / "sink.json"
 
@@ -30,14 +31,14 @@ PEER = Path(__file__).parents[2] / "peer" / "iceberg" / "sink.json"
         ("a b, year(ä.ö)", ["a b identity a b", "ä.ö year ä.ö_year"]),
     ],
 )  # fmt: skip
-def test_partitions_are_read_as_apache_writes_them(text, transforms):
+def test_partitions_are_read_as_apache_writes_them(text: str, transforms: Any) -> None:
     assert [f"{one.column} {one.transform} {one.name}" for one in partition_texts(text)] == transforms
 
 
 @pytest.mark.parametrize(
     "text", ["bucket(id)", "bucket(id, 0)", "day(at, 2)", "void(x)", "a,,b", "day(at", "bucket(id, -1)"]
 )
-def test_a_partition_that_is_none_is_refused_by_validate(text):
+def test_a_partition_that_is_none_is_refused_by_validate(text: str) -> None:
     values = IcebergSinkConnector().validate({**CONFIG, "iceberg.tables.default-partition-by": text})
     errors = {value.name: value.error_messages for value in values if value.error_messages}
     assert list(errors) == ["iceberg.tables.default-partition-by"]
@@ -54,7 +55,7 @@ def test_a_partition_that_is_none_is_refused_by_validate(text):
         ({"iceberg.tables.upsert-mode-enabled": "true"}, "iceberg.tables.upsert-mode-enabled"),
     ],
 )
-def test_settings_that_contradict_are_refused_by_name(changes, key):
+def test_settings_that_contradict_are_refused_by_name(changes: dict[str, str], key: str) -> None:
     with pytest.raises(ConfigError, match=key):
         Settings.of({**CONFIG, **changes})
 
@@ -73,7 +74,9 @@ def test_settings_that_contradict_are_refused_by_name(changes, key):
           "gcs.oauth2.token": "x"}),
     ],
 )  # fmt: skip
-def test_properties_of_apaches_catalogs_are_mapped(tmp_path, given, found):
+def test_properties_of_apaches_catalogs_are_mapped(
+    tmp_path: Path, given: dict[str, str], found: dict[str, str]
+) -> None:
     properties = catalog_properties({"warehouse": "w", **given}, limits_of(tmp_path))
     assert {key: properties[key] for key in properties if key != "warehouse" or key in found} == found
 
@@ -112,12 +115,14 @@ def test_properties_of_apaches_catalogs_are_mapped(tmp_path, given, found):
         {"catalog-impl": "com.example.Catalog"},
     ],
 )
-def test_places_and_classes_the_worker_does_not_allow_are_refused(tmp_path, given):
+def test_places_and_classes_the_worker_does_not_allow_are_refused(tmp_path: Path, given: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         catalog_properties({"warehouse": "w", **given}, limits_of(tmp_path))
 
 
-def test_a_table_outside_the_allowed_folders_is_not_written(lake, tmp_path_factory):
+def test_a_table_outside_the_allowed_folders_is_not_written(
+    lake: Lake, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     lake.run(numbered([{"a": 1}]))
     lake.catalog.create_table("db.out", lake.table().schema(), location=f"file://{elsewhere}/out")
@@ -126,7 +131,9 @@ def test_a_table_outside_the_allowed_folders_is_not_written(lake, tmp_path_facto
         lake.stage(numbered([{"a": 2}], first=1), 2)
 
 
-def test_the_configuration_of_the_peer_is_read_but_for_its_catalog(lake, caplog):
+def test_the_configuration_of_the_peer_is_read_but_for_its_catalog(
+    lake: Lake, caplog: pytest.LogCaptureFixture
+) -> None:
     peer = json.loads(PEER.read_text())
     peer = peer.get("config", peer)
     peer = {key: value for key, value in peer.items() if key.startswith("iceberg.") and "catalog" not in key}

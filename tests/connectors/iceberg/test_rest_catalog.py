@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ SIGNED = {"rest.sigv4-enabled": "true", "rest.signing-region": "x"}
 
 @pytest.mark.parametrize("more", [{}, {"credential": "a:b"}, SIGNED], ids=["plain", "token", "signed"])
 @pytest.mark.filterwarnings("ignore:Deprecated in 0.8.0:DeprecationWarning")
-def test_a_catalog_that_does_not_answer_is_asked_again(deaf, more, monkeypatch):
+def test_a_catalog_that_does_not_answer_is_asked_again(deaf: str, more: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
     with pytest.raises(RetriableError, match="timed out"):
@@ -40,6 +41,6 @@ def test_a_catalog_that_does_not_answer_is_asked_again(deaf, more, monkeypatch):
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "soon", ""])
-def test_a_time_limit_is_a_positive_number(deaf, value):
+def test_a_time_limit_is_a_positive_number(deaf: str, value: str) -> None:
     with pytest.raises(ConfigError, match=r"rest\.client\.socket-timeout-ms.*positive number"):
         open_catalog(settings(deaf, **{"rest.client.socket-timeout-ms": value}), WorkerLimits())

@@ -30,7 +30,7 @@ from connect_core.api.data import (
 )
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
-from tests.connectors.iceberg.lake import numbered
+from tests.connectors.iceberg.lake import Lake, numbered
 
 pytestmark = pytest.mark.slow
 
@@ -38,11 +38,11 @@ MILLIS = 1_700_000_000_123
 
 
 @pytest.fixture(params=[False, True], ids=["records", "batches"])
-def batches(request) -> bool:
+def batches(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_every_type_arrives_as_it_was_sent(lake, batches):
+def test_every_type_arrives_as_it_was_sent(lake: Lake, batches: bool) -> None:
     inner = SchemaBuilder.struct().field("x", INT32_SCHEMA).field("y", OPTIONAL_STRING_SCHEMA).build()
     parts = {
         "flag": (BOOLEAN_SCHEMA, True, True, "boolean"),
@@ -77,7 +77,7 @@ def test_every_type_arrives_as_it_was_sent(lake, batches):
     }
 
 
-def test_columns_are_added_and_made_wider_and_optional(lake, batches):
+def test_columns_are_added_and_made_wider_and_optional(lake: Lake, batches: bool) -> None:
     def sent(schema: Any, values: tuple[Any, ...]) -> Any:
         return Struct.of_values(schema, values)
 
@@ -101,13 +101,13 @@ def test_columns_are_added_and_made_wider_and_optional(lake, batches):
     ]
 
 
-def test_several_tasks_find_columns_at_once(lake):
+def test_several_tasks_find_columns_at_once(lake: Lake) -> None:
     lake.run(*(numbered([{f"c{task}": task, "n": {"x": {f"y{task}": 1}}}], partition=task) for task in range(4)))
     assert sorted(lake.types()) == ["c0", "c1", "c2", "c3", "n"]
     assert sum(1 for row in lake.rows() for name in row if name.startswith("c") and row[name] is not None) == 4
 
 
-def test_without_evolution_tables_stay_as_they_are(lake, batches):
+def test_without_evolution_tables_stay_as_they_are(lake: Lake, batches: bool) -> None:
     lake.set({"iceberg.tables.evolve-schema-enabled": "false"})
     lake.run(numbered([{"a": 1}]), batches=batches)
     lake.run(numbered([{"a": 2, "more": "x"}], first=1), sequence=2, batches=batches)
@@ -115,13 +115,13 @@ def test_without_evolution_tables_stay_as_they_are(lake, batches):
     assert lake.types() == {"a": "long"}
 
 
-def test_a_missing_table_is_named(lake):
+def test_a_missing_table_is_named(lake: Lake) -> None:
     lake.set({"iceberg.tables.auto-create-enabled": "false"})
     with pytest.raises(ConfigError, match=r"table db\.orders does not exist"):
         lake.stage(numbered([{"a": 1}]))
 
 
-def test_a_value_that_does_not_fit_is_refused_alone(lake, batches):
+def test_a_value_that_does_not_fit_is_refused_alone(lake: Lake, batches: bool) -> None:
     lake.run(numbered([{"a": 1}]))
     lake.reporter = Reporter()
     lake.run(numbered([{"a": 2}, {"a": "no number"}, {"a": 3}], first=1), sequence=2, batches=batches)
@@ -132,13 +132,13 @@ def test_a_value_that_does_not_fit_is_refused_alone(lake, batches):
 
 
 @pytest.mark.parametrize("value", [1.5, 2.0**70, True, {"x": 1}, [1], b"1", "1"])
-def test_nothing_is_rounded_cut_or_guessed(lake, value):
+def test_nothing_is_rounded_cut_or_guessed(lake: Lake, value: Any) -> None:
     lake.run(numbered([{"a": 1}]))
     with pytest.raises(DataError, match="field a"):
         lake.stage(numbered([{"a": value}], first=1), 2)
 
 
-def test_partitions_are_those_of_the_transforms(lake, batches):
+def test_partitions_are_those_of_the_transforms(lake: Lake, batches: bool) -> None:
     lake.set({"iceberg.tables.default-partition-by": "country, bucket(id, 4), truncate[2](name), day(at)"})
     schema = (
         SchemaBuilder.struct()
@@ -162,7 +162,7 @@ def test_partitions_are_those_of_the_transforms(lake, batches):
     assert all(place.is_relative_to(lake.folder) for place in lake.data_files())
 
 
-def test_files_staged_under_an_earlier_spec_keep_it(lake):
+def test_files_staged_under_an_earlier_spec_keep_it(lake: Lake) -> None:
     lake.run(numbered([{"a": 1, "b": "x"}]))
     staged = lake.stage(numbered([{"a": 2, "b": "y"}], first=1), 2)
     with lake.table().update_spec() as update:
@@ -174,13 +174,13 @@ def test_files_staged_under_an_earlier_spec_keep_it(lake):
     assert [row["a"] for row in lake.table().scan(row_filter="b = 'y'").to_arrow().to_pylist()] == [2]
 
 
-def test_fields_have_whatever_names_they_have(lake, batches):
+def test_fields_have_whatever_names_they_have(lake: Lake, batches: bool) -> None:
     names = ["a.b", "a b", "ä", "../x", "%2F", "=", "select", "x" * 1000, "1", "-", "🦆", "A", "a", '"', "'; --"]
     lake.run(numbered([dict.fromkeys(names, 1) | {"a": 7}]), batches=batches)
     assert lake.rows() == [dict.fromkeys(names, 1) | {"a": 7}]
 
 
-def test_topics_of_all_names_have_tables_of_their_own(lake):
+def test_topics_of_all_names_have_tables_of_their_own(lake: Lake) -> None:
     lake.set({"iceberg.tables": "", "table.name.format": "db.${topic}"})
     topics = ["a.b", "a_b", "a-b", "A", "x" * 150]
     lake.run([record for number, topic in enumerate(topics) for record in numbered([{"n": number}], topic)])
@@ -190,7 +190,7 @@ def test_topics_of_all_names_have_tables_of_their_own(lake):
 @pytest.mark.parametrize(
     "name", ["../../x.y", "db.../x", "db./etc", "db", "", ".hidden.t", "db.a\x00b", "db." + "x" * 500]
 )
-def test_a_route_leads_into_the_warehouse_only(lake, name):
+def test_a_route_leads_into_the_warehouse_only(lake: Lake, name: str) -> None:
     lake.set({
         "iceberg.tables": "", "iceberg.tables.dynamic-enabled": "true", "iceberg.tables.route-field": "to",
     })  # fmt: skip
@@ -201,7 +201,7 @@ def test_a_route_leads_into_the_warehouse_only(lake, name):
     assert all(place.is_relative_to(lake.folder / "warehouse" / "db") for place in lake.data_files())
 
 
-def test_a_record_goes_to_each_table_it_matches(lake):
+def test_a_record_goes_to_each_table_it_matches(lake: Lake) -> None:
     lake.set({
         "iceberg.tables": "db.orders,db.all", "iceberg.tables.route-field": "meta.kind",
         "iceberg.table.db.orders.route-regex": "order.*", "iceberg.table.db.all.route-regex": ".+",
@@ -211,7 +211,7 @@ def test_a_record_goes_to_each_table_it_matches(lake):
     assert sorted(row["a"] for row in lake.rows("db.all")) == [0, 1, 3]
 
 
-def test_without_a_route_each_record_goes_to_all_tables(lake):
+def test_without_a_route_each_record_goes_to_all_tables(lake: Lake) -> None:
     lake.set({"iceberg.tables": "db.orders,db.copies", "iceberg.table.db.copies.commit-branch": "audit"})
     lake.run(numbered([{"a": 1}]))
     lake.run(numbered([{"a": 2}], first=1), sequence=2)
@@ -219,7 +219,7 @@ def test_without_a_route_each_record_goes_to_all_tables(lake):
     assert len(lake.table("db.copies").scan().use_ref("audit").to_arrow()) == 2
 
 
-def test_a_branch_begins_where_main_stands(lake):
+def test_a_branch_begins_where_main_stands(lake: Lake) -> None:
     lake.run(numbered([{"a": 1}]))
     lake.set({"iceberg.tables.default-commit-branch": "audit"})
     lake.run(numbered([{"a": 2}], first=1), sequence=2)
@@ -227,7 +227,7 @@ def test_a_branch_begins_where_main_stands(lake):
     assert sorted(row["a"] for row in lake.table().scan().use_ref("audit").to_arrow().to_pylist()) == [1, 2]
 
 
-def test_null_values_are_left_out_unless_wanted(lake):
+def test_null_values_are_left_out_unless_wanted(lake: Lake) -> None:
     lake.run(numbered([{"a": 1}, None]))
     assert lake.rows() == [{"a": 1}]
     lake.set({"behavior.on.null.values": "write", "include.metadata": "true"})
@@ -235,7 +235,7 @@ def test_null_values_are_left_out_unless_wanted(lake):
     assert {row["a"] for row in lake.rows()} == {1, None}
 
 
-def test_names_are_found_in_whatever_case(lake):
+def test_names_are_found_in_whatever_case(lake: Lake) -> None:
     lake.set({"iceberg.tables.schema-case-insensitive": "true"})
     lake.run(numbered([{"Id": 1, "In": {"X": 1}}]))
     lake.run(numbered([{"ID": 2, "in": {"x": 2, "y": 3}}], first=1), sequence=2)
@@ -244,7 +244,7 @@ def test_names_are_found_in_whatever_case(lake):
 
 
 @pytest.mark.slow
-def test_wide_tables_and_many_of_them(lake):
+def test_wide_tables_and_many_of_them(lake: Lake) -> None:
     lake.set({"iceberg.tables": "", "table.name.format": "db.${topic}"})
     wide = {f"c{number:03d}": number for number in range(200)}
     lake.run([record for topic in range(50) for record in numbered([wide | {"c000": topic}], f"t{topic}")])

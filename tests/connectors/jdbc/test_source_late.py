@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 import pytest
@@ -42,7 +43,7 @@ def events(postgresql: Server) -> Server:
 
 @servers
 @LANES
-def test_earlier_numbers_may_commit_later(events, lane):
+def test_earlier_numbers_may_commit_later(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow, session(events) as fast:
         insert(slow, 1, 2)
@@ -57,7 +58,7 @@ def test_earlier_numbers_may_commit_later(events, lane):
 
 @servers
 @LANES
-def test_a_number_taken_before_the_transaction_wrote_is_found(events, lane):
+def test_a_number_taken_before_the_transaction_wrote_is_found(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow:
         slow.execute(sa.text("SELECT 1"))
@@ -73,7 +74,7 @@ def test_a_number_taken_before_the_transaction_wrote_is_found(events, lane):
 
 @servers
 @LANES
-def test_savepoints_have_transaction_ids_of_their_own(events, lane):
+def test_savepoints_have_transaction_ids_of_their_own(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow:
         insert(slow, 1)
@@ -88,7 +89,7 @@ def test_savepoints_have_transaction_ids_of_their_own(events, lane):
 
 @servers
 @LANES
-def test_timestamps_may_tie_and_go_back(events, lane):
+def test_timestamps_may_tie_and_go_back(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="timestamp", timestamp_column_name="changed")
     events.execute("INSERT INTO events SELECT n, '2024-01-01 00:00:00Z' FROM generate_series(1, 5) n")
     assert source.rows("id") == [1, 2, 3, 4, 5]
@@ -101,7 +102,7 @@ def test_timestamps_may_tie_and_go_back(events, lane):
 
 
 @servers
-def test_late_rows_are_gone_on_with_after_a_crash(events):
+def test_late_rows_are_gone_on_with_after_a_crash(events: Server) -> None:
     source = follower(events, mode="incrementing", incrementing_column_name="id", batch_max_rows="2")
     with session(events) as slow:
         insert(slow, *range(1, 8))
@@ -119,7 +120,7 @@ def test_late_rows_are_gone_on_with_after_a_crash(events):
 @servers
 @LANES
 @pytest.mark.parametrize("mode", ["incrementing", "timestamp", "timestamp+incrementing"])
-def test_writers_at_once_lose_nothing(events, lane, mode):
+def test_writers_at_once_lose_nothing(events: Server, lane: Any, mode: str) -> None:
     source = follower(
         events, lane, mode=mode, incrementing_column_name="id", timestamp_column_name="changed", batch_max_rows="7"
     )
@@ -175,7 +176,7 @@ def write_some(server: Server, seed: int) -> None:
 
 @servers
 @LANES
-def test_rows_rewritten_by_alter_table_are_not_read_again(events, lane):
+def test_rows_rewritten_by_alter_table_are_not_read_again(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="timestamp", timestamp_column_name="changed")
     events.execute(
         "ALTER TABLE events ADD small INTEGER", "INSERT INTO events VALUES (1, '2024-01-01Z', 7), (2, '2024-01-02Z', 8)"
@@ -191,7 +192,7 @@ def test_rows_rewritten_by_alter_table_are_not_read_again(events, lane):
 
 @servers
 @LANES
-def test_rows_rewritten_amid_a_capped_interval_are_not_read_again(events, lane):
+def test_rows_rewritten_amid_a_capped_interval_are_not_read_again(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id", batch_max_rows="2")
     events.execute("INSERT INTO events SELECT n, now() FROM generate_series(1, 5) n")
     source.commit(source.engine.read(source.position, lane)[:1])
@@ -204,7 +205,7 @@ def test_rows_rewritten_amid_a_capped_interval_are_not_read_again(events, lane):
 
 @servers
 @LANES
-def test_rows_rewritten_after_the_plan_wait_for_the_next(events, lane):
+def test_rows_rewritten_after_the_plan_wait_for_the_next(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     events.execute("INSERT INTO events VALUES (1, now())")
     assert source.rows("id") == [1]
@@ -219,7 +220,7 @@ def test_rows_rewritten_after_the_plan_wait_for_the_next(events, lane):
 
 @servers
 @LANES
-def test_late_rows_are_found_in_a_rewritten_table(events, lane):
+def test_late_rows_are_found_in_a_rewritten_table(events: Server, lane: Any) -> None:
     source = follower(events, lane, mode="incrementing", incrementing_column_name="id")
     with session(events) as slow:
         slow.execute(sa.text("SELECT 1"))
@@ -235,7 +236,7 @@ def test_late_rows_are_found_in_a_rewritten_table(events, lane):
 
 
 @servers
-def test_plans_after_a_rewriting_find_nothing(events):
+def test_plans_after_a_rewriting_find_nothing(events: Server) -> None:
     source = follower(events, mode="incrementing", incrementing_column_name="id")
     events.execute("INSERT INTO events VALUES (1, now()), (2, now())")
     source.interval()
@@ -250,7 +251,7 @@ def test_plans_after_a_rewriting_find_nothing(events):
 
 
 @servers
-def test_numbers_left_out_are_looked_for_again_elsewhere(mariadb):
+def test_numbers_left_out_are_looked_for_again_elsewhere(mariadb: Server) -> None:
     mariadb.execute("CREATE TABLE events (id BIGINT PRIMARY KEY, n INTEGER)")
     source = follower(mariadb, mode="incrementing", incrementing_column_name="id", batch_max_rows="2")
     with session(mariadb) as slow, session(mariadb) as slower:
@@ -272,7 +273,7 @@ def test_numbers_left_out_are_looked_for_again_elsewhere(mariadb):
     assert forgetful.rows() == []
 
 
-def test_gaps_are_cut_where_numbers_are_found():
+def test_gaps_are_cut_where_numbers_are_found() -> None:
     gaps = Gaps().after(4, [5, 6, 10], 100).after(10, [12], 200)
     assert gaps.ranges() == ((7, 9), (11, 11))
     assert gaps.filled([8, 11]).ranges() == ((7, 7), (9, 9))
@@ -282,7 +283,7 @@ def test_gaps_are_cut_where_numbers_are_found():
     assert gaps.looked_at(60_150, 60.0).ranges() == ((11, 11),)
 
 
-def test_floor_rises_once_all_that_ran_has_ended():
+def test_floor_rises_once_all_that_ran_has_ended() -> None:
     floor = FloorState().advanced("[10]", 100, Horizon(100, 105, frozenset({"3/1"})))
     assert (floor.floor, floor.mark, floor.mark_xmax) == ("", "[10]", 105)
     waiting = floor.advanced("[20]", 106, Horizon(106, 110, frozenset({"3/1", "4/1"})))

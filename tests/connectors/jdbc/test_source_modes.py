@@ -53,7 +53,7 @@ def shop(request: pytest.FixtureRequest, kind: str) -> Server:
 
 
 @WAYS
-def test_incrementing_reads_new_rows_once(shop, lane):
+def test_incrementing_reads_new_rows_once(shop: Server, lane: Any) -> None:
     source = follower(shop, lane, mode="incrementing", incrementing_column_name="id")
     assert source.rows("id", "name", "price") == [(1, "ada", Decimal("1.50")), (2, "Zoë ✓", None)]
     assert source.is_idle()
@@ -64,7 +64,7 @@ def test_incrementing_reads_new_rows_once(shop, lane):
 
 
 @WAYS
-def test_records_carry_key_schema_and_topic(shop, lane):
+def test_records_carry_key_schema_and_topic(shop: Server, lane: Any) -> None:
     source = follower(shop, lane, mode="incrementing", incrementing_column_name="id")
     record = source.interval()[0]
     assert record.topic == "test-orders"
@@ -76,7 +76,7 @@ def test_records_carry_key_schema_and_topic(shop, lane):
 
 
 @WAYS
-def test_timestamp_finds_changed_rows(shop, lane):
+def test_timestamp_finds_changed_rows(shop: Server, lane: Any) -> None:
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed")
     assert source.rows("id") == [1, 2]
     shop.execute("UPDATE orders SET name = 'eve', changed = '2024-01-02 00:00:00' WHERE id = 1")
@@ -85,7 +85,7 @@ def test_timestamp_finds_changed_rows(shop, lane):
 
 
 @WAYS
-def test_timestamp_goes_on_inside_equal_timestamps(shop, lane):
+def test_timestamp_goes_on_inside_equal_timestamps(shop: Server, lane: Any) -> None:
     orders(shop, *((number, "tie", None, "2024-01-03 00:00:00") for number in range(10, 40)))
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed", batch_max_rows="7")
     polls = source.engine.read(lane=Lane.RECORDS)
@@ -97,7 +97,7 @@ def test_timestamp_goes_on_inside_equal_timestamps(shop, lane):
 
 
 @WAYS
-def test_timestamp_and_incrementing_order_by_both(shop, lane):
+def test_timestamp_and_incrementing_order_by_both(shop: Server, lane: Any) -> None:
     orders(shop, (3, "c", None, "2023-12-31 00:00:00"), (4, "d", None, "2024-01-01 10:00:00.123456"))
     source = follower(
         shop,
@@ -114,7 +114,7 @@ def test_timestamp_and_incrementing_order_by_both(shop, lane):
 
 
 @WAYS
-def test_bulk_reads_everything_again_when_due(shop, lane):
+def test_bulk_reads_everything_again_when_due(shop: Server, lane: Any) -> None:
     waiting = follower(shop, lane, mode="bulk", poll_interval_ms="3600000")
     assert waiting.rows("id") == [1, 2]
     assert waiting.is_idle()
@@ -124,7 +124,7 @@ def test_bulk_reads_everything_again_when_due(shop, lane):
 
 
 @WAYS
-def test_bulk_goes_on_behind_the_last_key(shop, lane):
+def test_bulk_goes_on_behind_the_last_key(shop: Server, lane: Any) -> None:
     orders(shop, *((number, None, None, "2024-01-01 00:00:00") for number in range(3, 10)))
     source = follower(shop, lane, mode="bulk", poll_interval_ms="3600000", batch_max_rows="4")
     source.commit(source.engine.read(lane=Lane.RECORDS)[:1])
@@ -133,7 +133,7 @@ def test_bulk_goes_on_behind_the_last_key(shop, lane):
 
 
 @WAYS
-def test_query_is_read_by_a_mode(shop, lane):
+def test_query_is_read_by_a_mode(shop: Server, lane: Any) -> None:
     query = "SELECT o.id, o.name, o.price * 2 AS twice FROM orders o WHERE o.id <> 99 -- all but one"
     source = follower(shop, lane, mode="incrementing", incrementing_column_name="id", query=query)
     assert [(row["id"], row["name"], float(row["twice"] or 0)) for row in source.rows()] == [
@@ -147,7 +147,7 @@ def test_query_is_read_by_a_mode(shop, lane):
 
 
 @WAYS
-def test_offsets_of_a_connect_cluster_are_gone_on_from(shop, lane):
+def test_offsets_of_a_connect_cluster_are_gone_on_from(shop: Server, lane: Any) -> None:
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed")
     source.interval()
     key = next(iter(source.position.offsets))
@@ -156,14 +156,14 @@ def test_offsets_of_a_connect_cluster_are_gone_on_from(shop, lane):
 
 
 @WAYS
-def test_timestamp_initial_leaves_out_what_is_older(shop, lane):
+def test_timestamp_initial_leaves_out_what_is_older(shop: Server, lane: Any) -> None:
     initial = str(1_704_103_200_000)
     source = follower(shop, lane, mode="timestamp", timestamp_column_name="changed", timestamp_initial=initial)
     assert source.rows("id") == [2]
 
 
 @WAYS
-def test_timestamp_delay_holds_new_rows_back(shop, lane):
+def test_timestamp_delay_holds_new_rows_back(shop: Server, lane: Any) -> None:
     now = datetime.now().isoformat(" ")
     orders(shop, (8, "now", None, now))
     source = follower(shop, mode="timestamp", timestamp_column_name="changed", timestamp_delay_interval_ms="36000000")
@@ -171,7 +171,9 @@ def test_timestamp_delay_holds_new_rows_back(shop, lane):
 
 
 @WAYS
-def test_tables_without_key_keep_equal_timestamps_together(request, kind, lane):
+def test_tables_without_key_keep_equal_timestamps_together(
+    request: pytest.FixtureRequest, kind: Any, lane: Any
+) -> None:
     server = request.getfixturevalue(kind)
     column = "DATETIME(6)" if server.kind == "mariadb" else "TIMESTAMP"
     server.execute(f"CREATE TABLE plain (n INTEGER, changed {column} NOT NULL)")
@@ -194,13 +196,13 @@ def test_tables_without_key_keep_equal_timestamps_together(request, kind, lane):
         ({"mode": "timestamp", "timestamp_column_name": "price"}, "no points in time"),
     ],
 )
-def test_columns_that_do_not_fit_are_named(sqlite, config, said):
+def test_columns_that_do_not_fit_are_named(sqlite: Server, config: dict[str, str], said: str) -> None:
     sqlite.execute(ORDERS)
     with pytest.raises(ConnectError, match=said):
         follower(sqlite, **config).interval()
 
 
-def test_nullable_columns_are_refused_unless_allowed(sqlite):
+def test_nullable_columns_are_refused_unless_allowed(sqlite: Server) -> None:
     sqlite.execute(
         "CREATE TABLE loose (id INTEGER, changed TIMESTAMP)", "INSERT INTO loose VALUES (1, NULL), (2, '2024-01-01')"
     )
@@ -211,7 +213,7 @@ def test_nullable_columns_are_refused_unless_allowed(sqlite):
 
 
 @pytest.mark.servers
-def test_the_column_that_numbers_itself_is_found(postgresql, mariadb, sqlite):
+def test_the_column_that_numbers_itself_is_found(postgresql: Server, mariadb: Server, sqlite: Server) -> None:
     postgresql.execute("CREATE TABLE numbered (nr BIGSERIAL PRIMARY KEY, n INTEGER)")
     mariadb.execute("CREATE TABLE numbered (nr BIGINT AUTO_INCREMENT PRIMARY KEY, n INTEGER)")
     sqlite.execute("CREATE TABLE numbered (nr INTEGER PRIMARY KEY NOT NULL, n INTEGER)")
@@ -221,7 +223,7 @@ def test_the_column_that_numbers_itself_is_found(postgresql, mariadb, sqlite):
         assert source.rows("nr", "n") == [(1, 7), (2, 8)]
 
 
-def test_exactly_once_is_promised_where_readings_can_go_on():
+def test_exactly_once_is_promised_where_readings_can_go_on() -> None:
     connector = JdbcSourceConnector()
     base = {"connection.url": "jdbc:postgresql://localhost/db", "topic.prefix": "t"}
     promised = connector.exactly_once_support({**base, "mode": "incrementing"})

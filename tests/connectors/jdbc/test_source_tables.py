@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from connect_core.connectors.jdbc.catalog import TableName
@@ -40,12 +42,12 @@ def tables_of(server: Server, **config: str) -> list[str]:
     return sorted({record.topic or "" for record in source.records})
 
 
-def test_all_tables_are_read_without_a_choice(server):
+def test_all_tables_are_read_without_a_choice(server: Server) -> None:
     make(server, "one", "two")
     assert tables_of(server) == ["test-one", "test-two"]
 
 
-def test_tables_are_chosen_by_name_and_expression(sqlite):
+def test_tables_are_chosen_by_name_and_expression(sqlite: Server) -> None:
     make(sqlite, "orders", "orders_old", "people")
     assert tables_of(sqlite, table_include_list="orders") == ["test-orders"]
     assert tables_of(sqlite, table_whitelist="orders.*") == ["test-orders", "test-orders_old"]
@@ -53,14 +55,14 @@ def test_tables_are_chosen_by_name_and_expression(sqlite):
     assert tables_of(sqlite, table_blacklist="people,orders") == ["test-orders_old"]
 
 
-def test_views_are_read_on_demand(server):
+def test_views_are_read_on_demand(server: Server) -> None:
     make(server, "base")
     server.execute("CREATE VIEW seen AS SELECT id + 10 AS id FROM base")
     assert tables_of(server) == ["test-base"]
     assert tables_of(server, table_types="VIEW") == ["test-seen"]
 
 
-def test_hostile_names_are_names(server):
+def test_hostile_names_are_names(server: Server) -> None:
     names = [name for name in HOSTILE if not (server.kind == "duckdb" and ":" in name)]
     make(server, *names)
     column = server.quote('c"; --')
@@ -77,7 +79,7 @@ def test_hostile_names_are_names(server):
 
 @LANES
 @pytest.mark.servers
-def test_hostile_names_in_columns(postgresql, lane):
+def test_hostile_names_in_columns(postgresql: Server, lane: Any) -> None:
     table, column = postgresql.quote(HOSTILE[0]), postgresql.quote("per%cent :x")
     postgresql.execute(
         f"CREATE TABLE {table} (id BIGINT PRIMARY KEY, {column} TIMESTAMP NOT NULL)",
@@ -90,7 +92,7 @@ def test_hostile_names_in_columns(postgresql, lane):
 
 
 @pytest.mark.servers
-def test_three_hundred_tables_and_new_ones(postgresql):
+def test_three_hundred_tables_and_new_ones(postgresql: Server) -> None:
     creating = [f"CREATE TABLE t{number:03} (id INTEGER PRIMARY KEY)" for number in range(300)]
     filling = [f"INSERT INTO t{number:03} VALUES (1), (2)" for number in range(300)]
     postgresql.execute(*creating, *filling)
@@ -105,7 +107,7 @@ def test_three_hundred_tables_and_new_ones(postgresql):
     assert source.is_idle()
 
 
-def test_a_table_dropped_under_its_task_ends_alone(server):
+def test_a_table_dropped_under_its_task_ends_alone(server: Server) -> None:
     make(server, "a", "b", "c")
     source = follower(server, **BY_ID)
     bound = source.engine.bound(source.position)
@@ -123,7 +125,7 @@ def test_a_table_dropped_under_its_task_ends_alone(server):
         "sqlite",
     ],
 )
-def test_altered_tables_go_on_in_a_new_version(request, kind):
+def test_altered_tables_go_on_in_a_new_version(request: pytest.FixtureRequest, kind: str) -> None:
     server = request.getfixturevalue(kind)
     server.execute(
         "CREATE TABLE shop (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(9))", "INSERT INTO shop VALUES (1, 'a')"
@@ -145,7 +147,7 @@ def test_altered_tables_go_on_in_a_new_version(request, kind):
     assert [record.value["id"] for record in source.records] == [1, 2, 3, 4, 5]
 
 
-def test_a_table_altered_after_the_plan_flows_on(server):
+def test_a_table_altered_after_the_plan_flows_on(server: Server) -> None:
     make(server, "shop")
     source = follower(server, **BY_ID)
     bound = source.engine.bound(source.position)
@@ -154,7 +156,7 @@ def test_a_table_altered_after_the_plan_flows_on(server):
     assert [record.value["extra"] for record in source.records] == [None, None]
 
 
-def test_a_mode_column_that_has_gone_is_fatal(sqlite):
+def test_a_mode_column_that_has_gone_is_fatal(sqlite: Server) -> None:
     sqlite.execute("CREATE TABLE shop (id INTEGER PRIMARY KEY, nr INTEGER NOT NULL)", "INSERT INTO shop VALUES (1, 1)")
     source = follower(sqlite, mode="incrementing", incrementing_column_name="nr")
     source.interval()
@@ -165,7 +167,7 @@ def test_a_mode_column_that_has_gone_is_fatal(sqlite):
 
 @LANES
 @pytest.mark.servers
-def test_wide_tables(postgresql, lane):
+def test_wide_tables(postgresql: Server, lane: Any) -> None:
     columns = ", ".join(f"c{number} INTEGER" for number in range(200))
     postgresql.execute(
         f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {columns})",
@@ -178,7 +180,7 @@ def test_wide_tables(postgresql, lane):
 
 
 @pytest.mark.servers
-def test_rows_deleted_after_the_plan_end_the_interval(postgresql):
+def test_rows_deleted_after_the_plan_end_the_interval(postgresql: Server) -> None:
     make(postgresql, "shop", rows=5)
     source = follower(postgresql, Lane.BATCHES, **BY_ID)
     bound = source.engine.bound(source.position)
@@ -191,7 +193,7 @@ def test_rows_deleted_after_the_plan_end_the_interval(postgresql):
 
 @LANES
 @pytest.mark.servers
-def test_large_tables_are_split_by_key(postgresql, lane):
+def test_large_tables_are_split_by_key(postgresql: Server, lane: Any) -> None:
     postgresql.execute(
         "CREATE TABLE large (id BIGINT PRIMARY KEY)",
         "INSERT INTO large SELECT n * 2500 - 3000 FROM generate_series(1, 400) n",
@@ -203,7 +205,7 @@ def test_large_tables_are_split_by_key(postgresql, lane):
     assert source.is_idle()
 
 
-def test_key_ranges_stay_while_a_table_grows():
+def test_key_ranges_stay_while_a_table_grows() -> None:
     table = TableName("s", "t")
     before = key_ranges(table, 900_000, 4)
     assert before == key_ranges(table, 1_000_000, 4)
@@ -218,7 +220,7 @@ def test_key_ranges_stay_while_a_table_grows():
 
 
 @pytest.mark.servers
-def test_schemas_catalogs_and_partitions_are_chosen(postgresql, mariadb):
+def test_schemas_catalogs_and_partitions_are_chosen(postgresql: Server, mariadb: Server) -> None:
     postgresql.execute(
         "DROP SCHEMA IF EXISTS jdbc_other CASCADE",
         "CREATE SCHEMA jdbc_other",
@@ -257,14 +259,14 @@ def test_schemas_catalogs_and_partitions_are_chosen(postgresql, mariadb):
         ({"mode": "never"}, "mode", "must be one of"),
     ],
 )
-def test_settings_are_refused_by_name(config, key, said):
+def test_settings_are_refused_by_name(config: dict[str, str], key: str, said: str) -> None:
     base = {"connection.url": "jdbc:postgresql://localhost/db", "topic.prefix": "t-"}
     found = {one.name: one.error_messages for one in JdbcSourceConnector().validate({**base, **config})}
     assert [name for name, errors in found.items() if errors] == [key]
     assert said in found[key][0]
 
 
-def test_live_checks_name_what_is_wrong(server):
+def test_live_checks_name_what_is_wrong(server: Server) -> None:
     make(server, "orders")
     connector = JdbcSourceConnector()
 
@@ -284,7 +286,7 @@ def test_live_checks_name_what_is_wrong(server):
 
 
 @pytest.mark.servers
-def test_live_checks_name_missing_rights_and_shared_topics(postgresql):
+def test_live_checks_name_missing_rights_and_shared_topics(postgresql: Server) -> None:
     make(postgresql, "open", "closed")
     postgresql.execute(
         "DROP SCHEMA IF EXISTS jdbc_other CASCADE", "CREATE SCHEMA jdbc_other", "CREATE TABLE jdbc_other.open (id INT)"
@@ -298,12 +300,12 @@ def test_live_checks_name_missing_rights_and_shared_topics(postgresql):
     assert "wrong-secret" not in str(answer)
 
 
-def test_both_lists_are_refused_at_start(sqlite):
+def test_both_lists_are_refused_at_start(sqlite: Server) -> None:
     with pytest.raises(ConfigError, match="either"):
         follower(sqlite, mode="bulk", table_include_list="a", table_exclude_list="b").engine.start()
 
 
-def test_tables_are_listed_in_order(sqlite):
+def test_tables_are_listed_in_order(sqlite: Server) -> None:
     make(sqlite, "b", "a")
     connector = follower(sqlite, mode="bulk").engine.start()
     assert isinstance(connector, JdbcSourceConnector)

@@ -90,7 +90,7 @@ _ROWS = st.lists(st.fixed_dictionaries({name: st.none() | values for name, value
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(rows=_ROWS, zone=st.sampled_from(["UTC", "Europe/Berlin"]), mode=st.sampled_from(_MODES))
-def test_columns_say_what_rows_say(postgresql: Server, rows, zone, mode):
+def test_columns_say_what_rows_say(postgresql: Server, rows: Any, zone: Any, mode: Any) -> None:
     columns = ", ".join(f"{name} {kind}" for name, kind in POSTGRESQL.items())
     names = ", ".join(_VALUES)
     bound = ", ".join(f"CAST(:{name} AS {POSTGRESQL[name]})" for name in _VALUES)
@@ -111,7 +111,7 @@ def positions(record: SourceRecord) -> dict[str, Any]:
 
 @pytest.mark.servers
 @pytest.mark.parametrize("lane", list(Lane), ids=lambda lane: lane.value)
-def test_postgresql_types(postgresql, lane):
+def test_postgresql_types(postgresql: Server, lane: Any) -> None:
     columns = ", ".join(f"{name} {kind}" for name, kind in POSTGRESQL.items())
     values = (
         "1, 2, 3, 4.5, 6, 0.125, 0.5, 'NaN', true, 'Zoë', 'ab', '\\x00ff', '2024-02-29', '12:30:01.123456', "
@@ -136,7 +136,7 @@ def test_postgresql_types(postgresql, lane):
 
 
 @pytest.mark.servers
-def test_mariadb_types(mariadb):
+def test_mariadb_types(mariadb: Server) -> None:
     mariadb.execute(
         "CREATE TABLE kinds (id INT PRIMARY KEY, tiny TINYINT, flag BOOLEAN, positive INT UNSIGNED, "
         "most BIGINT UNSIGNED, price DECIMAL(12,2), ratio FLOAT, rate DOUBLE, name VARCHAR(20), raw VARBINARY(9), "
@@ -154,7 +154,7 @@ def test_mariadb_types(mariadb):
     assert (row["doc"], row["kind"]) == ('{"a": 1}', "b")
 
 
-def test_sqlite_values_that_do_not_fit_are_named(sqlite):
+def test_sqlite_values_that_do_not_fit_are_named(sqlite: Server) -> None:
     sqlite.execute(
         "CREATE TABLE loose (id INTEGER PRIMARY KEY, n INTEGER)", "INSERT INTO loose VALUES (1, 5), (2, 'x')"
     )
@@ -165,7 +165,7 @@ def test_sqlite_values_that_do_not_fit_are_named(sqlite):
 
 @pytest.mark.servers
 @pytest.mark.parametrize("lane", list(Lane), ids=lambda lane: lane.value)
-def test_values_connect_cannot_say_fail_the_task(postgresql, lane):
+def test_values_connect_cannot_say_fail_the_task(postgresql: Server, lane: Any) -> None:
     postgresql.execute(
         "CREATE TABLE odd (id INTEGER PRIMARY KEY, price NUMERIC(9, 2))", "INSERT INTO odd VALUES (7, 'NaN')"
     )
@@ -182,7 +182,7 @@ def test_values_connect_cannot_say_fail_the_task(postgresql, lane):
         ("best_fit_eager_double", ["INT16", "FLOAT64", "FLOAT64"]),
     ],
 )
-def test_numeric_mapping(sqlite, mapping, kinds):
+def test_numeric_mapping(sqlite: Server, mapping: str, kinds: list[str]) -> None:
     sqlite.execute(
         "CREATE TABLE numbers (a NUMERIC(4, 0), b NUMERIC(10, 2), c NUMERIC(30, 2))",
         "INSERT INTO numbers VALUES (12, 1.5, 2.5)",
@@ -192,7 +192,7 @@ def test_numeric_mapping(sqlite, mapping, kinds):
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York"])
-def test_clock_changes_mean_the_same_in_both_lanes(zone):
+def test_clock_changes_mean_the_same_in_both_lanes(zone: str) -> None:
     moments = [
         datetime(2024, month, day, hour, 30)
         for month, day in ((3, 31), (10, 27), (3, 10), (11, 3))

@@ -36,14 +36,14 @@ from connect_core.java.regex.pattern import compile_java, replace_first
         ("a{2,3}?", "aaa", True),
     ],
 )
-def test_matches_as_java(pattern, text, matches) -> None:
+def test_matches_as_java(pattern: str, text: str, matches: bool) -> None:
     assert (compile_java(pattern).fullmatch(text) is not None) is matches
 
 
 @pytest.mark.parametrize(
     "pattern", ["*", "(", "[", "(?<x>a", "\\", "a)", "{", "a{,3}", r"\y", "[z-a]", "(?q)", r"\p{Zz9}"]
 )
-def test_refuses_as_java(pattern) -> None:
+def test_refuses_as_java(pattern: str) -> None:
     with pytest.raises(IllegalArgumentError):
         compile_java(pattern)
 
@@ -60,12 +60,12 @@ def test_refuses_as_java(pattern) -> None:
         ("z", "x", "$9", "x"),
     ],
 )
-def test_replaces_as_java(pattern, text, replacement, expected) -> None:
+def test_replaces_as_java(pattern: str, text: str, replacement: str, expected: str) -> None:
     assert replace_first(compile_java(pattern), text, replacement) == expected
 
 
 @pytest.mark.parametrize("replacement", ["a$", "$x", "${", "${no}", "\\"])
-def test_refuses_bad_references(replacement) -> None:
+def test_refuses_bad_references(replacement: str) -> None:
     with pytest.raises(IllegalArgumentError):
         replace_first(compile_java("x"), "x", replacement)
     with pytest.raises(IndexOutOfBoundsError):
@@ -73,13 +73,13 @@ def test_refuses_bad_references(replacement) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+$", r"(.*)*x", "(a?){300}a{300}"])
-def test_time_grows_with_the_text(pattern) -> None:
+def test_time_grows_with_the_text(pattern: str) -> None:
     assert compile_java(pattern).fullmatch("a" * 20_000 + "c") is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["(?=(a+)+b)a*", r"((a+)+)\1b", "(?:(a|aa)+)(?<!x)b"])
-def test_what_has_no_bound_is_given_up(pattern) -> None:
+def test_what_has_no_bound_is_given_up(pattern: str) -> None:
     with pytest.raises(IllegalArgumentError, match="takes too long"):
         compile_java(pattern).fullmatch("a" * 5_000)
     # The next is matched all the same.
@@ -112,7 +112,7 @@ def test_many_texts_have_the_time_of_one() -> None:
         (r"(?!x)\p{Lu}", "É", True),
     ],
 )
-def test_both_engines_match_as_java(pattern, text, matches) -> None:
+def test_both_engines_match_as_java(pattern: str, text: str, matches: bool) -> None:
     assert (compile_java(pattern).fullmatch(text) is not None) is matches
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -51,7 +52,7 @@ def test_enveloped_orders_become_columns() -> None:
         [b'{"a":1}', b'{"a":1234567890123456789}'],
     ],
 )
-def test_one_shape_becomes_columns(rows) -> None:
+def test_one_shape_becomes_columns(rows: Any) -> None:
     read = _read(rows, schemas_enable="false")
     assert isinstance(read, Columns)
     assert read.to_objects().values == [None if row is None else json.loads(row) for row in rows]
@@ -71,7 +72,7 @@ def test_one_shape_becomes_columns(rows) -> None:
         [b"{}", b"{}"],
     ],
 )
-def test_several_shapes_become_objects(rows) -> None:
+def test_several_shapes_become_objects(rows: list[bytes]) -> None:
     read = _read(rows, schemas_enable="false")
     assert isinstance(read, Objects)
     assert list(read.values) == [json.loads(row) for row in rows]
@@ -90,7 +91,7 @@ def test_several_shapes_become_objects(rows) -> None:
         b"\xef\xbb\xbf",
     ],
 )
-def test_what_is_not_strict_goes_by_records(row) -> None:
+def test_what_is_not_strict_goes_by_records(row: bytes) -> None:
     assert _read([b'{"a":1}', row], schemas_enable="false") is None
 
 
@@ -120,7 +121,7 @@ def test_tombstones_only_are_nulls() -> None:
 
 
 @pytest.mark.parametrize("width", [256, 257, 5000])
-def test_very_wide_rows_become_objects(width) -> None:
+def test_very_wide_rows_become_objects(width: int) -> None:
     rows = [orjson.dumps({f"column {place}": place + 0.5 for place in range(width)})] * 3
     read = _read(rows, schemas_enable="false")
     assert isinstance(read, Columns if width <= 256 else Objects)
@@ -128,7 +129,7 @@ def test_very_wide_rows_become_objects(width) -> None:
 
 
 @pytest.mark.parametrize("number", ["1" + "0" * 400 + ".5", "-0." + "0" * 400 + "1", "0." + "0" * 400 + "1", "-0.0e5"])
-def test_extreme_floats_are_as_by_record(number) -> None:
+def test_extreme_floats_are_as_by_record(number: str) -> None:
     row = f'{{"a":{number}}}'.encode()
     converter = _converter(schemas_enable="false")
     expected = converter.to_connect_data("t", row).value["a"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def _plain(text: bytes) -> object:
         (b'{"a":18446744073709551616.0}', {"a": 2.0**64}),
     ],
 )
-def test_odd_numbers_are_exact(text, expected) -> None:
+def test_odd_numbers_are_exact(text: bytes, expected: Any) -> None:
     assert _plain(text) == expected
 
 
@@ -41,7 +42,7 @@ def test_negative_zero_is_zero() -> None:
 @pytest.mark.parametrize(
     "text", [b"[" * 1500 + b"]" * 1500, b'{"a":' * 1500, b'{"a":"\xff"}', b'{"a":1', b'{"a":' + b"9" * 1200]
 )
-def test_bad_bytes_are_data_errors(text) -> None:
+def test_bad_bytes_are_data_errors(text: bytes) -> None:
     with pytest.raises(DataError, match="Converting byte") as caught:
         _plain(text)
     assert isinstance(caught.value.__cause__, SerializationError)
@@ -58,7 +59,7 @@ def test_envelope_is_known_again() -> None:
 
 
 @pytest.mark.parametrize("payload", [b'1,"x":2', b"1}{", b'1},"payload":{"a":2'])
-def test_known_prefix_does_not_hide_more_fields(payload) -> None:
+def test_known_prefix_does_not_hide_more_fields(payload: bytes) -> None:
     converter = _converter()
     prefix = b'{"schema":{"type":"int32"},"payload":'
     assert converter.to_connect_data("t", prefix + b"1}").value == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+from typing import Any
 
 import pytest
 
@@ -26,12 +27,12 @@ from connect_core.errors import DataError
         (b'"\xc1\x81"', "A"),
     ],
 )
-def test_parses_as_jackson(text, expected) -> None:
+def test_parses_as_jackson(text: Any, expected: Any) -> None:
     assert parse_json(text) == expected
 
 
 @pytest.mark.parametrize("text", [b"", b" \t\r\n"])
-def test_blank_is_missing(text) -> None:
+def test_blank_is_missing(text: bytes) -> None:
     assert parse_json(text) is MISSING
 
 
@@ -64,7 +65,7 @@ def test_blank_is_missing(text) -> None:
         b"1" * 1001,
     ],
 )
-def test_refuses_as_jackson(text) -> None:
+def test_refuses_as_jackson(text: bytes) -> None:
     with pytest.raises(DataError, match=r"(character|byte) \d+|UTF-8"):
         parse_json(text)
 

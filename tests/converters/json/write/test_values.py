@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -50,7 +51,7 @@ def _both(schema: Schema | None, values: list[object], **settings: str) -> list[
         ({"a": b"\x00\xff"}, b'{"a":"AP8="}'),
     ],
 )
-def test_schemaless_text(value, text) -> None:
+def test_schemaless_text(value: Any, text: Any) -> None:
     assert _both(None, [value, value]) == [text, text]
 
 
@@ -76,7 +77,7 @@ def test_null_under_a_schema_is_written() -> None:
         (SchemaBuilder.array(INT32_SCHEMA).build(), [1, 2], b"[1,2]"),
     ],
 )
-def test_typed_text(schema, value, text) -> None:
+def test_typed_text(schema: Any, value: Any, text: bytes) -> None:
     assert _both(schema, [value]) == [text]
 
 
