@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 
 import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
@@ -14,6 +13,7 @@ from connect_core.api.transform import Transformation
 from connect_core.errors import DataError
 from connect_core.transforms.hoist_field import HoistFieldValue
 from connect_core.transforms.insert_field import InsertFieldValue
+from tests.seeds import SEED
 from tests.transforms.lanes import by_batch, by_record, differences
 from tests.transforms.strategies import chains, records
 
@@ -22,7 +22,6 @@ pytestmark = pytest.mark.slow
 
 IN_CI = os.environ.get("CI") == "true"
 # The code decides whether CI is green, not luck.
-SEED = int(os.environ.get("CONNECT_SEED") or (20261122 if IN_CI else secrets.randbits(32)))
 EXAMPLES = 2500 if IN_CI else 200
 print(f"both lanes: CONNECT_SEED={SEED}")
 

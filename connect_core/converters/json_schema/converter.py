@@ -119,11 +119,11 @@ class JsonSchemaConverter(Converter):
             return pa.nulls(len(data), pa.binary()) if columns.array.null_count == len(data) else None
         try:
             texts = self._columns.write(columns, envelope=False)
+            if texts is None:
+                return None
+            return framed(topic, texts.cast(pa.binary()), lambda name: self._frame(name, schema)[0])
         except (DataError, RecursionError):
             return None
-        if texts is None:
-            return None
-        return framed(topic, texts.cast(pa.binary()), lambda name: self._frame(name, schema)[0])
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
         """Return what the messages of all rows mean."""

@@ -109,11 +109,11 @@ class ProtobufConverter(Converter):
             bodies = None if columns is None else self._column_bodies(columns)
             if bodies is None:
                 bodies = self._row_bodies(data.to_objects())
+            return None if bodies is None else self._framed(topic, *bodies)
         except DataError:
             return None
-        if bodies is None:
-            return None
-        writer, column = bodies
+
+    def _framed(self, topic: pa.Array, writer: MessageWriter | None, column: pa.Array) -> pa.Array:
         if writer is None or column.null_count == len(column):
             return pa.nulls(len(column), pa.binary())
         return framed(topic, column, lambda name: self._frame(name, writer))

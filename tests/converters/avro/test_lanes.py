@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,10 +21,10 @@ from tests.converters.avro.making import frame_of, made, register, round_trip_sc
 from tests.converters.avro.samples import EVERYTHING, everything
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.schema_registry.memory import MemoryRegistry
+from tests.seeds import SEED
 
 pytestmark = pytest.mark.slow
 
-SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
 print(f"Avro lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -37,7 +37,7 @@ def _typed_rows(draw: st.DrawFn) -> tuple[Schema, list[Any]]:
     return schema, draw(st.lists(values_of(schema), min_size=1, max_size=4))
 
 
-def _check_reading(converter: AvroConverter, rows: list[bytes | None]) -> bool:
+def _check_reading(converter: AvroConverter, rows: Sequence[bytes | None]) -> bool:
     """Check that both lanes read the same → whether columns did."""
     found = read_by_batch(converter, rows)
     if found is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import random
-import secrets
 from typing import Any
 
 import fastavro
@@ -20,10 +19,10 @@ from tests.converters.avro.making import frame_of, made, register
 from tests.converters.avro.strategies import avro_records
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.schema_registry.memory import MemoryRegistry
+from tests.seeds import SEED
 
 pytestmark = pytest.mark.slow
 
-SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
 print(f"Avro of others: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
 import pytest
@@ -20,11 +19,11 @@ from connect_core.java.equality import same_value
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.converters.strategies import messages, similar_messages
+from tests.seeds import SEED
 
 pytestmark = pytest.mark.slow
 
 
-SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
 print(f"JSON lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import secrets
 from math import isfinite
 from typing import Any
 
@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from connect_core.api.data import STRING_SCHEMA, Schema, SchemaType, Struct
+from connect_core.api.data import STRING_SCHEMA, Schema, SchemaBuilder, SchemaType, Struct
 from connect_core.converters.json_schema import JsonSchemaConverter
+from connect_core.errors import DataError
 from connect_core.java.equality import same_value
 from connect_core.schema_registry.model import SchemaKind
 from tests.api.data.strategies import schemas, values_of
@@ -20,10 +21,10 @@ from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch
 from tests.converters.registered import framed, register, with_memory
 from tests.converters.strategies import messages
 from tests.schema_registry.memory import MemoryRegistry
+from tests.seeds import SEED
 
 pytestmark = pytest.mark.slow
 
-SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
 print(f"JSON Schema lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -125,3 +126,10 @@ def _check_reading(converter: JsonSchemaConverter, rows: list[Any]) -> None:
         assert not isinstance(one, type), f"{row!r} fails by record with {one}, by batch it is {other}"
         assert one.schema == other.schema
         assert same_value(one.value, other.value), f"{row!r} is {one.value!r} by record, {other.value!r} by batch"
+
+
+def test_a_default_that_json_schema_lacks_fails_record_by_record() -> None:
+    schema = SchemaBuilder.float64().default_value(math.inf).build()
+    converter = with_memory(JsonSchemaConverter)
+    assert write_by_batch(converter, schema, [1.0, 2.0]) is None
+    assert write_by_record(converter, schema, [1.0]) == [DataError]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
 import pyarrow as pa
@@ -24,10 +23,10 @@ from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch
 from tests.converters.protobuf.strategies import protos
 from tests.converters.registered import framed, register, with_memory
 from tests.schema_registry.memory import MemoryRegistry
+from tests.seeds import SEED
 
 pytestmark = pytest.mark.slow
 
-SEED = int(os.environ.get("CONNECT_SEED") or secrets.randbits(32))
 EXAMPLES = 500 if os.environ.get("CI") == "true" else 25
 print(f"Protobuf lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
