@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.connectors.filesystem import azure_server, gcs_server
 from tests.connectors.filesystem.hdfs_cluster import hdfs_cluster
-from tests.connectors.filesystem.s3.servers import S3Server, moto_running, seaweed_running
+from tests.connectors.filesystem.storages.s3.servers import S3Server, moto_running, seaweed_running
 
 __all__ = ["FileStore", "started"]
 

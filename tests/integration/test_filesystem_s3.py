@@ -14,7 +14,7 @@ import pytest
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from tests.benchmarks.jdbc_exporting import JdbcExport
-from tests.connectors.filesystem.s3.servers import S3Server, seaweed_running
+from tests.connectors.filesystem.storages.s3.servers import S3Server, seaweed_running
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers

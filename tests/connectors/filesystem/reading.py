@@ -18,7 +18,7 @@ __all__ = ["Reading", "put"]
 class Reading:
     """A connector and what its intervals commit."""
 
-    def __init__(self, folder: Path, lane: Lane = Lane.BATCHES, tasks: int = 1, **config: str) -> None:
+    def __init__(self, folder: Path, lane: Lane = Lane.BATCHES, tasks: int = 1, /, **config: str) -> None:
         self.folder, self.lane = folder, lane
         given = {key.replace("_", "."): value for key, value in config.items()}
         settings = {"path": "in", "topic": "t", "format": "text", "file.settle.ms": "0", "poll.interval.ms": "0"}

@@ -38,15 +38,15 @@ KINDS = st.recursive(
 )
 
 
-def unordered(kind: Any):
+def unordered(kind: Any) -> Any:
     """A kind without the order of its fields."""
     if isinstance(kind, tuple) and kind[0] == "struct":
         return "struct", frozenset((name, unordered(part)) for name, part in kind[1])
     return (kind[0], *map(unordered, kind[1:])) if isinstance(kind, tuple) else kind
 
 
-def merged(*kinds: Any):
-    result = "null"
+def merged(*kinds: Any) -> Any:
+    result: Any = "null"
     try:
         for kind in kinds:
             result = merge_kinds(result, kind)

@@ -53,7 +53,7 @@ class TimedExport(Export):
         home = self.out / "t"
         return sorted(str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS") if place.parent != home)
 
-    def files(self, folder: str) -> int:
+    def count(self, folder: str) -> int:
         return len(list((self.out / "t" / folder).glob("*.json")))
 
 
@@ -67,7 +67,7 @@ def test_hour_is_marked_by_the_interval_that_ends_by_it(tmp_path: Path) -> None:
     assert export.marked() == [hour(0)]
     export.export(2, 2, 1.5, 0.95)
     assert export.marked() == [hour(0), hour(1)]
-    assert export.files(hour(0)) == 2, "a late record is in an additional file"
+    assert export.count(hour(0)) == 2, "a late record is in an additional file"
 
 
 def test_hour_that_is_not_over_is_marked_later_without_files_of_its_own(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_hour_is_unmarked_while_late_files_come(tmp_path: Path, steps: int) -> N
     with pytest.raises(Crash):
         dying.publish(interval.key, marker)
     whole = {hour(0): 2, hour(1): 1}
-    assert all(export.files(folder) == whole[folder] for folder in export.marked()), "a mark says that all is there"
+    assert all(export.count(folder) == whole[folder] for folder in export.marked()), "a mark says that all is there"
     export.committer(2).publish(interval.key, marker)
     assert export.marked() == [hour(0), hour(1)]
 

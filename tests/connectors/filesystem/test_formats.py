@@ -220,7 +220,7 @@ def test_json_is_read_compressed(tmp_path: Path, codec: str, ending: str) -> Non
     export = Export(tmp_path, format="json", **{"compression.type": codec})
     export.run(numbered([{"a": number} for number in range(1000)]))
     (file,) = export.out.glob(f"t/*/*.{ending}")
-    assert duckdb.sql(f"select sum(a), count(*) from read_json('{file}')").fetchall() == [(499500, 1000)]
+    assert duckdb.execute(f"select sum(a), count(*) from read_json('{file}')").fetchall() == [(499500, 1000)]
 
 
 def test_raw_is_the_bytes(tmp_path: Path, batches: bool) -> None:
@@ -255,7 +255,7 @@ def test_parquet_follows_its_settings(tmp_path: Path) -> None:
     assert column.statistics is None
     assert "PLAIN_DICTIONARY" not in column.encodings
     sql = f"select distinct path_in_schema from parquet_metadata('{file}') where bloom_filter_offset is not null"
-    assert sorted(duckdb.sql(sql).fetchall()) == [("a",), ("b, c",)]
+    assert sorted(duckdb.execute(sql).fetchall()) == [("a",), ("b, c",)]
 
 
 # -- what is stored, and in how many files ----------------------------------------------------------------------------

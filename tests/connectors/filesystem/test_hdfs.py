@@ -30,7 +30,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HdfsCluster]:
         yield running
 
 
-def opened(cluster: HdfsCluster, folder: Path, is_at_work: bool = True, **config: str) -> HdfsStorage:
+def opened(cluster: HdfsCluster, folder: Path, is_at_work: bool = True, /, **config: str) -> HdfsStorage:
     return HdfsStorage.open(f"{cluster.url}{folder}/lake", config, LIMITS, is_at_work=is_at_work)
 
 
@@ -175,7 +175,7 @@ def test_safe_mode_and_quotas_pass(cluster: HdfsCluster, tmp_path: Path) -> None
         with pytest.raises(RetriableError, match="safe mode: wait"):
             storage.mark("t/_SUCCESS")
         with pytest.raises(ConfigError, match=r"path: .*safe mode: wait"):
-            opened(cluster, tmp_path, is_at_work=False)
+            opened(cluster, tmp_path, False)
     finally:
         cluster.admin("-safemode", "leave")
     cluster.admin("-setQuota", "4", f"{tmp_path}/lake")

@@ -76,7 +76,9 @@ def test_hostile_values_stay_within_the_folder_and_read_back(tmp_path: Path, bat
     files = [place for place in export.out.glob("t/*/*.parquet") if place.parent.parent == export.out / "t"]
     found = [value for place in files for value in pq.ParquetFile(place).read()["k"].to_pylist()]
     assert sorted(found) == sorted(HOSTILE)
-    rows = duckdb.sql(f"select k from read_parquet('{export.out}/t/*/*.parquet', hive_partitioning=false)").fetchall()
+    rows = duckdb.execute(
+        f"select k from read_parquet('{export.out}/t/*/*.parquet', hive_partitioning=false)"
+    ).fetchall()
     assert sorted(row[0] for row in rows) == sorted(HOSTILE)
 
 

@@ -53,14 +53,17 @@ def written(folder: Any, form: Any, records: Any, extras: Any = VALUES_ONLY, **c
     staging.publish(output.finish(), f"file.{made.extension}")
 
 
-def read(folder: Any, form: Any, **config: Any):
+def read(folder: Any, form: Any, **config: Any) -> list[Any]:
     return Reading(folder, **{"format": form, **config}).interval()
 
 
 @pytest.mark.parametrize("form", ["parquet", "avro"])
 @pytest.mark.parametrize("header_bytes", [True, False])
 def test_records_come_back_with_keys_headers_and_places(tmp_path: Path, form: str, header_bytes: bool) -> None:
-    header = (lambda text: text.encode()) if header_bytes else (lambda text: text)
+
+    def header(text: str) -> str | bytes:
+        return text.encode() if header_bytes else text
+
     schema = OPTIONAL_BYTES_SCHEMA if header_bytes else OPTIONAL_STRING_SCHEMA
     some = Headers().add("a", header("1"), schema).add("a", header("é"), schema).add("none", None, schema)
     many = [(b"k\x00\xff", b"v1", some, 1_700_000_000_123), (None, b"", Headers(), -1), (b"", None, Headers(), 0)]
@@ -212,7 +215,7 @@ def test_spans_share_lines_out(monkeypatch: pytest.MonkeyPatch, block: int, size
     monkeypatch.setattr(line_reading, "_BLOCK", block)
     data = b"a\n\nbcd\nefghijklm\n\n\nn\nopq"
     reader = TextReader()
-    found = []
+    found: list[Any] = []
     for begin in range(0, len(data), size):
         span = begin, min(begin + size, len(data))
         for part in reader.read(io.BytesIO(data), "a.txt", span, 0):

@@ -22,7 +22,7 @@ from tests.connectors.filesystem.reading import Reading, put
 
 
 @pytest.fixture(params=list(Lane), ids=lambda lane: lane.value)
-def reading(request: pytest.FixtureRequest, tmp_path: Path):
+def reading(request: pytest.FixtureRequest, tmp_path: Path) -> Reading:
     return Reading(tmp_path, request.param)
 
 
@@ -51,7 +51,7 @@ def test_one_task_reads_in_order_of_time(tmp_path: Path) -> None:
 def test_files_are_shared_out(tmp_path: Path) -> None:
     for number in range(9):
         put(tmp_path / f"in/{number}.txt", f"{number}\n")
-    reading = Reading(tmp_path, tasks=3)
+    reading = Reading(tmp_path, Lane.BATCHES, 3)
     records = reading.interval()
     assert sorted(record.value for record in records) == [str(number) for number in range(9)]
     slots = [record.source_partition["slot"] for record in records]
@@ -60,11 +60,11 @@ def test_files_are_shared_out(tmp_path: Path) -> None:
 
 
 def test_another_number_of_tasks_reads_nothing_twice(tmp_path: Path) -> None:
-    reading = Reading(tmp_path, tasks=4)
+    reading = Reading(tmp_path, Lane.BATCHES, 4)
     for number in range(8):
         put(tmp_path / f"in/{number}.txt", f"{number}\n")
     reading.interval()
-    fewer = Reading(tmp_path, tasks=2)
+    fewer = Reading(tmp_path, Lane.BATCHES, 2)
     fewer.position = reading.position
     assert fewer.until_idle() == []
     put(tmp_path / "in/new.txt", "new\n")
@@ -72,13 +72,13 @@ def test_another_number_of_tasks_reads_nothing_twice(tmp_path: Path) -> None:
 
 
 def test_a_slot_without_a_task_of_its_own_is_read_to_its_end(tmp_path: Path) -> None:
-    reading = Reading(tmp_path, Lane.RECORDS, tasks=4)
+    reading = Reading(tmp_path, Lane.RECORDS, 4)
     for number in range(8):
         put(tmp_path / f"in/{number}.txt", f"{number}a\n{number}b\n")
     polls = reading.engine.read()
     begun = [poll for poll in polls if poll.records[0].value == "3a"]
     cut = [type(poll)(poll.records[:1], poll.states) for poll in begun]
-    fewer = Reading(tmp_path, tasks=1)
+    fewer = Reading(tmp_path, Lane.BATCHES, 1)
     fewer.position = position_after(cut)
     assert sorted(fewer.until_idle()) == sorted({f"{n}{p}" for n in range(8) for p in "ab"} - {"3a"})
 
@@ -243,7 +243,7 @@ def test_large_files_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 100)
     lines = [f"line {number} {'x' * (number % 40)}" for number in range(200)]
     put(tmp_path / "in/a.txt", "\n".join(lines))
-    reading = Reading(tmp_path, tasks=tasks)
+    reading = Reading(tmp_path, Lane.BATCHES, tasks)
     found = reading.until_idle()
     assert sorted(found) == sorted(lines)
     if tasks == 1:
@@ -255,19 +255,19 @@ def test_row_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 2000)
     (tmp_path / "in").mkdir()
     pa.parquet.write_table(pa.table({"id": range(5000)}), tmp_path / "in/a.parquet", row_group_size=100)
-    reading = Reading(tmp_path, tasks=3, format="parquet")
+    reading = Reading(tmp_path, Lane.BATCHES, 3, format="parquet")
     assert sorted(value.get("id") for value in reading.until_idle()) == list(range(5000))
     assert {record.source_partition["slot"] for record in reading.records} == {0, 1, 2}
 
 
-def test_compressed_files_are_known_by_their_names(tmp_path):
+def test_compressed_files_are_known_by_their_names(tmp_path: Path) -> None:
     put(tmp_path / "in/a.txt.gz", gzip.compress(b"1\n") + gzip.compress(b"2\n"), 100)
     put(tmp_path / "in/b.txt.zst", pa.compress(b"3\n4\n", "zstd", asbytes=True), 200)
     assert Reading(tmp_path).values() == ["1", "2", "3", "4"]
 
 
-def test_names_order_files_within_a_folder(tmp_path):
-    reading = Reading(tmp_path, tasks=2, **{"file.order": "name"})
+def test_names_order_files_within_a_folder(tmp_path: Path) -> None:
+    reading = Reading(tmp_path, Lane.BATCHES, 2, **{"file.order": "name"})
     for number in range(10):
         for folder in "ab":
             put(tmp_path / f"in/{folder}/{number}.txt", f"{folder}{number}\n", 1000 - number)
@@ -279,7 +279,7 @@ def test_names_order_files_within_a_folder(tmp_path):
     assert reading.until_idle() == ["new"]
 
 
-def names(folder):
+def names(folder: Path) -> list[str]:
     return sorted(place.relative_to(folder).as_posix() for place in folder.rglob("*") if place.is_file())
 
 
@@ -291,7 +291,7 @@ def names(folder):
         ("move", ["_read/a.txt", "_read/d/b.txt"], ["_read/a.txt", "_read/a.txt.VERSION", "_read/d/b.txt"]),
     ],
 )
-def test_files_are_put_away_after_the_commit(tmp_path, action, first, second):
+def test_files_are_put_away_after_the_commit(tmp_path: Path, action: str, first: Any, second: Any) -> None:
     reading = Reading(tmp_path, **{"after.commit": action})
     put(tmp_path / "in/a.txt", "1\n", 100)
     put(tmp_path / "in/d/b.txt", "2\n", 200)
@@ -311,7 +311,7 @@ def test_files_are_put_away_after_the_commit(tmp_path, action, first, second):
         assert names(tmp_path / "in") == sorted([*second[:1], version, *second[2:]])
 
 
-def test_a_file_that_was_replaced_is_not_put_away(tmp_path):
+def test_a_file_that_was_replaced_is_not_put_away(tmp_path: Path) -> None:
     reading = Reading(tmp_path, **{"after.commit": "delete"})
     put(tmp_path / "in/a.txt", "1\n", 100)
     polls = reading.engine.read()
@@ -322,10 +322,10 @@ def test_a_file_that_was_replaced_is_not_put_away(tmp_path):
 
 
 @pytest.mark.slow
-def test_pieces_are_put_away_together(tmp_path, monkeypatch):
+def test_pieces_are_put_away_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 10)
     monkeypatch.setattr(source_plan, "MOST_PIECES", 4)
-    reading = Reading(tmp_path, tasks=2, **{"after.commit": "delete"})
+    reading = Reading(tmp_path, Lane.BATCHES, 2, **{"after.commit": "delete"})
     put(tmp_path / "in/a.txt", "".join(f"line {number}\n" for number in range(10)))
     found = reading.values()
     assert reading.engine.bound(reading.position) != reading.position.offsets
@@ -334,7 +334,7 @@ def test_pieces_are_put_away_together(tmp_path, monkeypatch):
     assert names(tmp_path / "in") == []
 
 
-def test_with_deletion_no_file_is_too_late(tmp_path, monkeypatch):
+def test_with_deletion_no_file_is_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_record, "KEPT", 3)
     reading = Reading(tmp_path, **{"after.commit": "delete"})
     for number in range(20):
@@ -344,7 +344,7 @@ def test_with_deletion_no_file_is_too_late(tmp_path, monkeypatch):
     assert reading.until_idle() == ["old"]
 
 
-def connector(tmp_path, **config):
+def connector(tmp_path: Path, **config: str) -> tuple[FileSystemSourceConnector, dict[str, str]]:
     made = FileSystemSourceConnector()
     return made, {"name": "x", "path": "in", "topic": "t", **config}
 
@@ -363,7 +363,7 @@ def connector(tmp_path, **config):
         ({"format": "csv", "csv.delimiter": ";;"}, "csv.delimiter", "give one ASCII character"),
     ],
 )
-def test_what_is_not_supported_is_refused(tmp_path, config, key, text):
+def test_what_is_not_supported_is_refused(tmp_path: Path, config: dict[str, str], key: str, text: str) -> None:
     made, settings = connector(tmp_path, **config)
     found = {value.name: value.error_messages for value in made.validate(settings) if value.error_messages}
     assert list(found) == [key]
@@ -371,7 +371,7 @@ def test_what_is_not_supported_is_refused(tmp_path, config, key, text):
 
 
 @pytest.mark.parametrize("path", ["../outside", "/etc", "file.txt", "linked"])
-def test_places_outside_the_roots_are_refused(tmp_path, path):
+def test_places_outside_the_roots_are_refused(tmp_path: Path, path: str) -> None:
     root = tmp_path / "root"
     put(root / "file.txt", "1")
     (tmp_path / "outside").mkdir()
@@ -380,7 +380,7 @@ def test_places_outside_the_roots_are_refused(tmp_path, path):
     assert "path" in made.validate_live(settings, WorkerLimits((root,)))
 
 
-def test_the_workers_own_files_are_not_read(tmp_path):
+def test_the_workers_own_files_are_not_read(tmp_path: Path) -> None:
     put(tmp_path / "in/worker.properties", "secret\n")
     put(tmp_path / "in/env/pyvenv.cfg", "x\n")
     put(tmp_path / "in/a.txt", "1\n")
@@ -390,7 +390,7 @@ def test_the_workers_own_files_are_not_read(tmp_path):
     assert reading.values() == ["1"]
 
 
-def test_a_link_put_in_a_files_place_is_refused(tmp_path):
+def test_a_link_put_in_a_files_place_is_refused(tmp_path: Path) -> None:
     reading = Reading(tmp_path)
     put(tmp_path / "in/a.txt", "1\n")
     put(tmp_path / "secret", "2\n")
@@ -401,7 +401,7 @@ def test_a_link_put_in_a_files_place_is_refused(tmp_path):
         reading.engine.read(bound=bound)
 
 
-def test_offsets_of_others_are_refused(tmp_path):
+def test_offsets_of_others_are_refused(tmp_path: Path) -> None:
     made, settings = connector(tmp_path)
     assert made.alter_offsets(settings, {'{"path":"in","slot":0}': None})
     with pytest.raises(ConnectError, match="no offset of FileSystemSource"):

@@ -9,8 +9,8 @@ from connect_core.api import SchemaBuilder, SinkRecord, Struct
 from connect_core.api.data import STRING_SCHEMA
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
 from connect_core.connectors.filesystem.storages import LocalStorage
-from tests.connectors.contexts import DriverSide, SinkSide, limits_of
-from tests.connectors.filesystem.test_sink import Export, interval_of, numbered
+from tests.connectors.contexts import DriverSide, SinkSide, interval_of, limits_of
+from tests.connectors.filesystem.test_sink import Export, numbered
 
 VALUE = SchemaBuilder.struct().field("f1", STRING_SCHEMA).build()
 

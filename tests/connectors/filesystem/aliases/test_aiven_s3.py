@@ -42,7 +42,7 @@ PLAIN = {"connector.class": EXAMPLE["connector.class"], "topics": "t", "aws.s3.b
 
 @pytest.fixture(autouse=True)
 def bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(choices.STORAGES.built_in, "s3", FolderStorage)  # type: ignore[arg-type]
+    monkeypatch.setitem(choices.STORAGES.built_in, "s3", FolderStorage)
 
 
 def record(offset: int, value: Any, **more: Any) -> SinkRecord:

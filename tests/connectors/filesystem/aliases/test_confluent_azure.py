@@ -28,7 +28,7 @@ QUICKSTART = {
 
 @pytest.fixture(autouse=True)
 def container(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(choices.STORAGES.built_in, "abfss", FolderStorage)  # type: ignore[arg-type]
+    monkeypatch.setitem(choices.STORAGES.built_in, "abfss", FolderStorage)
 
 
 def test_quickstart_starts_unchanged_and_writes_the_documented_blobs(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ QUICKSTART = {
 
 @pytest.fixture(autouse=True)
 def bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(choices.STORAGES.built_in, "gs", FolderStorage)  # type: ignore[arg-type]
+    monkeypatch.setitem(choices.STORAGES.built_in, "gs", FolderStorage)
 
 
 def test_quickstart_starts_unchanged_and_writes_the_documented_objects(

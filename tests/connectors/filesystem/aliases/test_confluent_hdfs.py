@@ -26,7 +26,7 @@ QUICKSTART = {
 
 @pytest.fixture(autouse=True)
 def cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(choices.STORAGES.built_in, "hdfs", FolderStorage)  # type: ignore[arg-type]
+    monkeypatch.setitem(choices.STORAGES.built_in, "hdfs", FolderStorage)
 
 
 def test_quickstart_starts_unchanged_and_writes_the_documented_files(tmp_path: Path) -> None:

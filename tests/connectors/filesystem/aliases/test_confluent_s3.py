@@ -39,7 +39,7 @@ BUCKET = QUICKSTART["s3.bucket.name"]
 
 @pytest.fixture(autouse=True)
 def bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(choices.STORAGES.built_in, "s3", FolderStorage)  # type: ignore[arg-type]
+    monkeypatch.setitem(choices.STORAGES.built_in, "s3", FolderStorage)
 
 
 def test_quickstart_starts_unchanged_and_writes_the_documented_objects(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ from connect_core.api import SinkRecord
 from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector
 from connect_core.connectors.filesystem.storages.s3 import bucket, staging
 from connect_core.testing.sink_engine import SinkEngine
-from tests.connectors.filesystem.s3.servers import S3Server
+from tests.connectors.filesystem.storages.s3.servers import S3Server
 
 ROWS = 300
 CALLS = 100
@@ -86,7 +87,7 @@ def test_target_equals_topic_whichever_request_is_the_last(
         engine = SinkEngine(FileSystemSinkConnector, {**server.config(), "parquet.codec": "none"}, name="copy")
         # The topic's columns are known: a file of them is held back as an upload.
         engine.columns = {"t": {"n": "int64", "text": "string"}}
-        killer = Killer(bucket.sent, lambda server=server: seen_whole(server), at, is_late)
+        killer = Killer(vars(bucket)["sent"], partial(seen_whole, server), at, is_late)
         with monkeypatch.context() as patched:
             patched.setattr(bucket, "sent", killer)
             try:
@@ -135,7 +136,7 @@ def test_sweeping_may_die_anywhere(moto: S3Server, monkeypatch: pytest.MonkeyPat
         assert committer is not None
         committer.abandon(engine.key(), None)
         assert server.uploads()
-        killer = Killer(bucket.sent, lambda: None, at)
+        killer = Killer(vars(bucket)["sent"], lambda: None, at)
         with monkeypatch.context() as patched:
             patched.setattr(bucket, "sent", killer)
             with suppress(Killed):

@@ -14,7 +14,7 @@ from connect_core.connectors.filesystem.storages.s3 import staging
 from connect_core.connectors.filesystem.storages.s3.uploads import part_size
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 from connect_core.testing import StorageContract
-from tests.connectors.filesystem.s3.servers import S3Server
+from tests.connectors.filesystem.storages.s3.servers import S3Server
 
 LARGE = b"0123456789abcdef" * 700_000
 """Held back as an upload of three parts."""

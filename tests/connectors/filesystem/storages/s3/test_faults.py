@@ -11,9 +11,9 @@ from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConn
 from connect_core.connectors.filesystem.storages import S3Storage
 from connect_core.connectors.filesystem.storages.s3 import staging
 from connect_core.errors import ConfigError, ConnectError, RetriableError
-from tests.connectors.filesystem.s3.faults import FaultyStore
-from tests.connectors.filesystem.s3.servers import SECRET, S3Server
-from tests.connectors.filesystem.s3.test_storage import folder_of, hold
+from tests.connectors.filesystem.storages.s3.faults import FaultyStore
+from tests.connectors.filesystem.storages.s3.servers import SECRET, S3Server
+from tests.connectors.filesystem.storages.s3.test_storage import folder_of, hold
 
 ALL = ["put", "copy", "get", "list", "delete", "begin", "part", "complete", "abort"]
 FAULTS = ["answer", "lost", "hang", "reset"]

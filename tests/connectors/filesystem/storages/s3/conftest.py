@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.connectors.filesystem.s3.faults import FaultyStore, faulty
-from tests.connectors.filesystem.s3.servers import S3Server, moto_running, seaweed_running
+from tests.connectors.filesystem.storages.s3.faults import FaultyStore, faulty
+from tests.connectors.filesystem.storages.s3.servers import S3Server, moto_running, seaweed_running
 
 
 @pytest.fixture(scope="session")
