@@ -41,7 +41,7 @@ if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
     settings.load_profile("ci")
 
 
-class ServersScheduling(LoadFileScheduling):
+class ServersScheduling(LoadFileScheduling):  # type: ignore[misc]
     """One process runs a module, whose tests share servers, and one all modules that take a whole stack."""
 
     def _split_scope(self, nodeid: str) -> str:
@@ -96,7 +96,7 @@ def browser() -> Iterator[Browser]:
     expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
-            executable_path=program.path, env=program.environment(), args=["--no-sandbox"]
+            executable_path=program.path, env={**program.environment()}, args=["--no-sandbox"]
         )
         yield launched
         launched.close()

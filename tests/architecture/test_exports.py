@@ -29,7 +29,7 @@ def public(source: Source) -> set[str]:
 
 def wrong_in_package(source: Source) -> str | None:
     """Return what an ``__init__.py`` does beside exporting, ``None`` where it is nothing."""
-    docstring, *rest = source.tree.body or [None]
+    docstring, *rest = source.tree.body or [ast.Pass()]
     if not isinstance(docstring, ast.Expr):
         return "does not begin with a docstring"
     imported: set[str] = set()

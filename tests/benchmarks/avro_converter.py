@@ -90,7 +90,10 @@ def main() -> bool:
     if any(one is None for one in written):
         raise SystemExit("a batch was written by records")
     read = [converter.to_connect_batch(topic, one) for one in written]
-    if any(one is None or not one.array.equals(batch.array) for one, batch in zip(read, batches, strict=True)):
+    if any(
+        not isinstance(one, Columns) or not one.array.equals(batch.array)
+        for one, batch in zip(read, batches, strict=True)
+    ):
         raise SystemExit("a batch was read by records, or as something else")
     writes = rate(ROWS, lambda: [converter.from_connect_batch(topic, batch) for batch in batches])
     reads = rate(ROWS, lambda: [converter.to_connect_batch(topic, one) for one in written])

@@ -62,7 +62,7 @@ def debezium(bootstrap: str, topic: str, address: sa.URL, jars: Path, work: Path
         "TABLE": f"{work.name}_orders",
     }
     with peer("sink.json", values, jars, work) as running:
-        drain = [sys.executable, PEER / "drain.py", bootstrap, topic, running.url, running.connector]
+        drain: list[str | Path] = [sys.executable, PEER / "drain.py", bootstrap, topic, running.url, running.connector]
         answer = json.loads(subprocess.run(drain, check=True, capture_output=True, text=True).stdout)
     return Figure("Debezium JDBC sink", answer["records"], answer["seconds"]), running.memory.peak
 
@@ -87,7 +87,14 @@ def main() -> None:
         try:
             os.environ.update(stack.environment())
             bootstrap = os.environ["CONNECT_BOOTSTRAP_SERVERS"]
-            fill = [sys.executable, PEER / "orders.py", bootstrap, "orders", str(arguments.records), "--envelope"]
+            fill: list[str | Path] = [
+                sys.executable,
+                PEER / "orders.py",
+                bootstrap,
+                "orders",
+                str(arguments.records),
+                "--envelope",
+            ]
             subprocess.run(fill, check=True)
             figures = measured(stack, arguments.jars, work)
             title = f"{arguments.records:,} orders, JSON with schema → PostgreSQL upsert"

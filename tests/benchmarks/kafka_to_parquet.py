@@ -99,7 +99,14 @@ def iceberg(bootstrap: str, topic: str, jars: Path, work: Path) -> Figure:
         peer = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         await_plugins(f"http://127.0.0.1:{port}")
-        drain = [sys.executable, PEER / "drain.py", bootstrap, topic, f"http://127.0.0.1:{port}", sink]
+        drain: list[str | Path] = [
+            sys.executable,
+            PEER / "drain.py",
+            bootstrap,
+            topic,
+            f"http://127.0.0.1:{port}",
+            sink,
+        ]
         answer = json.loads(subprocess.run(drain, check=True, capture_output=True, text=True).stdout)
         return Figure("Apache Kafka Connect, Iceberg sink", answer["records"], answer["seconds"])
     finally:
@@ -135,7 +142,7 @@ def main() -> None:
         stack.up()
         try:
             bootstrap = stack.environment()["CONNECT_BOOTSTRAP_SERVERS"]
-            fill = [sys.executable, PEER / "orders.py", bootstrap, "orders", str(arguments.records)]
+            fill: list[str | Path] = [sys.executable, PEER / "orders.py", bootstrap, "orders", str(arguments.records)]
             subprocess.run(fill, check=True)
             os.environ.update(stack.environment())
             ours = Export(bootstrap).run(work / "parquet", "orders", tasks=4)

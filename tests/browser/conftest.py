@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
 from connect_core.dev.stack import Stack
 from connect_core.rest import LoopbackAuthorizer, RestOptions, create_app, serve_in_thread
@@ -39,7 +39,12 @@ def page(context: BrowserContext) -> Iterator[Page]:
     broken: list[str] = []
     tab.on("pageerror", lambda error: broken.append(str(error)))
     tab.on("console", lambda one: broken.append(one.text) if "Content Security Policy" in one.text else None)
-    tab.on("dialog", lambda dialog: (broken.append(f"a script said {dialog.message}"), dialog.dismiss()))
+
+    def refuse(dialog: Dialog) -> None:
+        broken.append(f"a script said {dialog.message}")
+        dialog.dismiss()
+
+    tab.on("dialog", refuse)
     yield tab
     assert broken == []
 

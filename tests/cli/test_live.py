@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,7 +41,7 @@ def test_effects_are_timed_one_by_one(world: World) -> None:
     deploy(world.herder, EXAMPLE)
     waiter = ConnectorWaiter(world.herder, ["out"], Silent())
     answers = {"early": iter([True]), "late": iter([False, True])}
-    effects = [Effect(what, "out", lambda what=what: next(answers[what])) for what in ("late", "early")]
+    effects = [Effect(what, "out", partial(next, answers[what])) for what in ("late", "early")]
     late, early = await_effects(waiter, effects, 60)
     assert 0 <= early < late
 

@@ -7,9 +7,8 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from rich.console import Console
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from connect_core.api.recount import Difference
 from connect_core.cli.app import application

@@ -31,6 +31,10 @@ class DriverSide:
     connector_name: str = "copy"
     deployment: str = ""
     offset_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    source_offsets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def redact(self, text: str) -> str:
+        return text
 
     def request_task_reconfiguration(self) -> None:
         raise AssertionError("not expected")
@@ -62,6 +66,7 @@ class SourceSide:
     offset_storage_reader: Committed
     upper_bounds: Mapping[str, Mapping[str, Any]] | None = None
     offset_states: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    source_offsets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     transaction_context: None = None
 
 

@@ -70,7 +70,7 @@ def test_proc_and_dev_are_never_allowed() -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path):
+def own(tmp_path: Path) -> WorkerLimits:
     """A root with what is the worker's own, and what is not."""
     for name in ("state/data", "dags", "venv/bin", "links", "fine"):
         (tmp_path / "root" / name).mkdir(parents=True)
@@ -121,5 +121,5 @@ def test_code_and_hidden_entries_of_the_home_folder_are_refused(
             AllowedFile.resolve("file", value, limits_of(tmp_path))
     for module in (connect_core, pytest):
         with pytest.raises(ConfigError, match="the worker's own"):
-            AllowedFile.resolve("file", module.__file__, WorkerLimits((Path("/"),)))
+            AllowedFile.resolve("file", str(module.__file__), WorkerLimits((Path("/"),)))
     assert AllowedFile.resolve("file", "data/.hidden", limits_of(tmp_path)).path == tmp_path / "data" / ".hidden"

@@ -18,7 +18,7 @@ __all__ = ["framed", "register", "with_memory", "written_schema"]
 Made = TypeVar("Made", bound=Converter)
 
 
-def with_memory(kind: type[Made], registry: MemoryRegistry | None = None, **settings: str) -> Made:
+def with_memory(kind: type[Made], registry: MemoryRegistry | None = None, /, **settings: str) -> Made:
     """Return a value converter over a registry, by default an empty one; dots of settings are underscores."""
     memory = MemoryRegistry() if registry is None else registry
     converter = kind(PlainSchemas(memory))  # type: ignore[call-arg]

@@ -43,7 +43,7 @@ def _moved(client: Any, id: int, kind: SchemaKind) -> MemoryRegistry:
 
 
 def _subject(client: Any, id: int) -> str:
-    return next(one for one in client.get_subjects() if client.get_latest_version(one).schema_id == id)
+    return next(str(one) for one in client.get_subjects() if client.get_latest_version(one).schema_id == id)
 
 
 @pytest.mark.parametrize("message", [ADDRESS, INFO, QUOTA, wrappers_pb2.StringValue(value="x")])
@@ -59,7 +59,7 @@ def test_their_protobuf_is_read(client: Any, message: Any) -> None:
     assert found.schema.name == message.DESCRIPTOR.name
     unset = {one.name for one in message.DESCRIPTOR.fields if one.has_presence and not message.HasField(one.name)}
     names = [one.name for one in message.DESCRIPTOR.fields]
-    wanted = {name: None if name in unset else getattr(message, name) for name in names}
+    wanted: dict[str, Any] = {name: None if name in unset else getattr(message, name) for name in names}
     plain = {name: dict(value) if name == "metadata" else value for name, value in wanted.items()}
     assert {field.name: found.value.get(field) for field in found.schema.fields} == plain
 

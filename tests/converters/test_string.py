@@ -30,7 +30,9 @@ def test_batches_write_as_records(schema: Schema | None, values: list[object]) -
     converter = _converter()
     data = Objects([schema] * len(values), values)
     expected = [converter.from_connect_data("t", schema, value) for value in values]
-    assert converter.from_connect_batch(pa.array(["t"] * len(values)), data).to_pylist() == expected
+    in_batch = converter.from_connect_batch(pa.array(["t"] * len(values)), data)
+    assert in_batch is not None
+    assert in_batch.to_pylist() == expected
 
 
 def test_bad_utf8_is_replaced_in_both_lanes() -> None:

@@ -41,7 +41,7 @@ def manager() -> Iterator[Any]:
         for name, value in settings.items():
             patch.setenv(name, value)
         engine = (
-            settings_of_airflow.get_engine()
+            vars(settings_of_airflow)["get_engine"]()
             if hasattr(settings_of_airflow, "get_engine")
             else settings_of_airflow.engine
         )

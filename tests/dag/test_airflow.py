@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +23,14 @@ from tests.dag.live import Live, eventually
 from tests.dag.stub import stub_world
 
 pytestmark = pytest.mark.servers
+
+
+def nth_run(live: Live, number: int) -> Any:
+    return next(iter(live.runs("wakes")[number:]), None)
+
+
+def has_ended(live: Live, number: int) -> bool:
+    return len(live.ended("past")) > number
 
 
 def test_dag_appears_within_seconds_and_waits_without_a_run(live: Live) -> None:
@@ -42,7 +51,7 @@ def test_data_makes_a_run_and_the_connector_waits_again(live: Live) -> None:
     for number in range(3):
         told = time.time()
         stub_world.say("wakes", records=5)
-        run = eventually(lambda number=number: next(iter(live.runs("wakes")[number:]), None))
+        run = eventually(partial(nth_run, live, number))
         print(f"\ndata to run: {run['at'] - told:.1f} s")
         assert not run["asked"]
         assert run["continuous"]
@@ -291,7 +300,7 @@ def test_past_runs_are_dropped_but_the_last_ones_and_what_has_not_ended(live: Li
     stub_world.say("past", records=1)
     dag_id = live.create("past")
     for number in range(5):
-        eventually(lambda number=number: len(live.ended("past")) > number)
+        eventually(partial(has_ended, live, number))
         stub_world.say("past", records=1)
     stub_world.say("past", check="never", seconds=30)
     open_run = live.scheduler.trigger("past")

@@ -198,6 +198,10 @@ class Data:
         """All of them."""
         return names
 
+    def assign(self, connector: str) -> bool:
+        """None lacks tasks."""
+        return False
+
     def source_has_data(self, connector: str) -> bool:
         """There is none."""
         return False

@@ -1,6 +1,7 @@
 """A connector's schedule as Airflow's."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from airflow.sdk import Asset, AssetAll, AssetAny
@@ -38,7 +39,7 @@ def test_schedule_of_assets_waits_for_all_or_any() -> None:
         ("asset:kafka://cluster/a  kafka://cluster/b", AssetAll),
         ("asset:kafka://cluster/a | kafka://cluster/b", AssetAny),
     ):
-        found = parse_schedule(text)
+        found: Any = parse_schedule(text)
         # Airflow 3.1 compares them by identity.
         assert (type(found), tuple(found.objects)) == (kind, (one, other))
 

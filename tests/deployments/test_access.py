@@ -43,7 +43,7 @@ def may(role: str, method: str, path: str) -> bool:
 def test_each_role_may_do_its_part_on_every_route(deployments: Deployments, role: str) -> None:
     """Nobody is named so, and nothing is asked for: who is let in gets 400 or 404, and nothing changes."""
     token = token_of(deployments.airflow, role, secret(deployments.stack.home, f"airflow-password-{role}"))
-    wrong = {}
+    wrong: dict[tuple[str, ...], int] = {}
     with httpx.Client(base_url=deployments.mounted, headers={"Authorization": f"Bearer {token}"}, timeout=60) as client:
         for method, path in operations(deployments):
             body = {"name": "a", "config": {}} if path == "/connectors" else {"name": "a"}
@@ -63,7 +63,7 @@ def test_local_deployments_accept_this_machine_and_refuse_web_pages(
 ) -> None:
     """Those need no login. A rebound name reads nothing, a page of another origin changes nothing, on every route."""
     base = deployments.rest if deployment == "rest" else standalone_deployment.base
-    wrong = {}
+    wrong: dict[tuple[str, ...], int] = {}
     with httpx.Client(base_url=base, timeout=60) as client:
         for method, path in operations(deployments):
             body = None if method == "GET" else {"name": "a", "config": {}} if path == "/connectors" else {"name": "a"}

@@ -111,6 +111,10 @@ def status(deployments: Deployments, name: str) -> dict[str, dict[str, str]]:
     return dict(answer.json())
 
 
+def status_text(deployments: Deployments, name: str) -> str:
+    return json.dumps(status(deployments, name))
+
+
 def test_secrets_are_nowhere_and_templates_stay_text(
     deployments: Deployments, shop: str, context: BrowserContext, page: Page
 ) -> None:
@@ -120,9 +124,7 @@ def test_secrets_are_nowhere_and_templates_stay_text(
             create(deployments, name, {**source(shop, user, reference), **DIVISION})
         eventually(lambda: committed(deployments, NAME), lambda records: records == 2, 180)
         for name in (BROKEN, *OTHERS):
-            found = eventually(
-                lambda name=name: json.dumps(status(deployments, name)), lambda one: "FAILED" in one, 180
-            )
+            found = eventually(partial(status_text, deployments, name), lambda one: "FAILED" in one, 180)
             assert "division by zero" in found, "the password did not reach the database"
         answers = [*walked(deployments), *tried(deployments, shop)]
         texts = list(shown(deployments, context, page))
@@ -180,7 +182,8 @@ def test_standalone_shows_no_secret(deployments: Deployments, standalone_deploym
                  for text in tried_there(client, shop, *made)]  # fmt: skip
         for user in USERS:
             look = partial(client.get, f"/connectors/{user}/status")
-            assert "division by zero" in eventually(lambda look=look: look().text, lambda one: "FAILED" in one, 180)
+            found_there = eventually(look, lambda answer: "FAILED" in answer.text, 180)
+            assert "division by zero" in found_there.text
         found += walked_there(client)
     assert len(found) > 100
     for text in found:

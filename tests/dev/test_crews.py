@@ -31,8 +31,13 @@ for line in sys.stdin:
 
 @pytest.fixture
 def parent() -> Iterator[subprocess.Popen[str]]:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    process = subprocess.Popen([sys.executable, "-c", _PARENT], text=True, start_new_session=True, **pipes)
+    process = subprocess.Popen(
+        [sys.executable, "-c", _PARENT],
+        text=True,
+        start_new_session=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     assert process.stdout is not None
     process.stdout.readline()
     try:

@@ -6,6 +6,7 @@ import logging
 import time
 import uuid
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def performer(cluster: Cluster) -> KafkaEffects:
     return KafkaEffects(cluster.clients(), f"dep-{uuid.uuid4().hex[:8]}", offsets, status)
 
 
-def perform(performer: KafkaEffects, effect: fx.Effect) -> object:
+def perform(performer: KafkaEffects, effect: fx.Effect[Any]) -> object:
     return performer.handlers()[type(effect)](effect)
 
 

@@ -73,6 +73,7 @@ def _running(command: list[str], environment: dict[str, str], log: Path) -> Iter
     try:
         yield
     finally:
-        for one in (*psutil.Process(process.pid).children(recursive=True), process):
+        for one in psutil.Process(process.pid).children(recursive=True):
             one.kill()
+        process.kill()
         process.wait()

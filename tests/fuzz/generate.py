@@ -92,7 +92,16 @@ def _transforms(configs: _Configs) -> Mapping[str, Callable[[], dict[str, str]]]
     }
 
 
-_SIDED = ("Cast", "ExtractField", "Flatten", "HeaderFrom", "HoistField", "InsertField", "MaskField", "ReplaceField")
+_SIDED: tuple[str, ...] = (
+    "Cast",
+    "ExtractField",
+    "Flatten",
+    "HeaderFrom",
+    "HoistField",
+    "InsertField",
+    "MaskField",
+    "ReplaceField",
+)
 _SIDED += ("SetSchemaMetadata", "TimestampConverter")
 
 
@@ -177,7 +186,19 @@ def _json_schema(data: Data, depth: int) -> dict[str, Any]:
     return content
 
 
-_CONVERSIONS = ("Boolean", "Byte", "Short", "Integer", "Long", "Float", "Double", "String", "List", "Map", "Struct")
+_CONVERSIONS: tuple[str, ...] = (
+    "Boolean",
+    "Byte",
+    "Short",
+    "Integer",
+    "Long",
+    "Float",
+    "Double",
+    "String",
+    "List",
+    "Map",
+    "Struct",
+)
 _CONVERSIONS += ("Date", "Time", "Timestamp")
 
 

@@ -223,7 +223,7 @@ def test_part_that_stopped_working_keeps_its_last_time(world: World) -> None:
         reports.tell(connection, [Told("airflow", "refused")])
         found = reports.load(connection)["airflow"]
         assert (found.worked_at, found.error) == (worked, "refused")
-        at = connection.scalar(select(now())) - timedelta(minutes=5)
+        at = connection.execute(select(now())).scalar_one() - timedelta(minutes=5)
         reports.tell(connection, [Told("scheduler", worked_at=at)])
         age = reports.load(connection)["scheduler"].worked_age
     assert age is not None

@@ -67,7 +67,7 @@ def deployment(*changed: PartReport, **more: Any) -> Deployment:
     return Deployment({name: part(name) for name in names} | {one.part: one for one in changed}, **more)
 
 
-QUEUED = {"run_id": "r", "run_state": "queued", "run_since": SINCE}
+QUEUED: dict[str, Any] = {"run_id": "r", "run_state": "queued", "run_since": SINCE}
 UNSTARTED = TaskFacts(0, None, None, False, "", is_started=False)
 SPARK_FULL = interval(IntervalState.RUNNING, UNSTARTED)
 STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [

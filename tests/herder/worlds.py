@@ -99,7 +99,7 @@ class Driver:
     connector: str
     epoch: int = 0
 
-    def do(self, effect: Effect) -> Any:
+    def do(self, effect: Effect[Any]) -> Any:
         handlers = StoreEffects(self.database, RunIdentity("run-1", "driver:4040")).handlers()
         return handlers[type(effect)](effect)
 

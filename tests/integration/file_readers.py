@@ -95,9 +95,9 @@ def orc_by_arrow(file: Path) -> list[Row]:
 def avro_by_fastavro(file: Path) -> list[Row]:
     with file.open("rb") as source:
         reader = fastavro.reader(source)
-        kinds = {field["name"]: field["type"] for field in reader.writer_schema["fields"]}  # type: ignore[index, call-overload]
+        kinds = {field["name"]: field["type"] for field in reader.writer_schema["fields"]}
         assert list(kinds) == list(COLUMNS)
-        return [dict(one) for one in reader]  # type: ignore[arg-type]
+        return [dict(one) for one in reader]
 
 
 def csv_by_arrow(file: Path) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -54,7 +55,7 @@ def test_files_in_hdfs_hold_what_the_topic_holds(
         cluster.start()
         topics.write(topic, values[COUNT // 2 :], PARTITIONS)
         assert export.run().records == COUNT // 2
-    rows = [row for place in data_files(cluster, topic) for row in rows_of(cluster, place)]
+    rows: list[Any] = [row for place in data_files(cluster, topic) for row in rows_of(cluster, place)]
     assert sorted(rows, key=lambda row: row["n"]) == ORDERS
     hidden = cluster.client().list_status("/lake/_connect", recursive=True)
     assert not [one.path for one in hidden if "+tmp" in one.path and not one.isdir]

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import orjson
@@ -131,8 +132,8 @@ def check(catalog: Catalog, topic: str) -> None:
     assert [int(one.summary["added-records"]) for one in table.snapshots()] == [COUNT // 2, COUNT // 2]
     files = [task.file.file_path.removeprefix("file:").replace("///", "/", 1)
              for task in table.scan(row_filter="country = 'Österreich'").plan_files()]  # fmt: skip
-    found = duckdb.sql(f"select count(*), sum(n), count(distinct country) from read_parquet({files!r})").fetchall()
-    wanted = [order["n"] for order in ORDERS if order["country"] == "Österreich"]
+    found = duckdb.execute(f"select count(*), sum(n), count(distinct country) from read_parquet({files!r})").fetchall()
+    wanted: list[Any] = [order["n"] for order in ORDERS if order["country"] == "Österreich"]
     assert found == [(len(wanted), sum(wanted), 1)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -113,7 +113,7 @@ if IS_WHOLE:
 
     @pytest.mark.parametrize("leave", [Database.stopped, Database.cut_off])
     def test_rows_go_on_after_a_minute_without_the_database(
-        leave: Callable[[Database], Iterator[None]], away: Stack, folder: Path, topics: Topics
+        leave: Callable[[Database], AbstractContextManager[None]], away: Stack, folder: Path, topics: Topics
     ) -> None:
         database = Database(away)
         database.source.execute(

@@ -244,7 +244,7 @@ if IS_WHOLE:
         kind: str, empty_pair: Callable[[str], Pair], topics: Topics, rows: list[dict[str, Any]]
     ) -> None:
         pair = empty_pair(kind)
-        create(pair.source, "orders", COLUMNS)
+        create(pair.source, "orders", list(COLUMNS))
         store(pair.source, "orders", [{"id": id, "changed": BEGAN, **row} for id, row in enumerate(rows)])
         source, sink = configs(pair, f"any-{uuid4().hex[:8]}-", has_schema=True)
         topics.create(2, sink["topics"])

@@ -150,7 +150,7 @@ def prepare(pair: Pair, has_schema: bool) -> list[Row]:
     """Make the tables, with rows in the first → rows to store there later, of which some change the others."""
     random = Random(7)
     rows = random_rows(random, range(COUNT), BEGAN)
-    create(pair.source, "orders", COLUMNS)
+    create(pair.source, "orders", list(COLUMNS))
     if not has_schema:
         create(pair.target, "copies", PLAIN)
     store(pair.source, "orders", rows)

@@ -50,7 +50,15 @@ def test_generated_connectors_run_in_spark(folder: Path, topics: Topics) -> None
     for name, config in (("rows", source), ("files", sink)):
         (work / f"{name}.json").write_text(json.dumps({"name": name, "config": config}))
     worker = write_worker(work, topics.bootstrap)
-    command = [python, "-m", "connect_core.cli.app", "standalone", worker, work / "rows.json", work / "files.json"]
+    command: list[str | Path] = [
+        python,
+        "-m",
+        "connect_core.cli.app",
+        "standalone",
+        worker,
+        work / "rows.json",
+        work / "files.json",
+    ]
     with (work / "standalone.log").open("w") as log:
         process = subprocess.Popen(command, cwd=work, env=plain_environment(), stdout=log, stderr=subprocess.STDOUT)
     try:

@@ -66,7 +66,7 @@ def takes(registry: SchemaRegistryClient, subject: str, schema: Schema) -> bool:
     try:
         registry.register_schema(subject, schema)
     except SchemaRegistryError as refusal:
-        return refusal.http_status_code != 409
+        return bool(refusal.http_status_code != 409)
     return True
 
 

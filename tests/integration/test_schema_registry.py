@@ -92,9 +92,12 @@ def iceberg(catalog: dict[str, str], table: str, names: list[str]) -> list[Any]:
 def deserializer(kind: str, url: str) -> Callable[[bytes, Any], Any] | None:
     """Return Confluent's own deserialiser, where it needs no generated class."""
     client = SchemaRegistryClient({"url": url})
+    read: Callable[[bytes, Any], Any] | None = None
     if kind == "avro":
-        return AvroDeserializer(client)
-    return JSONDeserializer(None, schema_registry_client=client) if kind == "json" else None
+        read = AvroDeserializer(client)
+    if kind == "json":
+        read = JSONDeserializer(None, schema_registry_client=client)
+    return read
 
 
 @pytest.mark.parametrize("kind", CONVERTERS)

@@ -43,7 +43,12 @@ def test_main_job_with_a_login_each_and_a_right_revoked_on_the_way(folder: Path,
         worker.await_failure("lines", "AUTHORIZATION", 240)
         assert lines_of(copied) == ["one", "two"]
         broker.allow(write)
-        eventually(lambda: worker.restart("lines") or lines_of(copied), lambda found: found == ["one", "two", "three"])
+
+        def lines_after_restart() -> list[str]:
+            worker.restart("lines")
+            return lines_of(copied)
+
+        eventually(lines_after_restart, lambda found: found == ["one", "two", "three"])
 
 
 def test_login_left_out_names_its_prefix(folder: Path, broker: SecuredBroker) -> None:

@@ -105,7 +105,8 @@ def test_tasks_are_those_the_plugin_makes(source: Any) -> None:
     assert (first["task"], second["task"]) == ("0", "1")
     assert first["task.class"] == "testing.CountingSource$CountingTask"
     assert source.task_class().__qualname__ == "CountingSource$CountingTask"
-    process = source._host.process
+    host: Any = source._host
+    process = host.process
     source.stop()
     assert process.wait(0)
 

@@ -98,7 +98,7 @@ def batch(*values: bytes | None, first: int = 0, headers: Headers | None = None)
 @contextmanager
 def running(plugins: JavaPlugins, folder: Path, given: Flow | None = None, **more: Any) -> Iterator[Calls]:
     """Start a task with a mode and a context; close and stop it at the end."""
-    context = more.pop("context", None) or Context()
+    context: Any = more.pop("context", None) or Context()
     file = folder / "lines"
     task: SinkTask = loaded(plugins, "testing.ListingSink", "sink").tasks()
     task.take_over(given or flow())

@@ -99,6 +99,7 @@ def test_transforms_of_java_run_in_the_host(task: Any) -> None:
         assert len(found.polled) == 3
         (failure,) = found.failures
         assert (failure.row, failure.stage) == (2, 0)
+        assert isinstance(failure.error, ConnectError)
         assert failure.error.java_class == "org.apache.kafka.connect.errors.DataException"
         record = found.records[2]
         assert isinstance(record, SourceRecord)

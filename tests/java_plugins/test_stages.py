@@ -35,7 +35,7 @@ def records(*values: Any) -> list[ConnectRecord]:
     ]
 
 
-def shout(plugins: JavaPlugins, predicate: Any = None, negate: bool = False, **settings: str) -> TransformationStage:
+def shout(plugins: JavaPlugins, predicate: Any = None, negate: bool = False, /, **settings: str) -> TransformationStage:
     made = loaded(plugins, "testing.Shout", "transformation")()
     made.configure(settings)
     guard = ChosenPlugin("testing.Shout$Begins", {"with": "b"}) if predicate is not None else None
@@ -69,7 +69,9 @@ def test_a_batch_crosses_to_the_transform(plugins: JavaPlugins) -> None:
 def test_one_record_crosses_too(plugins: JavaPlugins) -> None:
     stage = shout(plugins, refused="x", dropped="b")
     (record,) = records("a")
-    assert stage.transformation.apply(record).value == "A"
+    changed = stage.transformation.apply(record)
+    assert changed is not None
+    assert changed.value == "A"
     (dropped,) = records("b")
     assert stage.transformation.apply(dropped) is None
     (refused,) = records("x")

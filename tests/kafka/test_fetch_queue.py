@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, TopicPartition
@@ -61,9 +62,13 @@ def test_columns_are_what_message_objects_say(cluster: Cluster) -> None:
     partitions = zip(topics, (2, 1, 1), strict=True)
     parts = [TopicPartition(topic, number, 0) for topic, count in partitions for number in range(count)]
     found = []
-    for kind in (MessageQueue, lambda consumer: open_queue(consumer, lambda error: None, CLIENT_LOG)):
+    kinds: list[Callable[[Consumer], FetchQueue]] = [
+        MessageQueue,
+        lambda consumer: open_queue(consumer, lambda error: None, CLIENT_LOG),
+    ]
+    for kind in kinds:
         consumer = Consumer(settings(cluster.bootstrap))
-        queue: FetchQueue = kind(consumer)
+        queue = kind(consumer)
         consumer.assign(parts)
         found.append(rows(fetched(queue, 2 * 304 + 2 + 3)))
         assert [one.offset for one in consumer.position(parts)] == [304, 304, 2, 9]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from connect_core.api.offsets import canonical
 from connect_core.errors import ConnectError
+from connect_core.interval.values import TopicPosition
 from connect_core.kafka.marker_records import EpochRecord, Marker, MarkerStamp, decode, encode_epoch, key_prefix
 from connect_core.kafka.markers import MarkerView
 
@@ -62,13 +64,13 @@ def test_value_that_is_no_map_is_refused(value: bytes) -> None:
 
 
 def view_of(*records: tuple[Marker | EpochRecord, int, int]) -> MarkerView:
-    view = MarkerView("lines", {})
+    view = MarkerView("lines", TopicPosition("offsets", "id"))
     for record, partition, timestamp in records:
         view.add(record, partition, timestamp)
     return view
 
 
-def marker(at: int, **stamp: int) -> Marker:
+def marker(at: int, **stamp: Any) -> Marker:
     return Marker("lines", {"b": 1, "a": 2}, {"at": at}, MarkerStamp(**stamp))
 
 

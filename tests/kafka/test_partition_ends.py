@@ -42,13 +42,13 @@ class Admin:
 )
 def test_a_change_of_leaders_is_waited_for(code: int) -> None:
     key = TopicPartition("t", 0)
-    found = list_places(Admin(code, 2), [key], OffsetSpec.latest(), "b")  # type: ignore[arg-type]
+    found = list_places(Admin(code, 2), [key], OffsetSpec.latest(), "b")
     assert found[key].offset == 7
 
 
 def test_a_refusal_is_not_waited_for() -> None:
     admin = Admin(KafkaError.TOPIC_AUTHORIZATION_FAILED, 99)
     with pytest.raises(ConnectError) as refused:
-        list_places(admin, [TopicPartition("t", 0)], OffsetSpec.latest(), "b")  # type: ignore[arg-type]
+        list_places(admin, [TopicPartition("t", 0)], OffsetSpec.latest(), "b")
     assert not isinstance(refused.value, LeaderChangingError)
     assert admin.left == 98

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_records_before_an_open_transaction(cluster: Cluster) -> None:
 
 def test_compaction_gap_at_the_end(cluster: Cluster) -> None:
     """Records just before the end are compacted away: the next one lies beyond it."""
-    policy = {"segment_ms": "100", "min_cleanable_dirty_ratio": "0.001", "max_compaction_lag_ms": "100"}
+    policy: dict[str, Any] = {"segment_ms": "100", "min_cleanable_dirty_ratio": "0.001", "max_compaction_lag_ms": "100"}
     topic = cluster.create(cleanup_policy="compact", **policy)
     cluster.produce(topic, [b"first"], key=b"once")
     cluster.produce(topic, [b"%d" % number for number in range(99)], key=b"again")

@@ -69,7 +69,7 @@ def test_records_and_offsets_commit_together(cluster: Cluster) -> None:
 def test_topic_partition_timestamp_and_headers_a_row(cluster: Cluster) -> None:
     one, other, offsets = cluster.create(3), cluster.create(), cluster.create()
     rows = batch([one, other, one], 3, partitions=[2, None, 1], stamps=[1_600_000_000_000, None, 1_600_000_000_001])
-    headers = [[("a", b"1"), ("a", None)], [], [("b", b"")]]
+    headers: list[list[tuple[str, bytes | None]]] = [[("a", b"1"), ("a", None)], [], [("b", b"")]]
     with writer_to(cluster.clients(), offsets) as writer:
         writer.produce(rows, pa.nulls(3, pa.binary()), column(b"0", b"1", b"2"), headers)
         writer.commit([(FILE, {"position": 1})])

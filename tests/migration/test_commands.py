@@ -12,8 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from connect_core.cli.app import application
 from connect_core.errors import ConfigError, ConnectError

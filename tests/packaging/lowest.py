@@ -29,7 +29,16 @@ def main(arguments: Sequence[str]) -> int:
     python = home / "bin" / "python"
     subprocess.run([UV, "venv", "--quiet", "--allow-existing", "--python", sys.executable, home], check=True)
     wanted = [f"apache-airflow=={airflow}"] if airflow else []
-    install = [UV, "pip", "install", "--quiet", "--python", python, "--resolution", "lowest-direct"]
+    install: list[str | Path] = [
+        UV,
+        "pip",
+        "install",
+        "--quiet",
+        "--python",
+        str(python),
+        "--resolution",
+        "lowest-direct",
+    ]
     subprocess.run([*install, "-e", f"{_ROOT}[{_extras()}]", *wanted, *_OF_AIRFLOW, *_tools()], check=True, cwd=_ROOT)
     return subprocess.run([python, "-m", "pytest", "-q", *_TESTS], check=False, cwd=_ROOT).returncode
 

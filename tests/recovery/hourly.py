@@ -63,7 +63,7 @@ class HourlySink(Sink):
         """Let records of these times arrive."""
         self.times.setdefault(topic, TimedPartition()).extend(millis_of(hour(one)) for one in hours)
 
-    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         return {
             **super().handlers(),
             fx.ReadPartitionEnds: lambda effect: {
@@ -190,7 +190,9 @@ def _record(topic: str, offset: int, time: int) -> SinkRecord:
     return SinkRecord(topic, 0, value=value, kafka_offset=offset, timestamp=time)
 
 
-def stepping(steps: Any, handlers: Mapping[type[fx.Effect], Callable[[Any], Any]]) -> Generator[fx.Effect, None, Any]:
+def stepping(
+    steps: Any, handlers: Mapping[type[fx.Effect[Any]], Callable[[Any], Any]]
+) -> Generator[fx.Effect[Any], None, Any]:
     """Perform a protocol, and yield each effect before its act."""
     try:
         effect = next(steps)
@@ -206,7 +208,7 @@ def stepping(steps: Any, handlers: Mapping[type[fx.Effect], Callable[[Any], Any]
         return end.value
 
 
-def hourly_sink(root: Path, store: FileStore | None = None, folder: str = "lake", **config: str) -> HourlySink:
+def hourly_sink(root: Path, store: FileStore | None = None, folder: str = "lake", /, **config: str) -> HourlySink:
     """Return an hourly export of two topics, just created; its metadata are in memory."""
     place = new_database(root)
     target = {"path": str(root / folder)} if store is None else store.config(folder)
@@ -219,7 +221,7 @@ def hourly_sink(root: Path, store: FileStore | None = None, folder: str = "lake"
     return sink
 
 
-def begun(root: Path, store: FileStore | None = None, folder: str = "lake", **config: str) -> HourlySink:
+def begun(root: Path, store: FileStore | None = None, folder: str = "lake", /, **config: str) -> HourlySink:
     """Return an export that began at the end of both topics, when three hours of records were in them."""
     sink = hourly_sink(root, store, folder, **config)
     sink.append("t", *HISTORY)

@@ -106,7 +106,7 @@ class Sink:
     connector: type[SinkConnector] = FileStreamSinkConnector
     deployment: str = "here"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    before: Callable[[fx.Effect], None] = lambda effect: None
+    before: Callable[[fx.Effect[Any]], None] = lambda effect: None
     """Called before each effect: it may raise."""
     database: Database = field(init=False)
 
@@ -156,9 +156,9 @@ class Sink:
         tasks = int(self.config.get("tasks.max", "1"))
         return IntervalSettings(tasks, topics=topics, consumer_group=f"connect-{NAME}", **self.settings)
 
-    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         context = DriverContext(NAME, self.limits, self.deployment)
-        table: dict[type[fx.Effect], Callable[[Any], Any]] = {
+        table: dict[type[fx.Effect[Any]], Callable[[Any], Any]] = {
             **StoreEffects(self.database).handlers(),
             **ConnectorEffects(self.connector(), context, self.config).handlers(),
             fx.ReadPartitionEnds: self.topics.ends,
@@ -168,7 +168,7 @@ class Sink:
         }
 
         def watched(handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            def handle(effect: fx.Effect) -> Any:
+            def handle(effect: fx.Effect[Any]) -> Any:
                 self.before(effect)
                 return handler(effect)
 
@@ -228,12 +228,12 @@ class Sink:
         perform(end_run(run), self.handlers())
         return told
 
-    def die(self, before: type[fx.Effect], holder: str = "run h 1") -> Plan:
+    def die(self, before: type[fx.Effect[Any]], holder: str = "run h 1") -> Plan:
         """Let a driver work and be killed just before an effect, its lease kept → what it had planned."""
         planned = self.plan(self.run_of(holder))
         assert planned.plan is not None
 
-        def kill(effect: fx.Effect) -> None:
+        def kill(effect: fx.Effect[Any]) -> None:
             if isinstance(effect, before):
                 raise Killed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
@@ -30,7 +31,7 @@ def sink(tmp_path: Path) -> Sink:
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_an_interval_is_in_one_file_only(sink: Sink, point: type[fx.Effect]) -> None:
+def test_an_interval_is_in_one_file_only(sink: Sink, point: type[fx.Effect[Any]]) -> None:
     sink.die(point)
     sink.configure(file="two.txt")
     sink.topics.produce("d")
@@ -41,7 +42,7 @@ def test_an_interval_is_in_one_file_only(sink: Sink, point: type[fx.Effect]) -> 
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_an_interval_is_under_one_path_only(tmp_path: Path, point: type[fx.Effect]) -> None:
+def test_an_interval_is_under_one_path_only(tmp_path: Path, point: type[fx.Effect[Any]]) -> None:
     config = {"path": "one", "topics": "t"}
     sink = Sink(tmp_path, topics_of("a", "b"), new_database(tmp_path), config, FileSystemSinkConnector)
     sink.create()
@@ -60,7 +61,7 @@ def test_an_interval_is_under_one_path_only(tmp_path: Path, point: type[fx.Effec
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("change", [{"topics": "u"}, {"tasks.max": "3"}, {"value.converter": "another"}])
 def test_another_change_leaves_the_interval_where_it_is(
-    sink: Sink, point: type[fx.Effect], change: dict[str, str]
+    sink: Sink, point: type[fx.Effect[Any]], change: dict[str, str]
 ) -> None:
     sink.topics.create("u", "x")
     sink.die(point)

@@ -51,14 +51,14 @@ def sink(tmp_path: Any) -> Sink:
 
 
 def unreachable(handlers: dict[Any, Any]) -> None:
-    def fail(effect: fx.Effect) -> Any:
+    def fail(effect: fx.Effect[Any]) -> Any:
         raise RetriableError("the mount does not answer")
 
     handlers[fx.FenceTarget] = handlers[fx.ReadTargetMarker] = fail
 
 
 @pytest.mark.parametrize("point", [fx.CommitTarget, fx.PublishTarget, fx.CommitInterval])
-def test_successor_asks_the_target_that_did_not_answer_the_delete(sink: Sink, point: type[fx.Effect]) -> None:
+def test_successor_asks_the_target_that_did_not_answer_the_delete(sink: Sink, point: type[fx.Effect[Any]]) -> None:
     sink.die(point)
     Operator(sink, unreachable).delete()
     sink.create()

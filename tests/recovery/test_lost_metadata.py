@@ -85,8 +85,8 @@ def test_a_commit_that_neither_the_lost_database_nor_the_group_knows_is_not_repe
     assert second.positions() == {"t-0": 4}
 
 
-def _die_before(act: type[fx.Effect]) -> Callable[[fx.Effect], None]:
-    def before(effect: fx.Effect) -> None:
+def _die_before(act: type[fx.Effect[Any]]) -> Callable[[fx.Effect[Any]], None]:
+    def before(effect: fx.Effect[Any]) -> None:
         if isinstance(effect, act):
             raise Killed
 
@@ -203,7 +203,7 @@ def test_a_foreign_manifest_that_comes_just_before_the_commit_is_not_believed(tm
     sink = file_sink(tmp_path, topics_of("a", "b"))
     sink.create()
 
-    def intrude(effect: fx.Effect) -> None:
+    def intrude(effect: fx.Effect[Any]) -> None:
         if isinstance(effect, fx.CommitTarget) and effect.key.sequence == 1:
             place = tmp_path / ".connect-out.txt" / "manifests" / NAME / "1" / f"{effect.key.sequence:010d}.json"
             place.parent.mkdir(parents=True, exist_ok=True)

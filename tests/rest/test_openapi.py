@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import schemathesis
@@ -47,7 +48,7 @@ def test_nothing_is_unforeseen(method: str, path: str, base: str) -> None:
 
     @given(case=operation.as_strategy(), is_known=booleans())
     @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
-    def try_it(case: schemathesis.Case, is_known: bool) -> None:
+    def try_it(case: schemathesis.Case[Any], is_known: bool) -> None:
         if is_known and "connector" in case.path_parameters:
             case.path_parameters["connector"] = "a"
         answer = case.call(base_url=base)

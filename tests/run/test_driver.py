@@ -30,9 +30,9 @@ class Worker:
     unfinished: IntervalRow | None = None
     trouble: Exception | None = None
     is_loaded: bool = True
-    done: list[fx.Effect] = field(default_factory=list)
+    done: list[fx.Effect[Any]] = field(default_factory=list)
 
-    def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> Mapping[type[fx.Effect[Any]], Callable[[Any], Any]]:
         return {
             fx.LoadUnfinished: lambda effect: self.unfinished,
             fx.ReleaseLease: self.done.append,
@@ -47,14 +47,14 @@ class Worker:
 
 @pytest.mark.parametrize("trouble", [None, OSError("disk")])
 def test_sink_is_cleared_of_staged_files_before_it_is_given_back(trouble: Exception | None) -> None:
-    world, worker = World(type=ConnectorType.SINK), Worker(trouble=trouble)
+    world, worker = World(ConnectorType.SINK), Worker(trouble=trouble)
     with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
         assert worker.done == []
     assert [type(effect) for effect in worker.done] == [fx.SweepTarget, fx.ReleaseLease]
 
 
 def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
-    world = World(type=ConnectorType.SINK)
+    world = World(ConnectorType.SINK)
     row = IntervalRow(IntervalKey(world.state.name, 0, 7, 1), IntervalState.FAILED, 1, "")
     worker = Worker(row)
     with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
@@ -63,7 +63,7 @@ def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
 
 
 def test_source_has_nothing_staged() -> None:
-    world, worker = World(type=ConnectorType.SOURCE), Worker()
+    world, worker = World(ConnectorType.SOURCE), Worker()
     with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
         pass
     assert [type(effect) for effect in worker.done] == [fx.ReleaseLease]
@@ -71,7 +71,7 @@ def test_source_has_nothing_staged() -> None:
 
 def test_run_that_ended_before_it_loaded_the_connector_gives_it_back() -> None:
     """So does that of a failed connector which nobody asked for."""
-    world = World(type=ConnectorType.SINK)
+    world = World(ConnectorType.SINK)
     worker = Worker(is_loaded=False)
     driver = Driver(worker)  # type: ignore[arg-type]
     with driver.holding(world.run()):

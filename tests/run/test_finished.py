@@ -29,7 +29,7 @@ def marker(*names: str) -> CommitMarker:
     return CommitMarker({TopicPartition("t", 0): 9}, files=tuple(CommittedFile(name, 2, 50) for name in names))
 
 
-def handlers(**markers: CommitMarker) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+def handlers(**markers: CommitMarker) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
     """Return performers; ``markers`` are the target's, by sequence."""
     return {
         fx.PublishTarget: lambda effect: None,
@@ -40,7 +40,7 @@ def handlers(**markers: CommitMarker) -> dict[type[fx.Effect], Callable[[Any], A
 
 def test_bounds_counts_and_files_of_all_intervals_are_told_together() -> None:
     finished, table = Finished(), handlers(s4=marker("from/target"))
-    heard: Mapping[type[fx.Effect], Callable[[Any], Any]] = finished.heard(table)
+    heard: Mapping[type[fx.Effect[Any]], Callable[[Any], Any]] = finished.heard(table)
     key = IntervalKey("a", 1, 5, 9)
     heard[fx.PublishTarget](fx.PublishTarget(key, marker("x", "y")))
     heard[fx.CommitInterval](fx.CommitInterval(replace(key, epoch=7), 9, ()))
@@ -75,7 +75,7 @@ def test_sinks_without_files_and_sources_tell_of_none() -> None:
 
 
 def test_what_fails_is_not_finished() -> None:
-    def fail(effect: fx.Effect) -> None:
+    def fail(effect: fx.Effect[Any]) -> None:
         raise OSError("disk")
 
     finished = Finished()

@@ -163,5 +163,6 @@ def test_schedule_that_makes_no_sense_leaves_the_dags_of_others(world: World, sc
     with world.database.read() as connection:
         found = scheduled_connectors(connection)
     dags = connector_dags(found)
-    assert dags[dag_id_of("well")].schedule.name == f"work-{dag_id_of('well')}"
+    schedule_found: Any = dags[dag_id_of("well")].schedule
+    assert schedule_found.name == f"work-{dag_id_of('well')}"
     assert dag_id_of("broken") in dags

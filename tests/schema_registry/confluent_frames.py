@@ -36,8 +36,8 @@ class PlainSchemas:
             ids.append(-1 if message is None else int.from_bytes(message[1:5], "big"))
             starts.append(start)
             ends.append(len(data))
-        arrays = [np.array(one, np.int64) for one in (ids, starts, ends)]
-        return Frames(*arrays, np.frombuffer(bytes(data), np.uint8))
+        id_array, start_array, end_array = (np.array(one, np.int64) for one in (ids, starts, ends))
+        return Frames(id_array, start_array, end_array, np.frombuffer(bytes(data), np.uint8))
 
     def schema_of(self, id: int) -> RegisteredSchema:
         return self.registry.by_id(id)

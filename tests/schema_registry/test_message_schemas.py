@@ -27,7 +27,7 @@ def server() -> Iterator[FaultServer]:
         yield found
 
 
-def opened(server: FaultServer, kind: str = "AVRO", is_key: bool = False, **settings: str) -> MessageSchemas:
+def opened(server: FaultServer, kind: str = "AVRO", is_key: bool = False, /, **settings: str) -> MessageSchemas:
     given = {"schema.registry.url": server.url, **{name.replace("_", "."): text for name, text in settings.items()}}
     return open_schemas(given, is_key, kind)
 
@@ -123,7 +123,7 @@ def test_every_thread_sees_the_same(server: FaultServer) -> None:
     schemas = opened(server)
 
     def work(_: int) -> int:
-        frame, _ = schemas.to_write("t", INT, None)
+        frame, _registered = schemas.to_write("t", INT, None)
         return schemas.split(frame)[0].id
 
     with ThreadPoolExecutor(50) as pool:

@@ -14,7 +14,7 @@ from connect_core.schema_registry.settings import RegistrySettings, define_regis
 URL = "schema.registry.url"
 
 
-def parsed(is_key: bool = False, **settings: str) -> RegistrySettings:
+def parsed(is_key: bool = False, /, **settings: str) -> RegistrySettings:
     given = {URL: "http://registry:8081"} | {name.replace("_", "."): text for name, text in settings.items()}
     return RegistrySettings.of(given, is_key)
 

@@ -106,11 +106,10 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "client.pem").write_bytes(CLIENT.chain() + CLIENT.pem())
     (tmp_path / "sealed.pem").write_bytes(CLIENT.chain() + CLIENT.pem(b"sesame"))
     encryption = serialization.BestAvailableEncryption(b"sesame")
-    for name, one, others in (("client", CLIENT, None), ("ca", None, [AUTHORITY.certificate])):
-        packed = pkcs12.serialize_key_and_certificates(
-            name.encode(), one and one.key, one and one.certificate, others, encryption
-        )
-        (tmp_path / f"{name}.p12").write_bytes(packed)
+    own = pkcs12.serialize_key_and_certificates(b"client", CLIENT.key, CLIENT.certificate, None, encryption)
+    (tmp_path / "client.p12").write_bytes(own)
+    trusted = pkcs12.serialize_key_and_certificates(b"ca", None, None, [AUTHORITY.certificate], encryption)
+    (tmp_path / "ca.p12").write_bytes(trusted)
     return tmp_path
 
 

@@ -26,7 +26,7 @@ class ComparedMetadata(Metadata):
         self._real = StoreMetadata(kind, is_live)
         self._table = self._real.handlers()
 
-    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         return {kind: self._both(kind, one) for kind, one in super().handlers().items()}
 
     def aim(self, target: Any) -> None:
@@ -67,7 +67,7 @@ class ComparedMetadata(Metadata):
         super().ask_restart(task)
         self._real.ask_restart(task)
 
-    def _both(self, kind: type[fx.Effect], quick: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def _both(self, kind: type[fx.Effect[Any]], quick: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def perform(effect: Any) -> Any:
             real, real_error = _outcome(self._table[kind], effect)
             answer, error = _outcome(quick, effect)

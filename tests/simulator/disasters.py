@@ -87,7 +87,7 @@ class Disasters:
         """Return what the group says, and the target's last marker where it joins on to that."""
         history, group = self.history, dict(self.history.group)
         last = history.home().last_interval() if history.kind == "files" and group else None
-        marker = None if last is None else history.home().read_marker(IntervalKey(NAME, *last, 0))
+        marker = None if last is None else history.home().read_marker(IntervalKey(NAME, last[0], last[1], 0))
         if marker is None or marker.aborted or marker.is_foreign:
             return group
         joins = all(

@@ -89,10 +89,10 @@ class History:
     earliest: dict[TopicPartition, int] = field(default_factory=dict)
     topic_id: int = 1
     group: dict[TopicPartition, int] = field(default_factory=dict)
-    table: Mapping[type[fx.Effect], Callable[[Any], Any]] = field(init=False)
+    table: Mapping[type[fx.Effect[Any]], Callable[[Any], Any]] = field(init=False)
     attempts: int = 0
     has_bound: bool = True
-    elsewhere: dict[tuple[str | None, int], dict[str, int | None]] = field(default_factory=dict)
+    elsewhere: dict[tuple[str | None, int], dict[str | TopicPartition, int | None]] = field(default_factory=dict)
     """Offsets topic and epoch → what an operator moved there, where SQL follows another topic."""
     wishes: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
@@ -141,7 +141,7 @@ class History:
         self.attempts += 1
         return f"a{self.attempts}"
 
-    def _handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+    def _handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         return {
             fx.WriteEpoch: self._write_epoch,
             fx.WriteOffsets: self._write_offsets,
@@ -209,7 +209,9 @@ class History:
     def _on_marker(self, record: Any, topic: str) -> None:
         if not (isinstance(record, Marker) and record.stamp.task == CONTROL_TASK):
             return
-        moved = {record.canonical_partition: None if record.offset is None else record.offset["at"]}
+        moved: dict[str | TopicPartition, int | None] = {
+            record.canonical_partition: None if record.offset is None else record.offset["at"]
+        }
         followed = self.sql.state.offsets_position
         if followed is None or followed.topic == topic:
             self.truth.move(moved, record.stamp.epoch)
@@ -233,7 +235,7 @@ class History:
             self.truth.move(moved_there, effect.epoch)
         if self.kind in ("files", "plain"):
             # After a restored backup SQL does not know all that a reset is about.
-            moved = dict.fromkeys(PARTS) if is_reset else dict(sink_wishes(effect.offsets))
+            moved: dict[Any, Any] = dict.fromkeys(PARTS) if is_reset else dict(sink_wishes(effect.offsets))
             self.truth.move(moved, effect.epoch)
         elif self.has_lost_offsets:
             # What the wish does not name goes on where SQL has it: nothing newer is known any more.
@@ -376,7 +378,7 @@ class History:
 
     def disturbances(self, delayed: Sequence[Any]) -> tuple[str, ...]:
         """Return what could happen around and would change anything. ``delayed``: acts on their way."""
-        found = ("foreign", "retain", "recreate")
+        found: tuple[str, ...] = ("foreign", "retain", "recreate")
         if self.kind == "source":
             found = (*(("expire",) if self.broker.open else ()), *(("compact",) if self.broker.is_loose else ()))
         found = (*found, *self.disasters.possible())

@@ -27,7 +27,18 @@ from connect_core.interval.values import (
 NAME = "orders"
 Offsets = dict[str, Mapping[str, Any]]
 
-_ROWS = ("state", "holder", "deleted", "rows", "results", "offsets", "states", "intent", "restarts", "planned_version")
+_ROWS: tuple[str, ...] = (
+    "state",
+    "holder",
+    "deleted",
+    "rows",
+    "results",
+    "offsets",
+    "states",
+    "intent",
+    "restarts",
+    "planned_version",
+)
 _ROWS += ("has_tasks", "configs")
 
 
@@ -35,7 +46,7 @@ _ROWS += ("has_tasks", "configs")
 class Metadata:
     """One connector's rows. ``is_live`` says whether a lease's holder still renews it."""
 
-    type: ConnectorType
+    connector_type: ConnectorType
     is_live: Callable[[str], bool]
     state: ConnectorState = field(init=False)
     holder: str | None = None
@@ -60,10 +71,12 @@ class Metadata:
     on_forget: Callable[[int], None] = lambda epoch: None
 
     def __post_init__(self) -> None:
-        self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {})
+        self.state = ConnectorState(
+            NAME, self.connector_type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {}
+        )
         self.configs[1] = self.state.config
 
-    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         return {
             fx.TakeLease: self._take,
             fx.ReleaseLease: self._release,
@@ -116,7 +129,9 @@ class Metadata:
 
     def restore(self, content: Any) -> None:
         """Put a backup in the place of all rows; without one the database begins anew, with the connector created."""
-        for name, value in (Metadata(self.type, self.is_live).content() if content is None else content).items():
+        for name, value in (
+            Metadata(self.connector_type, self.is_live).content() if content is None else content
+        ).items():
             setattr(self, name, deepcopy(value))
 
     # -- what operators do
@@ -158,7 +173,7 @@ class Metadata:
         if not self.deleted:
             return
         self.deleted, self.holder, self.planned_version, self.has_tasks = False, None, None, False
-        if self.type is ConnectorType.SOURCE:
+        if self.connector_type is ConnectorType.SOURCE:
             self._end_unfinished(())
         self.state = replace(
             self.state,
@@ -171,7 +186,7 @@ class Metadata:
     def end_unasked(self) -> None:
         """End a stopped connector that is to be deleted without asking its target: a sink's interval stays."""
         self._store_intent(fx.StoreIntent(NAME, {}, ""))
-        if self.type is ConnectorType.SOURCE:
+        if self.connector_type is ConnectorType.SOURCE:
             self._end_unfinished(())
         self.state = replace(self.state, offsets_position=self._start(), topic_ids=self._ids_but({}))
         self.intent = None
@@ -238,7 +253,7 @@ class Metadata:
     def _load_offsets(self, effect: fx.LoadOffsets) -> Any:
         if self.deleted:
             raise NotFoundError(effect.connector)
-        return dict(self.offsets) if self.type is ConnectorType.SOURCE else sink_positions(self.offsets)
+        return dict(self.offsets) if self.connector_type is ConnectorType.SOURCE else sink_positions(self.offsets)
 
     def _insert(self, effect: fx.InsertInterval) -> None:
         row = effect.row
@@ -316,7 +331,7 @@ class Metadata:
 
     def _end_unfinished(self, moved: Any) -> None:
         for row in [row for row in self.rows if not row.state.is_final]:
-            if self.type is ConnectorType.SINK and not row.is_backfill:
+            if self.connector_type is ConnectorType.SINK and not row.is_backfill:
                 starts = sink_offsets({part.topic_partition: part.start for part in row.ranges})
                 for key, start in starts.items():
                     if key not in moved and start is not None:
@@ -403,9 +418,9 @@ class Metadata:
 
     def _ids_but(self, touched: Mapping[str, Any]) -> dict[str, str]:
         """Return the known ids of topics of which some partition is not touched."""
-        if not touched and self.type is ConnectorType.SINK:
+        if not touched and self.connector_type is ConnectorType.SINK:
             return dict(self.state.topic_ids)
-        known = set() if self.type is ConnectorType.SOURCE else set(self.offsets) - set(touched)
+        known = set() if self.connector_type is ConnectorType.SOURCE else set(self.offsets) - set(touched)
         topics = {part.topic for part in sink_positions({key: self.offsets[key] for key in known})}
         return {topic: identity for topic, identity in self.state.topic_ids.items() if topic in topics}
 

@@ -236,7 +236,7 @@ def _drive(world: Any, name: str, number: int | None = None) -> Running:
     """Work the connector off, or an hour of it again; tasks are processes of their own."""
     history: History = world.history
     process: Process = world.current
-    times = {} if number is None else {"since": hour(number), "bound_time": hour(number + 1)}
+    times: dict[str, Any] = {} if number is None else {"since": hour(number), "bound_time": hour(number + 1)}
     run = replace(history.run(name), **times)
     try:
         state = yield from performing(history, process, begin_run(NAME, name, 20.0), world.delayed)
@@ -499,7 +499,7 @@ def _wish(history: History, act: str) -> dict[str, Any] | None:
 def sweeper(world: Any, _: str) -> Running:
     """Housekeeping: staged files of finished intervals."""
     history: History = world.history
-    for _ in range(2):
+    for _turn in range(2):
         if (yield "K8") is not None:
             continue
         row = history.sql.unfinished()

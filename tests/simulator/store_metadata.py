@@ -71,7 +71,7 @@ class StoreMetadata:
         self._config: Mapping[str, str] = {"name": NAME}
         self.create()
 
-    def handlers(self) -> dict[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         """Return what performs each effect: the production store, watched."""
         self._store = StoreEffects(self.database).handlers()
         table = {kind: (one if kind in _READS else self._writing(one)) for kind, one in self._store.items()}

@@ -21,24 +21,28 @@ pytestmark = pytest.mark.simulator
 
 
 def test_plan_commit_and_recovery_are_the_same_objects() -> None:
-    assert processes.plan_interval is driver.plan_interval is interval.plan_interval
-    assert processes.commit_interval is loop.commit_interval is committing.commit_interval
-    assert processes.abandon is rewriting.abandon is abandon.abandon
-    assert processes.begin_run is driver.begin_run is run.begin_run
-    assert processes.end_run is driver.end_run is run.end_run
+    assert vars(processes)["plan_interval"] is vars(driver)["plan_interval"] is interval.plan_interval
+    assert vars(processes)["commit_interval"] is vars(loop)["commit_interval"] is committing.commit_interval
+    assert vars(processes)["abandon"] is vars(rewriting)["abandon"] is abandon.abandon
+    assert vars(processes)["begin_run"] is vars(driver)["begin_run"] is run.begin_run
+    assert vars(processes)["end_run"] is vars(driver)["end_run"] is run.end_run
 
 
 def test_standalone_and_distributed_run_the_same_loop() -> None:
-    assert standalone.work_off is loop.work_off
-    assert remote.drive is loop.drive
+    assert vars(standalone)["work_off"] is loop.work_off
+    assert vars(remote)["drive"] is loop.drive
 
 
 def test_markers_transactions_and_the_control_producer_are_the_same_objects() -> None:
-    assert processes.check_start is planned_source.check_start is markers.check_start
-    assert processes.TransactionalWriter is planned_source.TransactionalWriter is writer.TransactionalWriter
-    assert history.control.ControlProducer is control.ControlProducer
-    assert kafka_effects.write_epoch is control.write_epoch
-    assert kafka_effects.write_offsets is control.write_offsets
+    assert vars(processes)["check_start"] is vars(planned_source)["check_start"] is markers.check_start
+    assert (
+        vars(processes)["TransactionalWriter"]
+        is vars(planned_source)["TransactionalWriter"]
+        is writer.TransactionalWriter
+    )
+    assert vars(history)["control"].ControlProducer is control.ControlProducer
+    assert vars(kafka_effects)["write_epoch"] is control.write_epoch
+    assert vars(kafka_effects)["write_offsets"] is control.write_offsets
 
 
 def test_only_the_messages_of_the_offsets_topic_are_simulated() -> None:

@@ -45,7 +45,7 @@ def test_a_difference_is_seen() -> None:
 def test_all_that_the_production_performs_is_compared() -> None:
     metadata = seeded(0, "files", {"store": "compared"}).history.sql
     assert isinstance(metadata, ComparedMetadata)
-    real = StoreEffects(StoreMetadata(metadata.type, lambda holder: True).database)
+    real = StoreEffects(StoreMetadata(metadata.connector_type, lambda holder: True).database)
     assert set(metadata.handlers()) == set(real.handlers())
 
 

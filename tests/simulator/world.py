@@ -39,7 +39,7 @@ NAME = "orders"
 class World:
     """One connector, its metadata row, its topics, its offsets topic and its target."""
 
-    type: ConnectorType
+    connector_type: ConnectorType
     settings: IntervalSettings = field(
         default_factory=lambda: IntervalSettings(8, topics=("t",), consumer_group="connect-orders")
     )
@@ -67,10 +67,12 @@ class World:
     target_positions: Mapping[TopicPartition, int] | None = None
     markers: dict[tuple[int, int], CommitMarker] = field(default_factory=dict)
     published: list[tuple[int, int]] = field(default_factory=list)
-    log: list[fx.Effect] = field(default_factory=list)
+    log: list[fx.Effect[Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.state = ConnectorState(NAME, self.type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {})
+        self.state = ConnectorState(
+            NAME, self.connector_type, {"name": NAME}, 1, TargetState.STARTED, 0, 1, 0, 0, None, None, {}
+        )
 
     def run(self, holder: str = "me") -> Run:
         """Return a run over the row as it is, its lease taken."""
@@ -79,9 +81,9 @@ class World:
         return Run(NAME, holder, "deployment", {}, self.state, self.settings, lambda state: self.settings,
                    lambda: f"a{next(ids)}", lambda deployment, name, task: f"id-{task}")  # fmt: skip
 
-    def handlers(self) -> Mapping[type[fx.Effect], Callable[[Any], Any]]:
+    def handlers(self) -> Mapping[type[fx.Effect[Any]], Callable[[Any], Any]]:
         """Return the performer of every effect, each also writing the log."""
-        table: dict[type[fx.Effect], Callable[[Any], Any]] = {
+        table: dict[type[fx.Effect[Any]], Callable[[Any], Any]] = {
             fx.LoadConnector: lambda e: self.state,
             fx.LoadConfig: lambda e: self.configs_ever.get(e.version),
             fx.TakeLease: self._take,
@@ -119,7 +121,7 @@ class World:
         }
 
         def logged(handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            def perform(effect: fx.Effect) -> Any:
+            def perform(effect: fx.Effect[Any]) -> Any:
                 self.log.append(effect)
                 return handler(effect)
 
@@ -129,7 +131,7 @@ class World:
 
     def done(self, plan: Plan) -> list[TaskResult]:
         """Return what tasks that reach their bounds report; sinks stage all of it."""
-        if self.type is ConnectorType.SOURCE:
+        if self.connector_type is ConnectorType.SOURCE:
             return [TaskResult(task.task, TaskOutcome.DONE) for task in plan.tasks]
         return [
             TaskResult(

@@ -20,8 +20,8 @@ from connect_core.connectors.jdbc.sink.transaction import TargetWriter
 from connect_core.errors import ConnectError, StaleEpochError, UnclearOutcomeError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import OffsetProjection, TaskOutcome
-from connect_core.kafka import control
 from connect_core.kafka import writer as writing
+from connect_core.kafka.marker_records import MarkerRecord
 from connect_core.plan import abandon as abandoning
 from connect_core.plan import bounds, fence, offsets_topic, proof, recovery, sink, source
 from connect_core.plan import interval as planning
@@ -82,7 +82,7 @@ def _offsets_first(writer: Any, offsets: Any, states: Any = None) -> None:
     """Commit the offsets alone, then the data."""
     data = _taken(writer)
     _commit(writer, offsets, states)
-    writer.produce_records(broker.DATA, [control.MarkerRecord(b"", value, []) for value in data])
+    writer.produce_records(broker.DATA, [MarkerRecord(b"", value, []) for value in data])
     _commit(writer, (), None)
 
 
@@ -112,7 +112,7 @@ def _producer_kept(writer: Any, offsets: Any, states: Any = None) -> None:
     except UnclearOutcomeError:
         writer._queue.producer, writer._state = kept, writing._State.READY
         kept.abort_transaction(1.0)
-        writer.produce_records(broker.DATA, [control.MarkerRecord(b"", value, []) for value in data])
+        writer.produce_records(broker.DATA, [MarkerRecord(b"", value, []) for value in data])
         _commit(writer, offsets, states)
 
 

@@ -25,7 +25,12 @@ class Spark:
 
 def starts(monkeypatch: pytest.MonkeyPatch, start: Callable[[], Any]) -> list[str]:
     names: list[str] = []
-    monkeypatch.setattr(module, "local_session", lambda name: (names.append(name), start())[1])
+
+    def local_session(name: str) -> Any:
+        names.append(name)
+        return start()
+
+    monkeypatch.setattr(module, "local_session", local_session)
     return names
 
 

@@ -62,5 +62,5 @@ def test_operators_mirror_and_driver_meet(world: World) -> None:
 
         return loop
 
-    loops = [repeat(_mirror), repeat(_pause), repeat(_restart), partial(_drive, world, epoch)]
+    loops: list[Callable[[], None]] = [repeat(_mirror), repeat(_pause), repeat(_restart), partial(_drive, world, epoch)]
     assert race(len(loops), lambda number: loops[number]()) == [None] * 4

@@ -32,7 +32,7 @@ class World:
         self.database = database
         self.effects = StoreEffects(database, RunIdentity("run-1", "driver:1"))
 
-    def do(self, effect: Effect) -> Any:
+    def do(self, effect: Effect[Any]) -> Any:
         return self.effects.handlers()[type(effect)](effect)
 
     def create(

@@ -89,7 +89,7 @@ class _AwayError(ServiceError, RetriableError):
 @pytest.mark.parametrize("kind", [ServiceError, _AwayError])
 def test_no_record_is_skipped_for_a_service(kind: type[ConnectError]) -> None:
     summary, queue = SkippedSummary(), RememberedQueue()
-    letters = SinkDeadLetters(LettersOf("c", 0, "dead", has_context=True), lambda: queue)
+    letters = SinkDeadLetters(LettersOf("c", 0, "dead", has_context=True), lambda: queue)  # type: ignore[arg-type, return-value]
     letters.begin(raw("x"))
     tolerance = Tolerance(settings(), (summary, letters))
     with pytest.raises(ConnectError, match=r"topic t, partition 3, offset 42 .*: gone\. This is no fault of") as raised:
@@ -193,6 +193,7 @@ def test_no_report_tells_a_secret(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         tolerance.fail(Failure(Step(Stage.TRANSFORMATION, JsonConverter(), Place("t", 0, 0, row=0)), error))
     ((_, context),) = queue.letters
+    assert context.trace is not None
     assert (context.message, "Cannot cast [hidden]" in context.trace) == ("Cannot cast [hidden]", True)
     assert [line.message for line in summary.lines()] == ["Cannot cast [hidden]"]
     for text in (context.trace, caplog.text, str(context)):

@@ -120,9 +120,10 @@ class Reverse(Converter):
 
 class ListTask(SinkTask):
     def start(self, config: Mapping[str, str]) -> None:
-        self.file = self.context.limits.file_roots[0] / "rows"
+        self.file: Path | None = self.context.limits.file_roots[0] / "rows"
 
     def put(self, records: Sequence[SinkRecord]) -> None:
+        assert self.file is not None
         with self.file.open("a") as file:
             file.writelines(f"{record.value}\n" for record in records)
 
@@ -151,14 +152,16 @@ class ListConnector(SinkConnector):
 
 
 def rows_of(kind: type[SourceConnector]) -> SourceContract:
-    return type("Contract", (SourceContract,), {"connector": kind})()
+    made: SourceContract = type("Contract", (SourceContract,), {"connector": kind})()
+    return made
 
 
 def list_contract() -> SinkContract:
     def contents(_: SinkContract, folder: Path) -> list[str]:
         return sorted((folder / "rows").read_text().splitlines()) if (folder / "rows").exists() else []
 
-    return type("Contract", (SinkContract,), {"connector": ListConnector, "contents": contents})()
+    made: SinkContract = type("Contract", (SinkContract,), {"connector": ListConnector, "contents": contents})()
+    return made
 
 
 @pytest.mark.slow

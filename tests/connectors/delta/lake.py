@@ -95,4 +95,4 @@ class Lake:
 def total(lake: Lake, name: str, column: str) -> Any:
     """Return what DuckDB says of the files that the table's log names."""
     files = lake.table(name).file_uris()
-    return duckdb.sql(f"select sum({column}) from read_parquet({files!r})").fetchall()[0][0]
+    return duckdb.execute(f"select sum({column}) from read_parquet({files!r})").fetchall()[0][0]

@@ -93,7 +93,8 @@ def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zombie, staged = lake.committer(1), lake.stage(numbered([{"a": 1}]))
-    straight, fenced = TableAlterer.set_table_properties, []
+    straight = TableAlterer.set_table_properties
+    fenced: list[bool] = []
 
     def late(*args: Any, **kwargs: Any) -> None:
         if not fenced:

@@ -9,6 +9,7 @@ import pytest
 from deltalake import write_deltalake
 
 from connect_core.api import IntervalKey, RecountedInterval
+from connect_core.api.recount import RecountingCommitter
 from tests.connectors.delta.lake import Lake, numbered
 
 
@@ -16,6 +17,7 @@ def recount(lake: Lake, first: int = 1, last: int = 9) -> list[RecountedInterval
     """Ask as an operator does: nothing is fenced by it."""
     connector = lake.connector()
     committer = connector.committer(lake.config)
+    assert isinstance(committer, RecountingCommitter)
     return list(committer.recount(first, IntervalKey("copy", 1, last, 0)))
 
 

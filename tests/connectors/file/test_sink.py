@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ B0 = PartitionRange("b", 0, 0, 2, "id-b")
 CONFIG = {"file": "out.txt"}
 
 
-def records(part: PartitionRange, **changes: object) -> list[SinkRecord]:
+def records(part: PartitionRange, **changes: Any) -> list[SinkRecord]:
     return [
         replace(
             SinkRecord(part.topic, part.partition, value=f"{part.topic}{part.partition}@{offset}", kafka_offset=offset),

@@ -75,7 +75,7 @@ def test_exactly_once_needs_a_file() -> None:
         (None, {"position": 1}, "Partition objects cannot be null"),
     ],
 )
-def test_alter_offsets_refuses_bad_ones(partition: dict[str, str] | None, offset: Any, message: str) -> None:
+def test_alter_offsets_refuses_bad_ones(partition: Any, offset: Any, message: str) -> None:
     config = {"file": "a", "topic": TOPIC}
     with pytest.raises(ConnectError, match=message):
         FileStreamSourceConnector().alter_offsets(config, {canonical(partition): offset})

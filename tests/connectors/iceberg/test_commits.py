@@ -101,7 +101,8 @@ def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(
 ) -> None:
     """The fence comes between the zombie's look and its commit: the commit is conditional on what it saw."""
     zombie, staged = lake.committer(1), lake.stage(numbered([{"a": 1}]))
-    straight, fenced = SqlCatalog.commit_table, []
+    straight = SqlCatalog.commit_table
+    fenced: list[bool] = []
 
     def late(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
         if not fenced:
@@ -118,7 +119,8 @@ def test_a_zombie_that_was_checked_before_the_fence_commits_nothing(
 def test_two_drivers_publish_at_once_and_one_appends(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     committer = lake.committer()
     marker = committer.commit(lake.key(), lake.stage(numbered([{"a": 1}])))
-    straight, others = SqlCatalog.commit_table, []
+    straight = SqlCatalog.commit_table
+    others: list[bool] = []
 
     def overtaken(self: SqlCatalog, table: Table, requirements: Any, updates: Any) -> Any:
         if not others:
@@ -270,7 +272,7 @@ def test_a_namespace_that_another_task_has_just_made_is_there(lake: Lake, monkey
     look, made = SqlCatalog.namespace_exists, []
 
     def late(catalog: SqlCatalog, name: Any) -> bool:
-        found = look(catalog, name)
+        found: bool = look(catalog, name)
         if not found and name not in made:
             made.append(name)
             lake.catalog.create_namespace(name)

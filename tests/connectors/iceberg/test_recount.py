@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from connect_core.api import IntervalKey, RecountedInterval
+from connect_core.api.recount import RecountingCommitter
 from tests.connectors.iceberg.lake import Lake, numbered
 
 
@@ -14,6 +15,7 @@ def recount(lake: Lake, first: int = 1, last: int = 9) -> list[RecountedInterval
     """Ask as an operator does: nothing is fenced by it."""
     connector = lake.connector()
     committer = connector.committer(lake.config)
+    assert isinstance(committer, RecountingCommitter)
     return list(committer.recount(first, IntervalKey(lake.name, 1, last, 0)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.engine import URL, make_url
@@ -39,7 +40,7 @@ def catalog_of(url: URL) -> dict[str, str]:
 
 
 def test_tasks_that_begin_together_find_one_table(server: URL, tmp_path: Path) -> None:
-    def stage(task: int) -> object:
+    def stage(task: int) -> Any:
         lake = Lake(tmp_path)
         lake.set(catalog_of(server))
         return lake.stage(numbered([{"a": task}], partition=task))

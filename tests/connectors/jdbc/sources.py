@@ -57,7 +57,7 @@ class Follower:
         return bound is not None and all(self.position.offsets.get(key) == one for key, one in bound.items())
 
 
-def follower(server: Server, lane: Lane = Lane.RECORDS, tasks: int = 1, **config: str) -> Follower:
+def follower(server: Server, lane: Lane = Lane.RECORDS, tasks: int = 1, /, **config: str) -> Follower:
     """Return a follower of all tables of a server; settings with ``_`` for ``.``."""
     given = {name.replace("_", "."): text for name, text in config.items()}
     base = {"topic.prefix": "test-", "poll.interval.ms": "0", "tasks.max": str(tasks), **server.config}

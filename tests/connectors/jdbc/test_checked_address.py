@@ -24,7 +24,7 @@ class Resolver:
     def __init__(self) -> None:
         self.real, self.addresses, self.asked = socket.getaddrinfo, ["127.0.0.1"], 0
 
-    def __call__(self, host: str, port: object, *given: Any, **named: Any) -> Any:
+    def __call__(self, host: str, port: int | str | None, *given: Any, **named: Any) -> Any:
         if host != NAME:
             return self.real(host, port, *given, **named)
         self.asked += 1

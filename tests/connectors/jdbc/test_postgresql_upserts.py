@@ -31,7 +31,8 @@ def put(run: SinkRun, rows: dict[int, str | None]) -> None:
 )
 def test_rows_new_and_known_in_any_order(postgresql: Server, intervals: list[dict[int, str | None]]) -> None:
     postgresql.execute("DROP TABLE IF EXISTS orders", CREATE, "DROP TABLE IF EXISTS connect_offsets")
-    run, expected = SinkRun(postgresql, UPSERT), {}
+    run = SinkRun(postgresql, UPSERT)
+    expected: dict[int, str | None] = {}
     for rows in intervals:
         put(run, rows)
         expected |= rows

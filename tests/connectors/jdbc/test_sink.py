@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_keys_from_kafka_from_the_value_and_from_a_struct(server: Server) -> Non
     key = SchemaBuilder.struct().field("region", SchemaBuilder.string().build())
     key_schema = key.field("id", SchemaBuilder.int64().build()).build()
     structs = [record(0, struct(ORDER, id=1, label="a"), key=struct(key_schema, region="eu", id=7))]
-    modes = {
+    modes: dict[str, tuple[dict[str, str], list[tuple[Any, ...]]]] = {
         "kafka": ({"pk.mode": "kafka", "pk.fields": ""}, [("orders", 0, 0, 1, "a")]),
         "value": ({"pk.mode": "record_value", "pk.fields": "id"}, [(1, "a")]),
         "whole": ({"pk.mode": "record_key", "pk.fields": ""}, [("eu", 7, "a")]),
@@ -118,8 +119,8 @@ _HOSTILE = ['"; DROP TABLE orders; --', "a`b's", "50% :x ?", "späße ☃", "sel
 
 @pytest.mark.parametrize("name", _HOSTILE)
 def test_hostile_names_are_only_names(server: Server, name: str) -> None:
-    schema = SchemaBuilder.struct().field("id", SchemaBuilder.int64().build())
-    schema = schema.field(name, SchemaBuilder.string().optional().build()).build()
+    builder = SchemaBuilder.struct().field("id", SchemaBuilder.int64().build())
+    schema = builder.field(name, SchemaBuilder.string().optional().build()).build()
     run = SinkRun(
         server, {**UPSERT, "pk.mode": "record_value", "table.name.format": "${topic}", "delete.enabled": "false"}
     )

@@ -83,7 +83,7 @@ def test_executions_side_by_side_write_each_row_once(server: Server, monkeypatch
         together.wait(30)
         with suppress(StaleEpochError):
             for begin in range(0, 40, 5):
-                _surely(task, lambda begin=begin: deliver(task, records[begin : begin + 5], True))  # type: ignore[misc]
+                _surely(task, lambda begin=begin: deliver(task, records[begin : begin + 5], True))
             _surely(task, lambda: task.stage({PART: 40}))
 
     with ThreadPoolExecutor(3) as pool:

@@ -195,8 +195,8 @@ def test_every_type_arrives(server: Server, in_batches: bool) -> None:
 @pytest.mark.parametrize("server", of_servers(["postgresql", "sqlite"]), indirect=True)
 @pytest.mark.parametrize("in_batches", [True, False], ids=["batches", "records"])
 def test_decimals_of_many_digits_arrive_beside_small_ones(server: Server, in_batches: bool) -> None:
-    schema = SchemaBuilder.struct().field("id", SchemaBuilder.int32().build())
-    schema = schema.field("price", Decimal.builder(2).optional().build()).build()
+    builder = SchemaBuilder.struct().field("id", SchemaBuilder.int32().build())
+    schema = builder.field("price", Decimal.builder(2).optional().build()).build()
     run = SinkRun(server, {"auto.create": "true"})
     prices = [D("1.25"), D("9" * 50 + ".75"), None, D("-0.01")]
     run.put([record(at, struct(schema, id=at, price=price)) for at, price in enumerate(prices)], in_batches, rows=1)

@@ -130,7 +130,12 @@ def test_a_lost_answer_to_commit_is_looked_up(server: Server, monkeypatch: pytes
     run.fence()
     task = begun(run)
     commit = sa.engine.RootTransaction.commit
-    monkeypatch.setattr(sa.engine.RootTransaction, "commit", lambda self: (commit(self), _lose())[0])
+
+    def commit_and_lose(self: sa.engine.RootTransaction) -> None:
+        commit(self)
+        _lose()
+
+    monkeypatch.setattr(sa.engine.RootTransaction, "commit", commit_and_lose)
     task.stage(ends_of(RECORDS))
     monkeypatch.undo()
     task.stop()
@@ -141,7 +146,12 @@ def test_a_commit_that_never_came_is_done_again(server: Server, monkeypatch: pyt
     run = SinkRun(server, INSERT)
     run.fence()
     task = begun(run)
-    monkeypatch.setattr(sa.engine.RootTransaction, "commit", lambda self: (self.rollback(), _lose())[0])
+
+    def lose_before(self: sa.engine.RootTransaction) -> None:
+        self.rollback()
+        _lose()
+
+    monkeypatch.setattr(sa.engine.RootTransaction, "commit", lose_before)
     with pytest.raises(ConnectError):
         task.stage(ends_of(RECORDS))
     monkeypatch.undo()

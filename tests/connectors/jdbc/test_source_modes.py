@@ -69,6 +69,9 @@ def test_records_carry_key_schema_and_topic(shop: Server, lane: Any) -> None:
     record = source.interval()[0]
     assert record.topic == "test-orders"
     assert isinstance(record.key, Struct)
+    assert record.key_schema is not None
+    assert record.value_schema is not None
+    assert record.source_partition is not None
     assert (record.key_schema.name, record.key.values) == ("orders.Key", [1])
     assert (record.value_schema.name, record.value_schema.version) == ("orders", 1)
     assert record.source_partition["protocol"] == "1"

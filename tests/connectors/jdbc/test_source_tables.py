@@ -96,7 +96,7 @@ def test_three_hundred_tables_and_new_ones(postgresql: Server) -> None:
     creating = [f"CREATE TABLE t{number:03} (id INTEGER PRIMARY KEY)" for number in range(300)]
     filling = [f"INSERT INTO t{number:03} VALUES (1), (2)" for number in range(300)]
     postgresql.execute(*creating, *filling)
-    source = follower(postgresql, Lane.RECORDS, tasks=4, **BY_ID)
+    source = follower(postgresql, Lane.RECORDS, 4, **BY_ID)
     connector = source.engine.start()
     assigned = [names_from_json(config["task.streams"]) for config in connector.task_configs(4)]
     assert sorted(map(len, assigned)) == [75] * 4
@@ -140,10 +140,13 @@ def test_altered_tables_go_on_in_a_new_version(request: pytest.FixtureRequest, k
     for version, (change, row, columns) in enumerate(steps, 2):
         server.execute(change, f"INSERT INTO shop VALUES {row}")
         record = source.interval()[0]
+        assert record.value_schema is not None
         assert [field.name for field in record.value_schema.fields] == columns
         assert record.value_schema.version == version
     server.execute("INSERT INTO shop VALUES (5, 'e')")
-    assert source.interval()[0].value_schema.version == 4
+    schema = source.interval()[0].value_schema
+    assert schema is not None
+    assert schema.version == 4
     assert [record.value["id"] for record in source.records] == [1, 2, 3, 4, 5]
 
 
@@ -198,7 +201,7 @@ def test_large_tables_are_split_by_key(postgresql: Server, lane: Any) -> None:
         "CREATE TABLE large (id BIGINT PRIMARY KEY)",
         "INSERT INTO large SELECT n * 2500 - 3000 FROM generate_series(1, 400) n",
     )
-    source = follower(postgresql, lane, tasks=4, mode="bulk", poll_interval_ms="3600000")
+    source = follower(postgresql, lane, 4, mode="bulk", poll_interval_ms="3600000")
     numbers = source.rows("id")
     assert len(source.position.offsets) == 4
     assert sorted(numbers) == [n * 2500 - 3000 for n in range(1, 401)]

@@ -188,6 +188,7 @@ def test_numeric_mapping(sqlite: Server, mapping: str, kinds: list[str]) -> None
         "INSERT INTO numbers VALUES (12, 1.5, 2.5)",
     )
     record = follower(sqlite, mode="bulk", numeric_mapping=mapping).interval()[0]
+    assert record.value_schema is not None
     assert [str(field.schema.type) for field in record.value_schema.fields] == kinds
 
 

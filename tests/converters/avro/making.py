@@ -17,7 +17,7 @@ from tests.schema_registry.memory import MemoryRegistry
 __all__ = ["frame_of", "made", "register", "round_trip_schema", "round_trip_value", "text_of"]
 
 
-def made(registry: MemoryRegistry | None = None, **settings: str) -> AvroConverter:
+def made(registry: MemoryRegistry | None = None, /, **settings: str) -> AvroConverter:
     """Return a converter of values; settings with _ for the dots of their names."""
     converter = AvroConverter(PlainSchemas(registry or MemoryRegistry()))
     converter.configure({name.replace("_", "."): value for name, value in settings.items()}, False)

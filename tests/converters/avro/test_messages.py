@@ -265,7 +265,7 @@ def test_lists_that_only_claim_items_are_refused_at_once(registry: MemoryRegistr
     register(registry, LISTS)
     size = 300_000
     claim = frame_of(1) + encoded({"type": "long"}, size)
-    messages: list[bytes | None] = [claim + b"\2"] * 2000 + [claim + b"\2" * size + b"\0"]
+    messages: list[bytes | None] = [*[claim + b"\2"] * 2000, claim + b"\2" * size + b"\0"]
     converter = made(registry)
     start = time.process_time()
     assert batch(converter, messages) is None

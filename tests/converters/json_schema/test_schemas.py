@@ -214,8 +214,8 @@ def test_what_json_schemas_mean(node: Any, expected: Schema) -> None:
 def test_properties_without_index_stand_in_hash_order() -> None:
     names = ("last_name", "id", "first_name", "email", "phone_number")
     properties = {name: {"type": "string"} for name in names}
-    names = [field.name for field in schema_of({"type": "object", "properties": properties}).fields]
-    assert names == ["last_name", "phone_number", "id", "first_name", "email"]
+    found = [field.name for field in schema_of({"type": "object", "properties": properties}).fields]
+    assert found == ["last_name", "phone_number", "id", "first_name", "email"]
 
 
 def test_required_makes_others_optional_only_if_asked() -> None:

@@ -50,7 +50,7 @@ def text_of(schema: Schema, value: Any, **settings: str) -> str:
     return written_schema(ProtobufConverter, schema, value, **settings)[0]
 
 
-def schema_of(text: str, body: bytes = b"\0", **settings: str) -> Schema:
+def schema_of(text: str, body: bytes = b"\0", /, **settings: str) -> Schema:
     registry = MemoryRegistry()
     id = register(registry, SchemaKind.PROTOBUF, text)
     found = with_memory(ProtobufConverter, registry, **settings).to_connect_data("t", framed(id, body)).schema

@@ -19,4 +19,4 @@ class _StubFinder:
         return spec_from_file_location(name, Path(__file__).with_name(file)) if file else None
 
 
-sys.meta_path.insert(0, _StubFinder)  # type: ignore[arg-type]
+sys.meta_path.insert(0, _StubFinder)

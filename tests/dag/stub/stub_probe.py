@@ -49,7 +49,7 @@ def _since_run(name: str) -> float | None:
             fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return -1.0
-    return max(0.0, time.time() - runs[-1])
+    return max(0.0, time.time() - float(runs[-1]))
 
 
 def open_probe(settings: object, database: object) -> StubProbe:

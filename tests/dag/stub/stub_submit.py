@@ -5,11 +5,12 @@ from pathlib import Path
 
 from connect_core.errors import ConnectError
 from connect_core.interval.reports import report_to_text, request_from_text
+from connect_core.interval.runs import RunOutcome
 from connect_core.spark.remote import run_connector
 
 urls: list[str] = []
 try:
-    end = run_connector(request_from_text(sys.argv[1]), urls.append)
+    end: RunOutcome | ConnectError = run_connector(request_from_text(sys.argv[1]), urls.append)
 except ConnectError as error:
     end = error
 Path(sys.argv[2]).write_text(report_to_text(end, urls[-1] if urls else ""))

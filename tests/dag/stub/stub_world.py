@@ -19,7 +19,8 @@ def facts(connector: str) -> dict[str, Any]:
     file = path(connector, "json")
     for _ in range(50):
         try:
-            return json.loads(file.read_text())
+            found: dict[str, Any] = json.loads(file.read_text())
+            return found
         except FileNotFoundError:
             return {}
         except ValueError:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -19,7 +20,7 @@ def _converter(**settings: str) -> JsonConverter:
     return converter
 
 
-def _read(rows: list[bytes | None], **settings: str) -> Columns | Objects | None:
+def _read(rows: Sequence[bytes | None], **settings: str) -> Columns | Objects | None:
     return _converter(**settings).to_connect_batch(pa.array(["t"] * len(rows)), pa.array(rows, pa.binary()))
 
 
@@ -35,6 +36,7 @@ def test_enveloped_orders_become_columns() -> None:
     values = structs(100)
     topic = pa.array(["t"] * 100)
     messages = converter.from_connect_batch(topic, Objects([ORDER_SCHEMA] * 100, values))
+    assert messages is not None
     assert messages.to_pylist() == [converter.from_connect_data("t", ORDER_SCHEMA, value) for value in values]
     read = converter.to_connect_batch(topic, messages)
     assert isinstance(read, Columns)

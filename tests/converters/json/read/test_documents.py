@@ -17,7 +17,7 @@ def _converter(**settings: str) -> JsonConverter:
     return converter
 
 
-def _plain(text: bytes) -> object:
+def _plain(text: bytes) -> Any:
     return _converter(schemas_enable="false").to_connect_data("t", text).value
 
 
@@ -55,6 +55,7 @@ def test_envelope_is_known_again() -> None:
     message["payload"] = {"a": 2}
     second = converter.to_connect_data("t", json.dumps(message, separators=(",", ":")).encode())
     assert second.schema is first.schema
+    assert first.schema is not None
     assert second.value == Struct(first.schema).put("a", 2)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -32,11 +33,13 @@ def _converter(**settings: str) -> JsonConverter:
     return converter
 
 
-def _both(schema: Schema | None, values: list[object], **settings: str) -> list[bytes | None]:
+def _both(schema: Schema | None, values: Sequence[object], **settings: str) -> list[bytes | None]:
     converter = _converter(**settings)
     by_record = [converter.from_connect_data("t", schema, value) for value in values]
     data = Objects([schema] * len(values), values)
-    assert converter.from_connect_batch(pa.array(["t"] * len(values)), data).to_pylist() == by_record
+    in_batch = converter.from_connect_batch(pa.array(["t"] * len(values)), data)
+    assert in_batch is not None
+    assert in_batch.to_pylist() == by_record
     return by_record
 
 
