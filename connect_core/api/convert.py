@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -55,6 +55,13 @@ class Converter(ABC):
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""
         return ConfigDef()
+
+    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
+        """Try the systems that valid settings name; setting (prefix removed) → errors with remedy.
+
+        Beyond Connect; must answer within 2 s. Only ``limits`` is set before.
+        """
+        return {}
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the bytes of all rows as a binary column, or ``None`` if only records can say it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,6 +97,11 @@ class ConnectorConfig:
             made.topic_creation()
         return made
 
+    @classmethod
+    def of_plugins(cls, raw: Mapping[str, str], resolved: Mapping[str, str], worker: WorkerSettings) -> ConnectorConfig:
+        """Return one without ``values``, which makes plugins only. Raise ConfigError for an unknown class."""
+        return cls(raw, resolved, {}, connector_plugin(resolved), worker)
+
     # -- the connector -------------------------------------------------------------------------------------------------
 
     @property
@@ -161,11 +166,27 @@ class ConnectorConfig:
 
     def _converter(self, part: str) -> Converter:
         name, settings = self.converter_properties(f"{part}.converter")
+        made = self._unconfigured(name)
+        made.configure({**settings, "converter.type": part}, part == "key")
+        return made
+
+    def _unconfigured(self, name: str) -> Converter:
         made: Converter = registry().load(PluginKind.CONVERTER, name)()
         if self.worker is not None:
             made.limits = self.worker.limits()
-        made.configure({**settings, "converter.type": part}, part == "key")
         return made
+
+    def try_converters(self) -> Mapping[str, Sequence[str]]:
+        """Try the systems of the converters of keys and values; setting → errors with remedy. Raise ConnectError."""
+        found: dict[str, Sequence[str]] = {}
+        tried: dict[tuple[str, frozenset[tuple[str, str]]], Mapping[str, Sequence[str]]] = {}
+        for part in ("key", "value"):
+            name, settings = self.converter_properties(f"{part}.converter")
+            asked = name, frozenset(settings.items())
+            if asked not in tried:
+                tried[asked] = self._unconfigured(name).validate_live(settings, part == "key")
+            found |= {f"{part}.converter.{setting}": errors for setting, errors in tried[asked].items()}
+        return found
 
     def transformation_stages(self) -> list[TransformationStage]:
         """Return the transforms with their predicates, configured. Raise ConnectError."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from connect_core.api.connector import Connector
 from connect_core.api.sink import SinkConnector
-from connect_core.configs import ConfigInfos, hide_secrets, validate
+from connect_core.configs import ConfigInfos, ConnectorConfig, hide_secrets, validate
 from connect_core.errors import RetriableError
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
@@ -15,7 +14,6 @@ from connect_core.herder.live import with_live_check
 from connect_core.herder.raw import RawConfig
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.rights import unreadable_topics
-from connect_core.registry import PluginKind, registry
 from connect_core.settings import WorkerSettings
 from connect_core.store import connectors
 
@@ -41,15 +39,17 @@ def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
     if infos.error_count or not is_tried:
         return infos
     resolved = herder.providers.resolve(given, given.get("name", ""))
-    connector: Connector = registry().load(PluginKind.CONNECTOR, infos.name.strip())()
-    found = with_live_check(infos, partial(_tried, connector, resolved, herder.worker))
+    parsed = ConnectorConfig.of_plugins(given, resolved, herder.worker)
+    found = with_live_check(infos, partial(_tried, parsed, herder.worker))
     # Systems and their drivers repeat what they were given.
     return hide_secrets(found, given, resolved, herder.providers.secrets(given, given.get("name", "")))
 
 
-def _tried(connector: Connector, config: Mapping[str, str], worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
-    """Try the connector's own systems, and a sink's brokers and rights to topics."""
-    found = {key: list(messages) for key, messages in connector.validate_live(config, worker.limits()).items()}
+def _tried(parsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
+    """Try the connector's own systems, those of its converters, and a sink's brokers and rights to topics."""
+    connector, config = parsed.connector(), parsed.resolved
+    own = connector.validate_live(config, worker.limits())
+    found = {key: list(messages) for key, messages in (*own.items(), *parsed.try_converters().items())}
     topics = topics_of(config) if isinstance(connector, SinkConnector) else []
     if topics:
         found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, KafkaClients(worker.resolved, config))]

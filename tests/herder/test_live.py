@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from connect_core.errors import RetriableError
 from connect_core.herder.live import LiveCheck, with_live_check
 from connect_core.herder.preflight import preflight
 from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.schema_registry.fault_server import Answer, FaultServer, fault_server
 
 INFOS = ConfigInfos("Some", 0, (), (ConfigInfo(None, ConfigValue("file", "x")), ConfigInfo(None, None)))
 
@@ -64,3 +66,28 @@ def test_sink_whose_brokers_are_silent_is_told_at_its_topics(world: World, monke
     assert list(found) == ["topics"]
     assert "start the brokers or correct their address" in found["topics"][0]
     assert preflight(herder, {**SOURCE, "name": "a"}).errors() == {}
+
+
+@pytest.fixture
+def registry() -> Iterator[FaultServer]:
+    with fault_server() as running:
+        running.answers["/subjects"] = [Answer(401)]
+        yield running
+
+
+def test_validation_asks_once_for_key_and_value_and_hides_the_password(registry: FaultServer, world: World) -> None:
+    herder = replace(world.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
+    converters = {
+        f"{part}.converter{key}": value
+        for part in ("key", "value")
+        for key, value in {
+            "": "io.confluent.connect.avro.AvroConverter",
+            ".schema.registry.url": registry.url,
+            ".basic.auth.credentials.source": "USER_INFO",
+            ".basic.auth.user.info": "ann:hunter2",
+        }.items()
+    }
+    found = preflight(herder, {**SOURCE, **converters, "name": "a"})
+    assert sorted(found.errors()) == ["key.converter.schema.registry.url", "value.converter.schema.registry.url"]
+    assert "hunter2" not in str(found.errors())
+    assert registry.count("/subjects") == 1

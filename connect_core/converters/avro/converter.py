@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from connect_core.converters.avro.write.batches import write_batch
 from connect_core.converters.framed import unreadable
 from connect_core.errors import DataError
 from connect_core.schema_registry.keys import define_registry
+from connect_core.schema_registry.live import try_registry
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
 __all__ = ["AvroConverter"]
@@ -44,6 +45,10 @@ class AvroConverter(Converter):
         schemas = self._given or self._opened
         assert schemas is not None, "configure() comes first"
         return schemas
+
+    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
+        """Ask the registry whether it answers and takes the login."""
+        return try_registry(configs, is_key, self.limits)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""

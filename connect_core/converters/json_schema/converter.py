@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from connect_core.converters.json_schema.write import NO_TEXT, RegisteredJsonWri
 from connect_core.converters.kind import with_kind
 from connect_core.errors import ConnectError, DataError, MissingLibraryError
 from connect_core.schema_registry.keys import define_registry
+from connect_core.schema_registry.live import try_registry
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
@@ -76,6 +77,10 @@ class JsonSchemaConverter(Converter):
         self._readings: BoundedCache[tuple[Any, ...], _Reading] = BoundedCache(settings.cache_size)
         self._checks: BoundedCache[tuple[Any, ...], Check] = BoundedCache(settings.cache_size)
         self._schemas = self._given if self._given is not None else open_schemas(configs, is_key, "JSON", self.limits)
+
+    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
+        """Ask the registry whether it answers and takes the login."""
+        return try_registry(configs, is_key, self.limits)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from connect_core.converters.protobuf.write.message_writer import MessageWriter,
 from connect_core.errors import ConnectError, DataError
 from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.keys import define_registry
+from connect_core.schema_registry.live import try_registry
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
@@ -75,6 +76,10 @@ class ProtobufConverter(Converter):
         self._schemas = (
             self._given if self._given is not None else open_schemas(configs, is_key, "PROTOBUF", self.limits)
         )
+
+    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
+        """Ask the registry whether it answers and takes the login."""
+        return try_registry(configs, is_key, self.limits)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""
