@@ -42,7 +42,10 @@ INCLUDE_HEADERS = "include.headers"
 _OF_TABLE = re.compile(r"iceberg\.table\.(.+)\.(commit-branch|partition-by|route-regex|id-columns)\Z")
 _BY_KEY = ("iceberg.tables.upsert-mode-enabled", "iceberg.tables.cdc-field")
 """Settings of a relative of Apache's sink, which writes other rows by them."""
-_UNNEEDED = ("iceberg.control.", "iceberg.kafka.", "iceberg.hadoop.", "iceberg.hadoop-conf-dir", "iceberg.coordinator")
+_UNNEEDED = (
+    *("iceberg.connect.", "iceberg.control.", "iceberg.kafka.", "iceberg.hadoop."),
+    *("iceberg.hadoop-conf-dir", "iceberg.coordinator"),
+)
 
 CONFIG = (
     ConfigDef()

@@ -137,10 +137,14 @@ def test_the_configuration_of_the_peer_is_read_but_for_its_catalog(
     peer = json.loads(PEER.read_text())
     peer = peer.get("config", peer)
     peer = {key: value for key, value in peer.items() if key.startswith("iceberg.") and "catalog" not in key}
-    lake.config = {key: value for key, value in CONFIG.items() if "catalog" in key} | peer | {"iceberg.tabels": "x"}
+    lake.config = {key: value for key, value in CONFIG.items() if "catalog" in key} | peer
+    lake.config |= {"iceberg.tabels": "x", "iceberg.connect.group-id": "g"}
     with caplog.at_level(logging.INFO):
         lake.run(numbered([{"a": 1}]))
     assert lake.rows() == [{"a": 1}]
     said = [record.getMessage() for record in caplog.records if record.getMessage().startswith("iceberg.")]
     assert any(text.startswith("iceberg.control.topic is not needed") for text in said)
-    assert any(text.startswith("iceberg.tabels is no setting") for text in said)
+    assert any(text.startswith("iceberg.connect.group-id is not needed") for text in said)
+    assert [text for text in said if "is no setting" in text] == [
+        one for one in said if one.startswith("iceberg.tabels")
+    ]
