@@ -325,7 +325,7 @@ def _import(name: str, target: str, distribution: str) -> PluginClass:
         if extra is not None and isinstance(error, ModuleNotFoundError):
             raise MissingLibraryError(error.name, extra) from error
         text = f"Plugin {name} of {distribution} cannot be loaded from {target}: {error}"
-        raise ConnectError(f"{text}. Install its distribution anew.") from error
+        raise ConnectError(f"{text}. Reinstall its distribution.") from error
     if not isinstance(found, type):
         raise ConnectError(f"Plugin {name} of {distribution} is no class: {target}")
     return found

@@ -56,7 +56,7 @@ class ConnectorContext(Protocol):
         """Return a text without the connector's secrets, fit for a log."""
 
     def request_task_reconfiguration(self) -> None:
-        """Ask for ``task_configs`` anew: the run ends at its next commit and plans again."""
+        """Ask for ``task_configs`` again: the run ends at its next commit and plans again."""
 
     def raise_error(self, error: BaseException) -> None:
         """Make the connector FAILED with this error (Connect: ``raiseError``)."""

@@ -129,7 +129,7 @@ class SinkCommitter(Protocol):
     ``publish`` after a marker exists, by whoever finds it.
 
     A marker proves something only with its identity: two deployments may use one
-    target, and a metadata database that was lost begins its keys anew. Refuse
+    target, and a metadata database that was lost starts its keys again. Refuse
     another deployment's claim (``context.deployment``), and give the marker its ``ranges``.
     """
 
@@ -143,7 +143,7 @@ class SinkCommitter(Protocol):
     def last_interval(self) -> tuple[int, int] | None:
         """Return incarnation and sequence of the newest interval this connector has a marker of, ``None`` without any.
 
-        A connector that is begun anew begins above that incarnation.
+        A connector that is recreated begins above that incarnation.
         """
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:

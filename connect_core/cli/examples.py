@@ -74,7 +74,7 @@ def deploy(herder: Herder, example: ConnectorFile) -> str:
         return "created"
     if get_config(herder, name) != dict(example.config):
         put_config(herder, name, example.config)
-        return "configured anew"
+        return "reconfigured"
     status = get_status(herder, name)
     if status.connector.state in (State.PAUSED, State.STOPPED):
         resume(herder, name)

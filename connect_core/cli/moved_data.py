@@ -65,7 +65,7 @@ def moved_intervals(herder: Herder, connector: str) -> list[MovedInterval]:
     with herder.database.read() as connection:
         past = interval_history.list_intervals(connection, connector, _INTERVALS)
         ends = _source_ends(connection, connector)
-        # A connector that was deleted and created again has begun anew.
+        # A connector that was deleted and created again has started over.
         newest = max((one.row.key.incarnation for one in past), default=0)
         mine = [one for one in reversed(past) if one.row.key.incarnation == newest]
         return [_moved(connection, one, ends) for one in mine if one.row.state is IntervalState.COMMITTED]

@@ -205,7 +205,7 @@ def _chain(config: ConfigDef) -> None:
         "restart",
         validator=ValidString.one_of("none", "restart"),
         importance=Importance.LOW,
-        doc="Every run resolves references to providers anew; kept for Connect's configurations.",
+        doc="Every run resolves references to providers again; kept for Connect's configurations.",
         group=COMMON_GROUP,
         order=14,
         width=Width.MEDIUM,

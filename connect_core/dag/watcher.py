@@ -103,7 +103,7 @@ class Watcher:
         try:
             await future
         except asyncio.CancelledError:
-            # Airflow drops the watch, and the event, of a paused DAG: the next watch begins anew.
+            # Airflow drops the watch, and the event, of a paused DAG: the next watch starts over.
             self._woken.pop(connector, None)
             raise
         finally:
@@ -201,7 +201,7 @@ class Watcher:
         return self._unknown_since.get(name, 0.0) + _UNKNOWN_HOLD_TICKS * self._tick_seconds
 
     def _release_restarted(self, wait_states: Mapping[str, WaitState]) -> None:
-        """Hold none that was seen blocked: once it no longer is, it was restarted or configured anew."""
+        """Hold none that was seen blocked: once it no longer is, it was restarted or reconfigured."""
         for name, state in wait_states.items():
             if state.check is Check.NEVER:
                 self._hold(name, 0.0)

@@ -46,6 +46,6 @@ def _await_line(kafka: RunningService, start: int, name: str) -> None:
 def _text_after(kafka: RunningService, start: int) -> bytes:
     with kafka.log_path.open("rb") as file:
         size = file.seek(0, 2)
-        # A rotated log begins anew.
+        # A rotated log starts over.
         file.seek(start if start <= size else 0)
         return file.read()

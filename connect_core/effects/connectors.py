@@ -59,7 +59,7 @@ class DriverContext:
         return self.redaction(text)
 
     def request_task_reconfiguration(self) -> None:
-        """Ask for ``task_configs`` anew at the next commit point."""
+        """Ask for ``task_configs`` again at the next commit point."""
         self.is_reconfiguration_requested = True
 
     def raise_error(self, error: BaseException) -> None:

@@ -29,7 +29,7 @@ def own_group(settings: WorkerSettings, database: Database) -> None:
 
 
 def ensure_group_owned(settings: WorkerSettings, database: Database) -> None:
-    """Do the same as a service begins: the brokers are asked anew. Raises ConfigError, RetriableError."""
+    """Do the same as a service begins: the brokers are asked again. Raises ConfigError, RetriableError."""
     with database.write() as connection:
         mine = deployment.claim(connection, settings.deployment)
     _claim(settings, database, mine)

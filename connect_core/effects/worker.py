@@ -243,7 +243,7 @@ class ConnectorWorker:
         return state
 
     def _follow(self, state: ConnectorState) -> None:
-        """Make the connector's object anew when its configuration has changed.
+        """Make the connector's object again when its configuration has changed.
 
         Raises ConfigError; RetriableError where ``group.id`` is another database's, or was changed too early.
         """

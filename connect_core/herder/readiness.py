@@ -44,7 +44,7 @@ def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
 
 
 def lacks_assignment(facts: ConnectorFacts) -> bool:
-    """Return whether a due connector lacks no more than an assignment of its tasks: it is new, or configured anew."""
+    """Return whether a due connector lacks no more than an assignment of its tasks: it is new, or reconfigured."""
     if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
         return False
     if facts.restarting or facts.failure is not None:

@@ -40,7 +40,7 @@ class Scheduler(Protocol):
         """Start a run now and return its id, or nothing where it is not known yet."""
 
     def retry(self, connector: str) -> None:
-        """Try the unfinished interval again, and plan anew."""
+        """Try the unfinished interval again, and plan again."""
 
 
 def ask(scheduler: Scheduler, database: Database, act: Act, connector: str) -> None:

@@ -45,7 +45,7 @@ class TopicEnds:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def known(self, topics: Collection[str]) -> Ends:
-        """Return the ends known by now; old ones are read anew behind the answer, first ones for a second."""
+        """Return the ends known by now; old ones are read again behind the answer, first ones for a second."""
         wanted = frozenset(topics)
         with self._lock:
             is_new = not wanted <= self._asked

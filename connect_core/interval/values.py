@@ -51,7 +51,7 @@ OffsetStates = Mapping[str, Mapping[str, str]]
 class TopicPosition:
     """A place in an offsets topic: the next offset to read of each partition, from its start where none is named.
 
-    It holds in this topic only: neither in another, nor in one created anew under the name.
+    It holds in this topic only: neither in another, nor in one recreated under the name.
     """
 
     topic: str

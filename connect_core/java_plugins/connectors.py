@@ -72,7 +72,7 @@ class JavaConnector(Connector):
         """Return the plugin's own task configurations with the class of its tasks, as Connect's worker does."""
         offsets = self._committed()
         if self._host is not None and not self._host.is_alive:
-            # Killed, or out of memory: the plugin starts anew, as the connector would on another worker.
+            # Killed, or out of memory: the plugin starts again, as the connector would on another worker.
             self.stop()
         lane = self._lane or self._started(offsets)
         told = lane.call("connector.tasks", {"max": max_tasks, "offsets": offsets}).header

@@ -41,7 +41,7 @@ _INIT_SECONDS = 60.0
 class ControlProducer:
     """The one producer that writes a connector's epoch and altered offsets (plan/README.md#rules, 2).
 
-    A context manager: its life is ``init``, ``check``, ``write``; each time anew,
+    A context manager: its life is ``init``, ``check``, ``write``; each time again,
     and in this order.
     """
 

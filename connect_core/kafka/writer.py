@@ -349,7 +349,7 @@ def _is_for_columns(batch: Batch) -> bool:
 
 
 def _topics(column: pa.Array) -> Iterable[str]:
-    """Return a topic for each row; a dictionary's entries are not made anew for each."""
+    """Return a topic for each row; a dictionary's entries are not made again for each."""
     if not pa.types.is_dictionary(column.type):
         names: list[str] = column.to_pylist()
         return names

@@ -18,7 +18,7 @@ __all__ = ["KeyFinding", "KeyTreatment", "key_findings"]
 _NO_TREATMENT = "no plugin here has such a setting: it would have no effect"
 _NOBODY = "no plugin has such a setting, there neither: it has no effect"
 _ENGINE = {
-    "config.action.reload": "every run resolves references anew",
+    "config.action.reload": "every run resolves references again",
     "offset.flush.interval.ms": "offsets are committed with the records of each interval",
     "offset.flush.timeout.ms": "offsets are committed with the records of each interval",
 }

@@ -20,7 +20,7 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
     """Return the positions that the markers under the keys to come lead to, and the run above their incarnation.
 
     A plan takes such a marker for its own interval. Where offsets are moved by hand, or the connector begins another
-    life, none of them may stand for what is asked for anew, and their records must not be written again.
+    life, none of them may stand for what is asked for again, and their records must not be written again.
     """
     last = yield from ReadLastInterval(run.connector)
     positions, sequence = dict(stored), run.state.sequence + 1

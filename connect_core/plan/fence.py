@@ -74,7 +74,7 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
     Raises StaleEpochError.
     """
     if run.epoch is not None:
-        # A sink's tasks may be assigned anew between two intervals of one run.
+        # A sink's tasks may be reassigned between two intervals of one run.
         return replace(run, assignment=name), (yield from FenceTarget(run.connector, run.epoch))
     epoch = yield from RaiseEpoch(run.connector, run.holder, is_settling=run.is_settling)
     run = replace(run, epoch=epoch, assignment=name)
@@ -101,7 +101,7 @@ def raise_above(
 def begin_above(run: Run) -> Steps[Run]:
     """Raise the incarnation of a connector's life where the target holds markers of it already.
 
-    The metadata database was lost, begun anew or restored: keys it would use again are another life's.
+    The metadata database was lost, recreated or restored: keys it would use again are another life's.
     """
     last = yield from ReadLastInterval(run.connector)
     if last is None or last[0] < run.state.incarnation:

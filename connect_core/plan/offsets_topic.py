@@ -1,4 +1,4 @@
-"""A source's offsets carried over to another offsets topic: configured anew, or created anew (row 52).
+"""A source's offsets carried over to another offsets topic: reconfigured, or recreated (row 52).
 
 SQL remembers which topic it follows, by name and id. What another topic holds
 of the connector is of an earlier time, and is replaced.

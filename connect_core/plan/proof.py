@@ -17,7 +17,7 @@ PASSED_BY = "at its place stands a backfill's manifest, or that of an interval t
 def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
     """Return whether a marker is of the interval of these ranges: same deployment, topics and starts.
 
-    A deployment, a metadata database or a topic that was begun anew uses the same
+    A deployment, a metadata database or a topic that was recreated uses the same
     keys for other records. What such a marker names is never counted as this interval's.
     """
     if marker.is_foreign:

@@ -31,7 +31,7 @@ Positions = Mapping[TopicPartition, int]
 Config = Mapping[str, str]
 
 _MOVED = "it was interrupted, and the connector writes elsewhere now"
-_BACKFILL = "the backfill was interrupted; its next try begins anew"
+_BACKFILL = "the backfill was interrupted; its next try starts over"
 
 
 class Ended(Enum):

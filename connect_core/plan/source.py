@@ -83,7 +83,7 @@ def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tup
 
 
 def _offsets_topic(run: Run) -> Mapping[str, str]:
-    """Return the setting that is part of an assignment: tasks of another offsets topic are fenced anew."""
+    """Return the setting that is part of an assignment: tasks of another offsets topic are fenced again."""
     return {key: value for key, value in run.state.config.items() if key == "offsets.storage.topic"}
 
 

@@ -50,7 +50,7 @@ class Caller(Protocol):
 
 
 class Authorizer(Protocol):
-    """Decides who calls and what they may do; asked anew for every request."""
+    """Decides who calls and what they may do; asked again for every request."""
 
     challenge: str | None
     """What ``WWW-Authenticate`` says to a caller who is not known."""

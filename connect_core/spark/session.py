@@ -47,7 +47,7 @@ def shared_session(settings: SessionSettings) -> Any:
     """Return the deployment's session on the Spark Connect server.
 
     Its id follows from deployment, code and Python version, so that a driver
-    that starts anew finds the warm one. A timed-out id is dead for good: the
+    that starts again finds the warm one. A timed-out id is dead for good: the
     generation is raised once. Raises RetriableError when the server is away.
     """
     archive = build_archive(settings.archive_folder)

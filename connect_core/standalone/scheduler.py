@@ -21,7 +21,7 @@ class StandaloneScheduler:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def deploy(self, connector: str) -> None:
-        """Let the stored connector run; a running one looks at its configuration anew."""
+        """Let the stored connector run; a running one looks at its configuration again."""
         with self._lock:
             loop = self._loops.get(connector)
             if loop is None:

@@ -195,7 +195,7 @@ def replace_config(connection: Connection, name: str, new: NewConfig) -> int:
 def set_target_state(connection: Connection, name: str, target: TargetState) -> TargetState:
     """Store what the operator wants and return what was wanted before. Raises NotFoundError.
 
-    Stopping ends the tasks: they and their failures are gone, a later start begins anew.
+    Stopping ends the tasks: they and their failures are gone, a later start starts over.
     """
     before: TargetState = lock(connection, name).target_state
     values: dict[str, Any] = {"target_state": target, "updated_at": now()}

@@ -20,7 +20,7 @@ __all__ = ["Signals", "raise_epoch", "raise_incarnation", "read_signals", "relea
 class Signals:
     """What a running driver must know of its connector.
 
-    ``is_gone``: deleted. Another ``incarnation`` than before: created anew.
+    ``is_gone``: deleted. Another ``incarnation`` than before: recreated.
     """
 
     epoch: int

@@ -73,7 +73,7 @@ def test_deploying_again_changes_nothing(world: World) -> None:
 def test_changed_configuration_is_stored(world: World) -> None:
     deploy(world.herder, EXAMPLE)
     changed = replace(EXAMPLE, config={**EXAMPLE.config, "tasks.max": "3"})
-    assert deploy(world.herder, changed) == "configured anew"
+    assert deploy(world.herder, changed) == "reconfigured"
     assert get_config(world.herder, "out")["tasks.max"] == "3"
 
 

@@ -49,7 +49,7 @@ def at(position: int) -> dict[str, Any]:
 
 @dataclass
 class Source:
-    """One source connector; each plan takes it anew and fences, as a run does that begins."""
+    """One source connector; each plan takes it again and fences, as a run does that begins."""
 
     cluster: Cluster
     database: Database

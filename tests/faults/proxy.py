@@ -31,7 +31,7 @@ class Proxy:
     """Forwards connections to ``127.0.0.1:target``; armed, it cuts one at the reply to a commit.
 
     Bytes held back by a network that is not whole arrive when it is again, as
-    TCP would send them anew.
+    TCP would send them again.
     """
 
     def __init__(self, target: Callable[[], int], watch: Callable[[], Watch]) -> None:

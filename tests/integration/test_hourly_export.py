@@ -99,7 +99,7 @@ def by_command(deployment: Deployment, dag_id: str, first: datetime, last: datet
 
 
 def backfill(deployment: Deployment, first: datetime, last: datetime, ask: Callable[..., None] = by_api) -> list[str]:
-    """Have Airflow carry out the runs of a range of times, all of them anew → how each ended."""
+    """Have Airflow carry out the runs of a range of times, all of them again → how each ended."""
     dag_id, call = dag_id_of(NAME), deployment.airflow.call
     ask(deployment, dag_id, first, last)
     newest = f"/backfills?dag_id={dag_id}&order_by=-id&limit=1"

@@ -207,7 +207,7 @@ def chain(stack: Stack, topics: Topics, tmp_path_factory: pytest.TempPathFactory
 
 
 def _forget_plugins() -> None:
-    """Let what is installed be looked at anew, for this process and for what travels to Spark's."""
+    """Let what is installed be looked at again, for this process and for what travels to Spark's."""
     registry.cache_clear()
     build_archive.cache_clear()
 

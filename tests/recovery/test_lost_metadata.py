@@ -1,4 +1,4 @@
-"""The metadata database is lost, begun anew or restored: a marker proves something only with its identity."""
+"""The metadata database is lost, recreated or restored: a marker proves something only with its identity."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_database_begun_anew_believes_no_manifest_of_the_earlier_life(tmp_path
 
 
 def test_nor_where_the_topic_and_its_offsets_are_the_same(tmp_path: Path) -> None:
-    """Whoever moves the file away and begins anew gets all of it again."""
+    """Whoever moves the file away and starts over gets all of it again."""
     topics = topics_of()
     first = file_sink(tmp_path, topics)
     first.create()

@@ -342,7 +342,7 @@ def test_converters_share_a_registry(server: FaultServer) -> None:
     release_registry(settings)
     assert other.latest("s").id == 1
     release_registry(settings)
-    # Ids stay known in a worker that is used again; what may have changed is asked for anew.
+    # Ids stay known in a worker that is used again; what may have changed is asked for again.
     again = shared_registry(settings)
     again.by_id(1)
     again.latest("s")

@@ -59,7 +59,7 @@ class Deployment(ABC):
         self.start()
 
     def put(self, name: str, config: Mapping[str, str]) -> httpx.Response:
-        """Create a connector or configure it anew."""
+        """Create a connector or configure it again."""
         return self.client.put(f"/connectors/{name}/config", json={"name": name, "tasks.max": "1", **config})
 
     def act(self, method: str, name: str, path: str = "", body: Any = None) -> int:

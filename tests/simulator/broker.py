@@ -159,7 +159,7 @@ class Broker:
         return chain.from_iterable(log.partitions for log in self.logs.values())
 
     def recreate(self) -> None:
-        """Lose the offsets topics and make them anew: what was written is gone from open transactions, too."""
+        """Lose the offsets topics and make them again: what was written is gone from open transactions, too."""
         self.logs.clear()
         for transaction in self.open.values():
             transaction.entries.clear()

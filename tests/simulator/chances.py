@@ -52,7 +52,7 @@ BACKUP, TARGET_RESTORED, METADATA_RESTORED, METADATA_LOST = (
     "metadata restored",
     "no metadata",
 )
-"""A backup is made of the target and of the metadata; one of them is put back; the metadata begins anew."""
+"""A backup is made of the target and of the metadata; one of them is put back; the metadata starts over."""
 
 FOREIGN = "foreign manifests"
 """Another deployment has written to the same place, under the keys to come."""

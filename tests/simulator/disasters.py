@@ -74,7 +74,7 @@ class Disasters:
         self.history.sql.restore(self._backup[2])
 
     def lose_metadata(self) -> None:
-        """Let the metadata begin anew. Where the target keeps no positions, reading goes on where the group stands."""
+        """Let the metadata start over. Where the target keeps no positions, reading goes on where the group stands."""
         history, truth = self.history, self.history.truth
         history.sql.restore(None)
         known = self._known_to_group()

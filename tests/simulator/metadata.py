@@ -128,7 +128,7 @@ class Metadata:
         return {name: deepcopy(getattr(self, name)) for name in _ROWS}
 
     def restore(self, content: Any) -> None:
-        """Put a backup in the place of all rows; without one the database begins anew, with the connector created."""
+        """Put a backup in the place of all rows; without one the database starts over, with the connector created."""
         for name, value in (
             Metadata(self.connector_type, self.is_live).content() if content is None else content
         ).items():

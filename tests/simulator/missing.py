@@ -67,7 +67,7 @@ _AGAIN: Mapping[str, Any] = {"traits": {"has_backfills": True}}
 MISSING: Mapping[str, Check] = MappingProxyType(
     {
         # plan: fencing
-        # As "source assigned anew, old tasks not fenced" of wrong.py.
+        # As "source reassigned, old tasks not fenced" of wrong.py.
         "all ids ever used are fenced": Check(
             "source", fence, "max(run.state.tasks_ever, tasks)", "tasks", plot=(("K6", "zombie"), ("K3", "revived"))
         ),
@@ -186,7 +186,7 @@ MISSING: Mapping[str, Check] = MappingProxyType(
 
 UNSEEN: Mapping[str, tuple[ModuleType, str, str]] = MappingProxyType(
     {
-        "another assignment is fenced anew": (
+        "another assignment is fenced again": (
             source,
             "if run.epoch is None or run.assignment != name:",
             "needs a late second attempt, a new assignment and new data in one run: not met in 1,200 histories",

@@ -1,4 +1,4 @@
-"""The metadata database by the production store, on SQLite in memory, begun anew by each history."""
+"""The metadata database by the production store, on SQLite in memory, recreated by each history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metadata begin anew or are put back from a backup, another deployment has written to the same place.
+"""The metadata start over or are put back from a backup, another deployment has written to the same place.
 
 Backups of the metadata that lose an operator's wish are left out where it stands there alone: nothing can know it.
 """
@@ -43,7 +43,7 @@ def check(kind: str, plot: Plot, traits: Traits) -> None:
     assert met > _SEEDS / 4
 
 
-@pytest.mark.parametrize("plot", [_BEGUN_ANEW, _RESTORED], ids=["begun anew", "restored"])
+@pytest.mark.parametrize("plot", [_BEGUN_ANEW, _RESTORED], ids=["recreated", "restored"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_metadata_that_are_lost_make_no_connector_lose_or_repeat_records(kind: str, plot: Plot) -> None:
     check(kind, plot, {})
@@ -52,7 +52,7 @@ def test_metadata_that_are_lost_make_no_connector_lose_or_repeat_records(kind: s
 @pytest.mark.parametrize(
     "plot",
     [_BEGUN_ANEW, _BEFORE_SQL_FOLLOWS, _RESTORED, _FOREIGN],
-    ids=["begun anew", "lost in a commit", "restored", "foreign"],
+    ids=["recreated", "lost in a commit", "restored", "foreign"],
 )
 @pytest.mark.parametrize("target", ["model", "lines"])
 def test_files_of_another_life_or_deployment_are_never_taken_for_this_one_s(target: str, plot: Plot) -> None:

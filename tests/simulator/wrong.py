@@ -420,7 +420,7 @@ WRONG: Mapping[str, Wrong] = {
         plot=(("K3", "zombie"), ("K0", "revived"), ("K6", "zombie"), ("K3", "revived")),
     ),
     # A task sleeps before its commit while an operator lets fewer tasks be assigned; it wakes when those are at work.
-    "source assigned anew, old tasks not fenced": _wrong(
+    "source reassigned, old tasks not fenced": _wrong(
         "source",
         (source, "fence_source", _fence_this_assignment),
         plot=(("K6", "zombie"), ("K3", "revived")),

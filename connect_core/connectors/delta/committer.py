@@ -36,7 +36,7 @@ class DeltaCommitter(LakeCommitter):
 
     def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
         """Append files as one version, unless the table has the interval or a later one."""
-        # A state begun anew believes no marker of the former one: it is part of the id.
+        # A recreated state believes no marker of the former one: it is part of the id.
         application = f"connect-core/{self.deployment}/{self.connector}/{decision['control']}"
         version = decision["incarnation"] * _SEQUENCES + decision["sequence"]
         properties = CommitProperties(
@@ -50,7 +50,7 @@ class DeltaCommitter(LakeCommitter):
             table = self._existing(name)
             if str(table.metadata().id) != content["uuid"]:
                 _LOG.warning(
-                    "Table %s was removed and created anew after interval %s was committed: its %s rows went with it",
+                    "Table %s was removed and recreated after interval %s was committed: its %s rows went with it",
                     name[-1], decision["sequence"], content["rows"],
                 )  # fmt: skip
                 return

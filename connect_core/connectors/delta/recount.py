@@ -20,7 +20,7 @@ from connect_core.connectors.lake.routing import TableName
 __all__ = ["DeltaRecounts"]
 
 _REWRITTEN = "files that the table no longer has, as others compacted, deleted or overwrote them, are not recounted"
-_ANEW = "tables were removed and created anew: the rows of earlier intervals went with them"
+_ANEW = "tables were removed and recreated: the rows of earlier intervals went with them"
 
 
 @dataclass(slots=True)

@@ -84,7 +84,7 @@ class Choice(Generic[Chosen]):
         try:
             found = known[name].load()
         except (ImportError, AttributeError) as error:
-            raise ConfigError(key, name, f"it cannot be loaded: {error}; install its wheel anew") from error
+            raise ConfigError(key, name, f"it cannot be loaded: {error}; reinstall its wheel") from error
         if not (isinstance(found, type) and issubclass(found, self.contract)):
             text = f"{known[name].value} is no {self.contract.__name__}; ask the authors of its wheel"
             raise ConfigError(key, name, text)

@@ -48,7 +48,7 @@ class IcebergCommitter(LakeCommitter):
             table = self._standing(name, content["branch"])
             if str(table.metadata.table_uuid) != content["uuid"]:
                 _LOG.warning(
-                    "Table %s was dropped and created anew after interval %s was committed: its %s rows went with it",
+                    "Table %s was dropped and recreated after interval %s was committed: its %s rows went with it",
                     ".".join(name), decision["sequence"], content["rows"],
                 )  # fmt: skip
             elif not _has(table.properties.get(key), decision):

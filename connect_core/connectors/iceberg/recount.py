@@ -21,7 +21,7 @@ __all__ = ["IcebergRecounts"]
 
 _ROWS, _FILES = "added-records", "added-data-files"
 _EXPIRED = "snapshots that are expired no longer tell what they added: the table's marker has their intervals"
-_ANEW = "tables were dropped and created anew: the rows of earlier intervals went with them"
+_ANEW = "tables were dropped and recreated: the rows of earlier intervals went with them"
 Place = tuple[int, int]
 """Incarnation and sequence."""
 

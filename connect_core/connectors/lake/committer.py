@@ -185,6 +185,6 @@ def _join(tables: dict[str, dict[str, Any]], name: str, found: Mapping[str, Any]
         return
     standing = tables.setdefault(name, {**found, "lists": [], "rows": 0})
     if standing["uuid"] != found["uuid"]:
-        raise RetriableError(f"table {name} was dropped and created anew while the interval ran")
+        raise RetriableError(f"table {name} was dropped and recreated while the interval ran")
     standing["lists"] = [*standing["lists"], *found["lists"]]
     standing["rows"] += found["rows"]

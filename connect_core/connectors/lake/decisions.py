@@ -34,7 +34,7 @@ class Stored:
     """What a store holds. ``version``: what a change is conditional on."""
 
     identity: str
-    """Another one after the store was removed and made anew."""
+    """Another one after the store was removed and made again."""
     text: str | None
     version: Any
 
@@ -154,7 +154,7 @@ class Decisions:
     def _replace(self, change: Callable[[Stored, State], State | None]) -> None:
         stored = self.store.read()
         if stored is None:
-            raise ConnectError(f"{self.store.name} is gone while the connector runs; start it anew")
+            raise ConnectError(f"{self.store.name} is gone while the connector runs; restart it")
         state = State.of(stored.text)
         wanted = change(stored, state)
         if wanted is None or wanted == state:

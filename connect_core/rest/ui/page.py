@@ -26,7 +26,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
         "object-src 'none'",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
-        # Asked anew each time by its ETag, so that page and API never differ in version.
+        # Asked again each time by its ETag, so that page and API never differ in version.
         "Cache-Control": "no-cache",
     }
 )

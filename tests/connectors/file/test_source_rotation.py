@@ -1,4 +1,4 @@
-"""What becomes of a file that is followed: rotated, copied and cut, saved anew, or another in its place."""
+"""What becomes of a file that is followed: rotated, copied and cut, saved again, or another in its place."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_parts_of_other_wheels_are_used(tmp_path: Path) -> None:
         ({"path": "cellar://x"}, "cellar.key", "Missing required"),
         ({"path": "attic://x"}, "path", "there are: file, .*cellar; choose one, or install the wheel"),
         ({"format": "absent"}, "format", "there are: parquet, .*, raw, .*, broken, loud, wrong"),
-        ({"format": "broken"}, "format", "cannot be loaded.*install its wheel anew"),
+        ({"format": "broken"}, "format", "cannot be loaded.*reinstall its wheel"),
         ({"format": "wrong"}, "format", "is no Format; ask the authors"),
     ],
 )

@@ -86,7 +86,7 @@ def test_table_that_was_made_anew(written: Lake) -> None:
     found = recount(written)
     assert kinds(found) == []
     assert [one.found for one in found] == [None] * 3
-    assert all("created anew" in note for one in found for note in one.notes)
+    assert all("recreated" in note for one in found for note in one.notes)
 
 
 def test_expired_snapshots_are_no_difference(written: Lake) -> None:

@@ -89,7 +89,7 @@ def _until_done(act: Callable[[], object]) -> None:
 
 
 def reset_offsets(world: World) -> Findings:
-    """A sink is stopped in its run, its offsets reset, and it begins anew: upserted rows are each there once."""
+    """A sink is stopped in its run, its offsets reset, and it starts over: upserted rows are each there once."""
     export = TableExport(world, f"row-36-{world.random.getrandbits(24):06x}")
     export.begin(2, insert__mode="upsert", pk__mode="record_value", pk__fields="n")
     export.write(0, 4000)

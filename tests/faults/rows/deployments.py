@@ -172,6 +172,6 @@ _KINDS = {"Parquet": Export, "lines": LineExport, "a table": _TableApart}
 
 ROWS: tuple[Row, ...] = (
     *(Row(51, f"metadata restored to a backup, {what}", partial(restored, kind)) for what, kind in _KINDS.items()),
-    *(Row(51, f"metadata lost and begun anew, {what}", partial(lost, kind)) for what, kind in _KINDS.items()),
+    *(Row(51, f"metadata lost and recreated, {what}", partial(lost, kind)) for what, kind in _KINDS.items()),
     *(Row(53, f"two deployments, {what}", partial(two_deployments, kind)) for what, kind in _KINDS.items()),
 )

@@ -1,4 +1,4 @@
-"""What happens to a source's offsets topic: it is another one and the first again; it is lost and there anew, empty."""
+"""What happens to a source's offsets topic: it is another and the first again; it is lost and there again, empty."""
 
 from __future__ import annotations
 

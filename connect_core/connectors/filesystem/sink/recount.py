@@ -43,7 +43,7 @@ class Recount:
             if marker is None:
                 continue
             if key > _place(last):
-                # A later interval may have written a file anew, by an equal name.
+                # A later interval may have written a file again, by an equal name.
                 self._note(_files(marker))
                 continue
             yield self._interval(key, marker)
@@ -68,7 +68,7 @@ class Recount:
         told = [self.files.recounted(file, key[1]) for file in standing]
         notes = {note for one in told for note in one.notes}
         if len(standing) < len(named):
-            notes.add("files that a later interval has written anew are counted there")
+            notes.add("files that a later interval has rewritten are counted there")
         if any(_is_hidden(str(file.get("home", ""))) for file in named):
             notes.add("files are named by a template: which others are foreign cannot be told")
         counted = [one.rows for one in told if one.rows is not None]

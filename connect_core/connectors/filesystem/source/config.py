@@ -81,7 +81,7 @@ _OWN = (
         validator=ValidString.one_of("time", "name"),
         importance=Importance.MEDIUM,
         doc="Which file comes first: time (the one modified first), or name (within a folder by name, each folder by "
-        "one task; for files of FileSystemSink). A change begins anew with all files.",
+        "one task; for files of FileSystemSink). A change starts over with all files.",
     )
     .define(
         _SETTLE,

@@ -111,7 +111,7 @@ class SourcePlanner:
         return replace(state, next=state.next + 1, position=0)
 
     def _has_left(self, state: SlotState, entries: Mapping[str, FileEntry]) -> bool:
-        """Return whether a slot is to go on with its batch; else what is left of it is planned anew."""
+        """Return whether a slot is to go on with its batch; else what is left of it is planned again."""
         if state.position:
             return True
         return all(_is_there(piece, entries) for piece in state.left) and any(map(self._has_rows, state.left))

@@ -149,7 +149,7 @@ class FileSystemSourceTask(SourceTask):
         Raises ConnectError where the rest is wanted.
         """
         if not self._places[slot][1]:
-            _LOG.warning("%s is planned anew: %s", piece, error)
+            _LOG.warning("%s is planned again: %s", piece, error)
             return False
         if self._settings.is_strict:
             raise ConnectError(changed_text(piece, isinstance(error, FileGoneError))) from error

@@ -58,7 +58,7 @@ class Owner:
     """Who moves positions: the connector, the epoch it plans under, and this attempt.
 
     Spark may execute one attempt more than once, side by side, and one execution
-    may begin a transaction anew: ``transaction`` names this one, and no other.
+    may begin another transaction: ``transaction`` names this one, and no other.
     """
 
     connector: str
@@ -214,7 +214,7 @@ def set_positions(
 
 
 def forget(connection: Connection, table: sa.Table, connector: str) -> None:
-    """Remove the positions of a deleted connector; the epoch stays, for it must never begin anew."""
+    """Remove the positions of a deleted connector; the epoch stays, for it must never start over."""
     gone = (table.c.connector == connector) & (table.c.kafka_topic != _NO_TOPIC)
     connection.execute(table.delete().where(gone))
 

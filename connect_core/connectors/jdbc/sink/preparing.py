@@ -38,7 +38,7 @@ class Preparation:
         self.tables = SinkTables(self.database, self.settings)
 
     def forget(self) -> None:
-        """Look everything up anew."""
+        """Look everything up again."""
         self.tables.forget()
         self.newest.clear()
 

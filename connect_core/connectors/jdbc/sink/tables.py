@@ -37,7 +37,7 @@ class SinkTables:
     _known: dict[TableName, Table] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Look everything up anew: a statement failed, so a table may have changed."""
+        """Look everything up again: a statement failed, so a table may have changed."""
         self._known.clear()
 
     def of(self, rows: Rows) -> Table:

@@ -41,7 +41,7 @@ class _NewerSchemaError(Exception):
 
 @dataclass(slots=True)
 class TargetWriter:
-    """Writes rows and positions by one connection, made anew after any trouble."""
+    """Writes rows and positions by one connection, made again after any trouble."""
 
     database: JdbcDatabase
     settings: SinkSettings

@@ -91,7 +91,7 @@ def _plain(data: pa.Table, keys: tuple[str, ...], is_deleted: bool, mode: Insert
 
 
 def _upserts(data: pa.Table, deleted: pa.Array, keys: tuple[str, ...]) -> Iterator[Part]:
-    """Delete every key with a tombstone first, for the row after it begins anew; then the last of each key."""
+    """Delete every key with a tombstone first, for the row after it starts over; then the last of each key."""
     if deleted.true_count:
         yield Verb.DELETE, _last_of_each(data.filter(deleted).select(keys), keys)
     last = _last_rows(data, keys)

@@ -141,7 +141,7 @@ class BoundPlanner:
         return stream.order.earlier(floor, _CLOCK_SKEW_SECONDS)
 
     def _other_file(self, stream: Stream, offset: Offset, known: TableFile, here: TableFile) -> TableFile:
-        """Return the file after another transaction wrote all rows anew, itself or, as VACUUM FULL does, unchanged."""
+        """Return the file after another transaction wrote all rows again, itself or, as VACUUM FULL does, unchanged."""
         position, before = stream.order.from_offset(offset), offset.get(XMIN)
         if position is None or before is None:
             return here

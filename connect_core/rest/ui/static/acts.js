@@ -46,7 +46,7 @@ export async function remove(name) {
   const forget = choice(
     "forget",
     "Forget its offsets",
-    "A connector created again under this name begins anew, and reads everything again.",
+    "A connector created again under this name starts over, and reads everything again.",
   );
   keep.querySelector("input").checked = true;
   const says = [

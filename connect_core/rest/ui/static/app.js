@@ -13,7 +13,7 @@ import { parse } from "./routes.js";
 const main = document.getElementById("main");
 let shown = null;
 
-/** First part of an address → a view: `(element, route) → { update, close }`; `update` false: show it anew. */
+/** First part of an address → a view: `(element, route) → { update, close }`; `update` false: show it again. */
 const VIEWS = { "": showList, connectors: showConnector, dag: showDag, new: showNew };
 
 function navigate() {

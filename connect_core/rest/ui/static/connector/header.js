@@ -7,7 +7,7 @@ import { go } from "../routes.js";
 import { shortClass } from "../list/model.js";
 import { overall, pill, setPill } from "../states.js";
 
-/** Make the header; `refresh` asks the API anew. */
+/** Make the header; `refresh` asks the API again. */
 export function header(name, refresh) {
   const state = pill("UNASSIGNED");
   state.hidden = true;

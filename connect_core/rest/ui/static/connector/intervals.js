@@ -69,7 +69,7 @@ export function showIntervals(element, context) {
   return { update, close: () => ended.abort() };
 }
 
-/** A row with something unfolded or focused is not drawn anew under somebody's eyes. */
+/** A row with something unfolded or focused is not drawn again under somebody's eyes. */
 function holdsAttention(element) {
   return element.contains(document.activeElement) || element.querySelector("details[open], [aria-expanded=true]");
 }
