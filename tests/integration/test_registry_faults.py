@@ -69,10 +69,11 @@ def converter(url: str) -> dict[str, str]:
     return {"value.converter": "io.confluent.connect.avro.AvroConverter", **named}
 
 
-def put_sink(worker: PluginWorker, name: str, topic: str, url: str, dead: str | None) -> Path:
-    """Create a sink that skips bad records into ``dead`` → its file."""
+def put_sink(worker: PluginWorker, name: str, topic: str, url: str, dead: str | None, **settings: str) -> Path:
+    """Create a sink that skips bad records into ``dead``, with more settings → its file."""
     more = {**DEAD, "errors.deadletterqueue.topic.name": dead} if dead else {}
-    sink = {"connector.class": "FileStreamSink", "topics": topic, "file": f"{name}.txt", **converter(url), **more}
+    own = {**converter(url), **settings, **more}
+    sink = {"connector.class": "FileStreamSink", "topics": topic, "file": f"{name}.txt", **own}
     worker.put(name, sink)
     return worker.folder / f"{name}.txt"
 
@@ -237,9 +238,12 @@ def test_schema_of_ten_megabytes_is_refused(
     topic = topics.create(1)
     id = registered(registry, topic, documented("d" * (10 << 20)))
     topics.write(topic, [message(id, "one")], 1)
-    file = put_sink(worker, "large", topic, proxy.url, None)
-    # On a slow machine the first tries may take too long: those are tried again.
-    trace = worker.await_failure("large", f"schema id {id}")
+    slowly = {
+        "value.converter.http.read.timeout.ms": "60000",
+        "value.converter.schema.registry.request.timeout.ms": "120000",
+    }
+    file = put_sink(worker, "large", topic, proxy.url, None, **slowly)
+    trace = worker.await_failure("large", f"schema id {id}", 300)
     assert f"topic {topic}, partition 0, offset 0 in stage VALUE_CONVERTER" in trace
     assert "larger than the 4000000 allowed" in trace
     assert lines_of(file) == []
