@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,17 @@ class PluginWorker:
     folder: Path
     file: Path
     client: httpx.Client
+    pid: int
+
+    def java_hosts(self) -> list[psutil.Process]:
+        """Return the Java processes of its plugins; those of other tests that run beside are not its own."""
+        return [one for one in psutil.Process(self.pid).children(recursive=True) if is_java_host(one)]
+
+    def kill_java_hosts(self) -> None:
+        """Kill its Java processes."""
+        for one in self.java_hosts():
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
         """Create a connector or give it another configuration."""
@@ -76,8 +87,8 @@ class PluginWorker:
 
     def explain(self, name: str) -> str:
         """Return what a failed test needs: status, skipped records, each Java process's threads, the log's end."""
-        for one in psutil.process_iter(["cmdline"]):
-            if "connectcore.Host" in (one.info["cmdline"] or ()):
+        for one in self.java_hosts():
+            with suppress(psutil.NoSuchProcess):
                 one.send_signal(signal.SIGQUIT)
         time.sleep(1)
         log = (self.folder / "standalone.log").read_text()[-12_000:]
@@ -90,6 +101,13 @@ class PluginWorker:
             return "".join(part.get("trace", "") for part in parts_of(self.status(name)) if part["state"] == "FAILED")
 
         return str(eventually(trace, lambda found: text in found, seconds))
+
+
+def is_java_host(process: psutil.Process) -> bool:
+    try:
+        return "connectcore.Host" in process.cmdline()
+    except psutil.Error:
+        return False
 
 
 def parts_of(status: dict[str, Any]) -> list[dict[str, Any]]:
@@ -125,7 +143,7 @@ def plugin_worker(folder: Path, bootstrap: str, more: Mapping[str, str] | None =
         with httpx.Client(base_url=listener, timeout=180) as client:
             eventually(lambda: answers(client) or process.poll() is not None, bool)
             assert process.poll() is None, log.read_text()[-3000:]
-            yield PluginWorker(folder, file, client)
+            yield PluginWorker(folder, file, client, process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         try:

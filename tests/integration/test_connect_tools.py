@@ -9,7 +9,6 @@ import pytest
 from connect_core.dev.jars import KAFKA_VERSION, maven_jars
 from connect_core.dev.java_runtime import java_runtime
 from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
-from tests.integration.test_debezium import hosts
 from tests.integration.topics import Topics
 from tests.java_plugins.equipment import silent
 
@@ -60,8 +59,7 @@ def test_messages_are_numbered_without_a_gap(worker: PluginWorker, topics: Topic
         return len(topics.read(topic))
 
     first = eventually(count, lambda found: found >= 500)
-    for host in hosts():
-        host.kill()
+    worker.kill_java_hosts()
     eventually(count, lambda found: found >= first + 500)
     worker.delete("verifiable")
     values = [int(value or b"-1") for value in topics.read(topic)]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import psutil
 import pytest
 
 from connect_core.dev.java_runtime import java_runtime
@@ -87,25 +86,19 @@ def rows(database: Cluster, table: str) -> list[Any]:
         return client.execute(f"SELECT id, customer FROM {table} ORDER BY id").fetchall() if known and known[0] else []
 
 
-def hosts() -> list[psutil.Process]:
-    return [one for one in psutil.process_iter(["cmdline"]) if "connectcore.Host" in (one.info["cmdline"] or ())]
-
-
 def test_a_table_is_copied_by_debezium_through_kafka(worker: PluginWorker, topics: Topics, database: Cluster) -> None:
     database.execute("INSERT INTO orders SELECT i, 'c' || i FROM generate_series(1, 1000) i")
     topic = topics.create(1, "copied.public.orders")
     worker.put("copied", source(database, "copied"))
     worker.put("copier", sink(database, topic, "orders_copy"))
     eventually(lambda: rows(database, "orders_copy"), lambda found: len(found) == 1000)
-    for host in hosts():
-        host.kill()
+    worker.kill_java_hosts()
     database.execute(
         "INSERT INTO orders SELECT i, 'c' || i FROM generate_series(1001, 2000) i",
         "UPDATE orders SET customer = 'changed' WHERE id % 10 = 0",
     )
     eventually(lambda: len(rows(database, "orders_copy")), lambda found: found == 2000)
-    for host in hosts():
-        host.kill()
+    worker.kill_java_hosts()
     database.execute("DELETE FROM orders WHERE id % 7 = 0")
     eventually(lambda: rows(database, "orders_copy"), lambda found: found == rows(database, "orders"))
     payloads = [json.loads(value)["payload"] for value in topics.read(topic) if value]

@@ -10,7 +10,6 @@ import pytest
 from connect_core.dev.java_runtime import java_runtime
 from tests.connectors.jdbc.servers import MariaDb, mariadb_running
 from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
-from tests.integration.test_debezium import hosts
 from tests.integration.topics import Topics
 from tests.java_plugins.debezium import debezium
 from tests.java_plugins.equipment import silent
@@ -77,13 +76,11 @@ def test_a_table_and_its_changes_are_read_once(
     worker.put("maria", source(database, bootstrap))
     wanted: list[tuple[str, int, str | None]] = [("r", n, f"c{n}") for n in range(1, 501)]
     eventually(lambda: changes(topics, topic), lambda found: len(found) >= len(wanted))
-    for host in hosts():
-        host.kill()
+    worker.kill_java_hosts()
     database.client("INSERT INTO orders SELECT seq, concat('c', seq) FROM seq_501_to_1000", "shop")
     wanted += [("c", n, f"c{n}") for n in range(501, 1001)]
     eventually(lambda: len(changes(topics, topic)), lambda found: found >= len(wanted))
-    for host in hosts():
-        host.kill()
+    worker.kill_java_hosts()
     database.client("UPDATE orders SET customer = 'changed' WHERE id <= 3; DELETE FROM orders WHERE id = 1000", "shop")
     wanted += [("u", n, "changed") for n in (1, 2, 3)] + [("d", 1000, None)]
     eventually(lambda: len(changes(topics, topic)), lambda found: found >= len(wanted))

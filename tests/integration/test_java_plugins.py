@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from connect_core.dev.jars import maven_jars
@@ -52,10 +51,6 @@ def source(topic: str, **more: str) -> dict[str, str]:
 
 def lines_of(file: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
-
-
-def java_processes() -> list[psutil.Process]:
-    return [one for one in psutil.process_iter(["cmdline"]) if "connectcore.Host" in (one.info["cmdline"] or ())]
 
 
 def test_a_source_goes_on_where_its_offsets_are(worker: PluginWorker, topics: Topics) -> None:
@@ -185,7 +180,7 @@ def test_a_failure_is_one_clear_trace(worker: PluginWorker, topics: Topics, mode
 
 
 def test_no_process_is_left_of_an_idle_connector(worker: PluginWorker) -> None:
-    eventually(java_processes, lambda found: found == [], 90)
+    eventually(worker.java_hosts, lambda found: found == [], 90)
 
 
 def test_rest_shows_the_plugins(worker: PluginWorker) -> None:

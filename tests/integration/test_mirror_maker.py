@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-import psutil
 import pytest
 
 from connect_core.dev.jars import maven_jars
@@ -34,12 +33,6 @@ def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator
         yield running
 
 
-def kill_hosts() -> None:
-    for one in psutil.process_iter(["cmdline"]):
-        if "connectcore.Host" in (one.info["cmdline"] or ()):
-            one.kill()
-
-
 def test_a_topic_is_mirrored(worker: PluginWorker, topics: Topics, bootstrap: str) -> None:
     topic = topics.create(2)
     topics.write(topic, [b"%d" % number for number in range(1000)], 2)
@@ -66,7 +59,7 @@ def test_a_topic_is_mirrored(worker: PluginWorker, topics: Topics, bootstrap: st
         return sorted(int(value or b"-1") for value in topics.read(copy)) if topics.exists(copy) else []
 
     eventually(copied, lambda found: len(found) >= 1000)
-    kill_hosts()
+    worker.kill_java_hosts()
     topics.write(topic, [b"%d" % number for number in range(1000, 2000)], 2)
     eventually(copied, lambda found: len(found) >= 2000)
     assert copied() == list(range(2000))
