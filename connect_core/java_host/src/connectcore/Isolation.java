@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import org.apache.kafka.connect.runtime.isolation.ClassLoaderFactory;
 import org.apache.kafka.connect.runtime.isolation.PluginDesc;
 import org.apache.kafka.connect.runtime.isolation.PluginDiscoveryMode;
+import org.apache.kafka.connect.runtime.isolation.PluginScanResult;
 import org.apache.kafka.connect.runtime.isolation.PluginSource;
 import org.apache.kafka.connect.runtime.isolation.PluginUtils;
 import org.apache.kafka.connect.runtime.isolation.Plugins;
@@ -38,7 +39,9 @@ final class Isolation {
         Set<PluginSource> sources = new LinkedHashSet<>();
         for (String place : locations.split("\n")) sources.add(source(Path.of(place)));
         String mode = worker.get("plugin.discovery").toUpperCase(Locale.ROOT);
-        plugins.initLoaders(sources, PluginDiscoveryMode.valueOf(mode)).forEach(this::remember);
+        PluginScanResult found = plugins.initLoaders(sources, PluginDiscoveryMode.valueOf(mode));
+        found.sinkConnectors().forEach(this::remember);
+        found.sourceConnectors().forEach(this::remember);
     }
 
     private void remember(PluginDesc<?> plugin) {
