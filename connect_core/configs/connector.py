@@ -98,8 +98,8 @@ class ConnectorConfig:
         return made
 
     @classmethod
-    def of_plugins(cls, raw: Mapping[str, str], resolved: Mapping[str, str], worker: WorkerSettings) -> ConnectorConfig:
-        """Return one without ``values``, which makes plugins only. Raise ConfigError for an unknown class."""
+    def unparsed(cls, raw: Mapping[str, str], resolved: Mapping[str, str], worker: WorkerSettings) -> ConnectorConfig:
+        """Return one for its plugins alone: it has no ``values``. Raise ConfigError for an unknown class."""
         return cls(raw, resolved, {}, connector_plugin(resolved), worker)
 
     # -- the connector -------------------------------------------------------------------------------------------------

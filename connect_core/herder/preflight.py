@@ -39,17 +39,17 @@ def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
     if infos.error_count or not is_tried:
         return infos
     resolved = herder.providers.resolve(given, given.get("name", ""))
-    parsed = ConnectorConfig.of_plugins(given, resolved, herder.worker)
-    found = with_live_check(infos, partial(_tried, parsed, herder.worker))
+    unparsed = ConnectorConfig.unparsed(given, resolved, herder.worker)
+    found = with_live_check(infos, partial(_tried, unparsed, herder.worker))
     # Systems and their drivers repeat what they were given.
     return hide_secrets(found, given, resolved, herder.providers.secrets(given, given.get("name", "")))
 
 
-def _tried(parsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
+def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
     """Try the connector's own systems, those of its converters, and a sink's brokers and rights to topics."""
-    connector, config = parsed.connector(), parsed.resolved
+    connector, config = unparsed.connector(), unparsed.resolved
     own = connector.validate_live(config, worker.limits())
-    found = {key: list(messages) for key, messages in (*own.items(), *parsed.try_converters().items())}
+    found = {key: list(messages) for key, messages in (*own.items(), *unparsed.try_converters().items())}
     topics = topics_of(config) if isinstance(connector, SinkConnector) else []
     if topics:
         found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, KafkaClients(worker.resolved, config))]

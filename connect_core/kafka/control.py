@@ -41,8 +41,8 @@ _INIT_SECONDS = 60.0
 class ControlProducer:
     """The one producer that writes a connector's epoch and altered offsets (plan/README.md#rules, 2).
 
-    A context manager: its life is ``init``, ``check``, ``write``; each time again,
-    and in this order.
+    A context manager: its life is ``init``, ``check``, ``write``, each time
+    in this order.
     """
 
     topic: OffsetsTopic

@@ -26,9 +26,9 @@ def try_registry(configs: Mapping[str, Any], is_key: bool, limits: WorkerLimits)
     It must answer, take the login, and have the schema that ``use.schema.id`` names.
     """
     settings = RegistrySettings.of(configs, is_key)
-    once = replace(settings.client.calls, retries=0, total=_SECONDS)
-    allowed = limits.values.get("hosts.allowed", "")
-    calls = RegistryCalls(replace(settings.client, calls=once, allowed_hosts=allowed))
+    questions = 1 if settings.write.schema_id is None else 2
+    once = replace(settings.client.calls, retries=0, total=_SECONDS / questions)
+    calls = RegistryCalls(replace(settings.client.within(limits), calls=once))
     client, key = RegistryClient(calls), URL
     try:
         client.subjects()

@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -59,7 +58,7 @@ def open_schemas(
     forms = codec_of(settings.codec), strategy_of(settings.strategy_key, settings.strategy, configs)
     client = settings.client
     if limits is not None:
-        client = replace(client, allowed_hosts=limits.values.get("hosts.allowed", ""))
+        client = client.within(limits)
     registry = shared_registry(client)
     release = partial(release_registry, client)
     return RegistrySchemas(settings, SchemaKind(kind.upper()), registry, forms, release)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from connect_core.api.config import ConfigDef, Password
+from connect_core.api.connector import WorkerLimits
 from connect_core.errors import ConfigError
 from connect_core.schema_registry.keys import REQUEST_HEADER, define_registry
 from connect_core.schema_registry.login import URL, Login, host_of, login_of, printable, urls_of
@@ -67,6 +68,10 @@ class ClientSettings:
     proxy: str | None = None
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     allowed_hosts: str = ""
+
+    def within(self, limits: WorkerLimits) -> ClientSettings:
+        """Return these with the hosts that the worker lets connectors call."""
+        return replace(self, allowed_hosts=limits.values.get("hosts.allowed", ""))
 
 
 @dataclass(frozen=True, slots=True)

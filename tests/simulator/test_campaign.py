@@ -28,7 +28,8 @@ def test_a_fault_that_was_rare_is_named() -> None:
         for fault in FAULTS:
             tally.seen[point, fault] = 1000
     tally.seen["K1", "expire"] = 0
-    assert not tally.rare
+    before = tally.rare
+    assert before == ()
     tally.seen["K6", "crash"], tally.seen["K7", "revived"] = 14, 149
     assert tally.rare == ("K6 and crash: 14", "K7 and revived: 149")
     assert "Too rare: K6 and crash: 14" in report(tally, 0, 1.0)

@@ -20,7 +20,7 @@ from connect_core.connectors.lake.routing import TableName
 __all__ = ["DeltaRecounts"]
 
 _REWRITTEN = "files that the table no longer has, as others compacted, deleted or overwrote them, are not recounted"
-_ANEW = "tables were removed and recreated: the rows of earlier intervals went with them"
+_RECREATED = "tables were removed and recreated: the rows of earlier intervals went with them"
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class DeltaRecounts:
         if seen is None:
             return RecountedTable(differences=(Difference("missing", place, _rows(content["rows"]), "", number),))
         if str(seen.table.metadata().id) != content["uuid"]:
-            return RecountedTable(notes=(_ANEW,))
+            return RecountedTable(notes=(_RECREATED,))
         if not self._reaches(seen.table, decision):
             gone = Difference("missing", place, f"a version of {_rows(content['rows'])}", "none", number)
             return RecountedTable(0, (gone,))

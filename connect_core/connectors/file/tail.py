@@ -40,7 +40,7 @@ class FileTail:
     the new file begins at 0; a file that is shorter, or begins otherwise, is a
     new one, before which the rest of the old one is read where a copy holds it.
     The bound is one of the file that now has the name. ``gaps``: how often the
-    file was found again while nothing told whether all of it had been read.
+    file was found to be another while nothing told whether all of it had been read.
     """
 
     value: str

@@ -21,7 +21,7 @@ __all__ = ["IcebergRecounts"]
 
 _ROWS, _FILES = "added-records", "added-data-files"
 _EXPIRED = "snapshots that are expired no longer tell what they added: the table's marker has their intervals"
-_ANEW = "tables were dropped and recreated: the rows of earlier intervals went with them"
+_RECREATED = "tables were dropped and recreated: the rows of earlier intervals went with them"
 Place = tuple[int, int]
 """Incarnation and sequence."""
 
@@ -52,7 +52,7 @@ class IcebergRecounts:
         if seen is None:
             return RecountedTable(differences=(Difference("missing", place, _rows(content["rows"]), "", number),))
         if str(seen.table.metadata.table_uuid) != content["uuid"]:
-            return RecountedTable(notes=(_ANEW,))
+            return RecountedTable(notes=(_RECREATED,))
         made = seen.snapshots.get((decision["incarnation"], number), [])
         if not made:
             if _reaches(seen.marker, decision):
