@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.errors import ConnectError
 
-__all__ = ["BatchRowError", "Converter", "HeaderConverter"]
+__all__ = ["BatchRowError", "Converter", "FrameHeader", "HeaderConverter"]
 
 
 class BatchRowError(ConnectError):
@@ -29,6 +30,19 @@ class BatchRowError(ConnectError):
         self.row = row
 
 
+@dataclass(frozen=True, slots=True)
+class FrameHeader:
+    """The header of a record that may hold a message's frame: the bytes before its body, which name its schema.
+
+    A frame that was read is put back before the message, so that a converter knows one form only. ``frame_size``
+    returns the length of a written message's frame, which moves into the header; ``None``: it stays where it is.
+    Confluent: ``HeaderSchemaIdSerializer``, ``DualSchemaIdDeserializer``.
+    """
+
+    name: str
+    frame_size: Callable[[bytes], int] | None = None
+
+
 class Converter(ABC):
     """Translate keys or values between Connect data and bytes.
 
@@ -39,6 +53,8 @@ class Converter(ABC):
 
     limits: WorkerLimits = WorkerLimits()
     """What the worker lets connectors touch; set before ``configure``. Beyond Connect."""
+    frame_header: FrameHeader | None = None
+    """Where else than before the messages their frames may be; known after ``configure``. Beyond Connect."""
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:

@@ -97,7 +97,12 @@ class NumberCodec(IdCodec):
 
 @dataclass(frozen=True, slots=True)
 class ConfluentCodec(IdCodec):
-    """0 and a number of 4 bytes, or 1 and a GUID of 16, as Confluent reads both; numbers are written."""
+    """0 and a number of 4 bytes, or 1 and a GUID of 16, as Confluent reads both.
+
+    GUIDs are written for frames in headers, numbers before messages.
+    """
+
+    writes_guids: bool = False
 
     def split(self, message: bytes) -> tuple[int | str, memoryview]:
         """Return id or GUID, and body."""
@@ -107,8 +112,8 @@ class ConfluentCodec(IdCodec):
         return str(uuid.UUID(bytes=message[1 : 1 + _GUID])), memoryview(message)[1 + _GUID :]
 
     def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
-        """Return a zero byte and the id."""
-        return NumberCodec().frame(schema, registry)
+        """Return a zero byte and the id, or 1 and the GUID. Raise DataError for a schema without one."""
+        return b"\1" + _guid_of(schema, registry) if self.writes_guids else NumberCodec().frame(schema, registry)
 
     def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
         """Split all at once; where GUIDs are in it, one after the other."""
@@ -138,13 +143,20 @@ class GlueCodec(IdCodec):
 
     def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
         """Return the bytes that name an uncompressed message's schema. Raise DataError for one without a GUID."""
-        if schema.guid is None:
-            raise DataError(f"The schema {schema.id} has no GUID, which AWS Glue's format needs")
-        return b"\3\0" + uuid.UUID(schema.guid).bytes
+        return b"\3\0" + _guid_of(schema, registry)
 
     def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
         """Split all at once; where bodies are compressed, one after the other."""
         return _with_guids(self, messages, 3, 2)
+
+
+def _guid_of(schema: RegisteredSchema, registry: Registry) -> bytes:
+    # Registration may be answered with the number alone.
+    guid = schema.guid or registry.by_id(schema.id, schema.subject).guid
+    if guid is None:
+        text = f"The registry gives the schema {schema.id} no GUID, which this wire format names schemas by"
+        raise DataError(f"{text}: use a registry that does, or ids before the messages")
+    return uuid.UUID(guid).bytes
 
 
 def _with_guids(codec: IdCodec, messages: pa.BinaryArray, magic: int, skip: int) -> tuple[Frames, Sequence[str]]:

@@ -35,15 +35,20 @@ def _null_context(name: str, value: Any) -> None:
         )
 
 
-def _prefix_only(name: str, value: Any) -> None:
-    if value and str(value).rpartition(".")[2].startswith(("Header", "Config")):
-        remedy = f"converters do not see headers: use {_ID_CLASSES}PrefixSchemaIdSerializer, or leave it out"
-        raise ConfigError(name, value, remedy)
+def _form(*simple_names: str) -> LambdaValidator:
+    """Return a validator for the classes that say where a message names its schema, by their last part."""
+
+    def ensure(name: str, value: Any) -> None:
+        if value and str(value).rpartition(".")[2] not in simple_names:
+            raise ConfigError(name, value, f"there are: {', '.join(_ID_CLASSES + one for one in simple_names)}")
+
+    return LambdaValidator(ensure, lambda: ", ".join(simple_names))
 
 
 _REFUSED = LambdaValidator(_refuse, lambda: "not supported")
 _NULL_CONTEXT = LambdaValidator(_null_context, lambda: "NullContextNameStrategy")
-_PREFIX_ONLY = LambdaValidator(_prefix_only, lambda: "the forms with a prefix")
+_SERIALIZERS = _form("PrefixSchemaIdSerializer", "HeaderSchemaIdSerializer")
+_DESERIALIZERS = _form("DualSchemaIdDeserializer", "PrefixSchemaIdDeserializer")
 
 _REGISTRY: tuple[KeyRow, ...] = (
     (
@@ -177,6 +182,41 @@ _WRITING: tuple[KeyRow, ...] = (
 )
 
 _UNUSED = "Not applicable: "
+_FORMS: tuple[KeyRow, ...] = (
+    (
+        "key.schema.id.serializer",
+        _STRING,
+        f"{_ID_CLASSES}PrefixSchemaIdSerializer",
+        _LOW,
+        _SERIALIZERS,
+        "Where messages of keys name their schema: the id before them, or the GUID in the header __key_schema_id.",
+    ),
+    (
+        "value.schema.id.serializer",
+        _STRING,
+        f"{_ID_CLASSES}PrefixSchemaIdSerializer",
+        _LOW,
+        _SERIALIZERS,
+        "As key.schema.id.serializer; the header is __value_schema_id.",
+    ),
+    (
+        "key.schema.id.deserializer",
+        _STRING,
+        f"{_ID_CLASSES}DualSchemaIdDeserializer",
+        _LOW,
+        _DESERIALIZERS,
+        "Whether the header is looked at first (Dual), or only what stands before a message (Prefix).",
+    ),
+    (
+        "value.schema.id.deserializer",
+        _STRING,
+        f"{_ID_CLASSES}DualSchemaIdDeserializer",
+        _LOW,
+        _DESERIALIZERS,
+        "As key.schema.id.deserializer.",
+    ),
+)
+
 _NOT_APPLICABLE: tuple[KeyRow, ...] = (
     ("use.latest.with.metadata", _STRING, None, _LOW, _REFUSED, f"{_UNUSED}versions are not chosen by metadata."),
     ("rule.executors", _LIST, "", _LOW, _REFUSED, f"{_UNUSED}data rules are not executed; schemas with rules fail."),
@@ -189,38 +229,6 @@ _NOT_APPLICABLE: tuple[KeyRow, ...] = (
         _LOW,
         _NULL_CONTEXT,
         f"{_UNUSED}contexts are named in the URL or subject.",
-    ),
-    (
-        "key.schema.id.serializer",
-        _STRING,
-        f"{_ID_CLASSES}PrefixSchemaIdSerializer",
-        _LOW,
-        _PREFIX_ONLY,
-        "Before the message only: converters do not see headers.",
-    ),
-    (
-        "value.schema.id.serializer",
-        _STRING,
-        f"{_ID_CLASSES}PrefixSchemaIdSerializer",
-        _LOW,
-        _PREFIX_ONLY,
-        "As key.schema.id.serializer.",
-    ),
-    (
-        "key.schema.id.deserializer",
-        _STRING,
-        f"{_ID_CLASSES}DualSchemaIdDeserializer",
-        _LOW,
-        None,
-        "Ids and GUIDs before the message are read, whatever this says; headers are not.",
-    ),
-    (
-        "value.schema.id.deserializer",
-        _STRING,
-        f"{_ID_CLASSES}DualSchemaIdDeserializer",
-        _LOW,
-        None,
-        "As key.schema.id.deserializer.",
     ),
     ("rule.service.loader.enable", _BOOLEAN, True, _LOW, None, f"{_UNUSED}it finds Java classes."),
     ("propagate.schema.tags", _BOOLEAN, False, _LOW, None, f"{_UNUSED}tags are not written."),
@@ -238,6 +246,7 @@ _NOT_APPLICABLE: tuple[KeyRow, ...] = (
 _GROUPS = {
     "Registry": _REGISTRY,
     "Writing": _WRITING,
+    "Where the schema is named": _FORMS,
     **CONNECTION_KEYS,
     "Not applicable": _NOT_APPLICABLE,
 }

@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,10 +16,11 @@ import pyarrow as pa
 from connect_core.api.connector import WorkerLimits
 from connect_core.schema_registry.caching import release_registry, shared_registry
 from connect_core.schema_registry.choices import codec_of, strategy_of
+from connect_core.schema_registry.codecs import ConfluentCodec, IdCodec
 from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.message_schemas import RegistrySchemas
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
-from connect_core.schema_registry.settings import RegistrySettings
+from connect_core.schema_registry.settings import HeaderUse, RegistrySettings
 
 __all__ = ["MessageSchemas", "open_schemas"]
 
@@ -55,7 +57,10 @@ def open_schemas(
     process with equal settings share one client.
     """
     settings = RegistrySettings.of(configs, is_key)
-    forms = codec_of(settings.codec), strategy_of(settings.strategy_key, settings.strategy, configs)
+    codec: IdCodec = codec_of(settings.codec)
+    if isinstance(codec, ConfluentCodec):
+        codec = replace(codec, writes_guids=settings.header is HeaderUse.READ_AND_WRITTEN)
+    forms = codec, strategy_of(settings.strategy_key, settings.strategy, configs)
     client = settings.client
     if limits is not None:
         client = client.within(limits)

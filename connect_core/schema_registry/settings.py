@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any
 
 from connect_core.api.config import ConfigDef, Password
@@ -18,6 +19,7 @@ __all__ = [
     "CacheLimits",
     "CallLimits",
     "ClientSettings",
+    "HeaderUse",
     "Login",
     "RegistrySettings",
     "WriteSettings",
@@ -86,6 +88,14 @@ class WriteSettings:
     normalize: bool = False
 
 
+class HeaderUse(Enum):
+    """What is done with the record's header that may name a message's schema."""
+
+    IGNORED = 0
+    READ = 1
+    READ_AND_WRITTEN = 2
+
+
 @dataclass(frozen=True, slots=True)
 class RegistrySettings:
     """All of them, for the converter of keys or of values."""
@@ -95,6 +105,7 @@ class RegistrySettings:
     strategy: str
     codec: str
     is_key: bool
+    header: HeaderUse
 
     @property
     def strategy_key(self) -> str:
@@ -120,7 +131,18 @@ class RegistrySettings:
             values[f"{part}.subject.name.strategy"],
             values["schema.id.codec"],
             is_key,
+            _header_use(values, part),
         )
+
+
+def _header_use(values: Mapping[str, Any], part: str) -> HeaderUse:
+    writes, reads = f"{part}.schema.id.serializer", f"{part}.schema.id.deserializer"
+    is_written, is_confluent = "Header" in values[writes], values["schema.id.codec"] == "confluent"
+    if is_written and not is_confluent:
+        raise ConfigError(writes, values[writes], "schemas are named in headers only with schema.id.codec=confluent")
+    if is_written:
+        return HeaderUse.READ_AND_WRITTEN
+    return HeaderUse.READ if is_confluent and "Dual" in values[reads] else HeaderUse.IGNORED
 
 
 def _calls(values: Mapping[str, Any]) -> CallLimits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from connect_core.api.batch import Batch, Data, Objects
 from connect_core.api.convert import Converter, HeaderConverter
-from connect_core.api.data import Schema, SchemaAndValue
+from connect_core.api.data import OPTIONAL_BYTES_SCHEMA, Schema, SchemaAndValue
 from connect_core.api.headers import Headers
 from connect_core.api.records import ConnectRecord
 from connect_core.errors import ConnectError
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
+from connect_core.task.frame_headers import moved, moved_batch, restored
 from connect_core.task.pipeline import place_of
 from connect_core.task.tolerance import Place, Stage, Step, Tolerance, class_name
 
@@ -38,7 +39,7 @@ class Produced:
     batch: Batch
     keys: pa.Array
     values: pa.Array
-    headers: list[RawHeaders] | None
+    headers: Sequence[RawHeaders] | None
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class Converters:
 
     def to_connect(self, raw: RawBatch) -> Batch:
         """Return what a raw batch means; rows that cannot be read are absent."""
+        raw = restored(raw, self.key, self.value)
         topic = _constant(raw.topic, len(raw.value))
         key = _read(self.key, topic, raw.key)
         value = _read(self.value, topic, raw.value)
@@ -69,6 +71,22 @@ class Converters:
 
     def from_connect(self, batch: Batch) -> Produced:
         """Return the bytes of a batch; rows that cannot be written are absent."""
+        written = self._written(batch)
+        keys, headers = moved_batch(self.key, written.keys, written.headers)
+        values, headers = moved_batch(self.value, written.values, headers)
+        return Produced(written.batch, keys, values, headers)
+
+    def write(self, record: ConnectRecord) -> tuple[bytes | None, bytes | None, RawHeaders]:
+        """Return key, value and headers of one record as bytes. Raises what a converter raises."""
+        topic = record.topic
+        headers = self.write_headers(topic, record.headers)
+        key = self.key.from_connect_data(topic, record.key_schema, record.key)
+        value = self.value.from_connect_data(topic, record.value_schema, record.value)
+        key, headers = moved(self.key.frame_header, key, headers)
+        value, headers = moved(self.value.frame_header, value, headers)
+        return key, value, headers
+
+    def _written(self, batch: Batch) -> Produced:
         keys = _write(self.key, batch.topic, batch.key)
         values = _write(self.value, batch.topic, batch.value)
         if keys is None or values is None:
@@ -179,7 +197,12 @@ class Converters:
 
     def _read_headers(self, topic: str, raw: RawHeaders) -> Headers:
         headers = Headers()
+        frames = {one.frame_header.name for one in (self.key, self.value) if one.frame_header}
         for key, value in raw:
+            if key in frames:
+                # It is no text, which the header converter would look for.
+                headers.add_schema_and_value(key, SchemaAndValue(OPTIONAL_BYTES_SCHEMA, value))
+                continue
             headers.add_schema_and_value(key, self.header.to_connect_header(topic, key, value))
         return headers
 

@@ -25,6 +25,7 @@ from connect_core.kafka.dead_letters import DeadLetter, DeadLetterQueue, ErrorCo
 from connect_core.kafka.raw_batch import RawBatch, RawHeaders
 from connect_core.kafka.writer import TransactionalWriter
 from connect_core.task.conversion import Converters
+from connect_core.task.frame_headers import moved
 from connect_core.task.pipeline import place_of
 from connect_core.task.reporting import executing_class
 from connect_core.task.tolerance import Failure, Stage, Step, Tolerance, class_name
@@ -166,12 +167,9 @@ class ErrantRecords:
         return done
 
     def _converted(self, record: SinkRecord) -> DeadLetter:
-        topic, to = record.topic or "", self.converters
-        key = to.key.from_connect_data(topic, record.key_schema, record.key)
-        value = to.value.from_connect_data(topic, record.value_schema, record.value)
+        key, value, headers = self.converters.write(record)
         partition = -1 if record.kafka_partition is None else record.kafka_partition
-        headers = to.write_headers(topic, record.headers)
-        return DeadLetter(topic, partition, record.kafka_offset, key, value, record.timestamp, headers)
+        return DeadLetter(record.topic or "", partition, record.kafka_offset, key, value, record.timestamp, headers)
 
 
 @dataclass(slots=True)
@@ -220,21 +218,25 @@ class SourceDeadLetters:
         headers: RawHeaders = ()
         with suppress(Exception):
             headers = to.write_headers(topic, record.headers)
+        key, headers = self._bytes(to.key, topic, (record.key_schema, record.key), headers)
+        value, headers = self._bytes(to.value, topic, (record.value_schema, record.value), headers)
         return DeadLetter(
             topic=topic,
             partition=-1 if record.kafka_partition is None else record.kafka_partition,
             offset=-1,
-            key=self._bytes(to.key, topic, record.key_schema, record.key),
-            value=self._bytes(to.value, topic, record.value_schema, record.value),
+            key=key,
+            value=value,
             headers=headers,
             source=_position(record),
         )
 
-    def _bytes(self, converter: Converter, topic: str, schema: Schema | None, value: Any) -> bytes | None:
+    def _bytes(
+        self, converter: Converter, topic: str, data: tuple[Schema | None, Any], headers: RawHeaders
+    ) -> tuple[bytes | None, RawHeaders]:
         for one in (converter, self._fallback):
             with suppress(Exception):
-                return one.from_connect_data(topic, schema, value)
-        return repr(value).encode()
+                return moved(one.frame_header, one.from_connect_data(topic, *data), headers)
+        return repr(data[1]).encode(), headers
 
 
 def _json() -> Converter:

@@ -102,7 +102,7 @@ def test_headers_are_not_shown() -> None:
         ("rule.executors", "encrypt"),
         ("schema.format", "resolved"),
         ("context.name.strategy", "com.acme.MyContexts"),
-        ("value.schema.id.serializer", "io.confluent.kafka.serializers.schema.id.HeaderSchemaIdSerializer"),
+        ("value.schema.id.serializer", "io.confluent.kafka.serializers.schema.id.ConfigSchemaIdSerializer"),
         ("basic.auth.credentials.source", "LDAP"),
         ("bearer.auth.credentials.source", "OAUTHBEARER"),
         ("max.retries", "-1"),

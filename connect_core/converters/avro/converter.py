@@ -17,6 +17,7 @@ from connect_core.converters.avro.read.batches import read_batch
 from connect_core.converters.avro.write.batches import write_batch
 from connect_core.converters.framed import unreadable
 from connect_core.errors import DataError
+from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.live import try_registry
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
@@ -39,6 +40,7 @@ class AvroConverter(Converter):
         self._codec = Codec(AvroSettings.of(configs))
         if self._given is None:
             self._opened = open_schemas(configs, is_key, "AVRO", self.limits)
+            self.frame_header = frame_header(configs, is_key)
 
     @property
     def _schemas(self) -> MessageSchemas:

@@ -28,6 +28,7 @@ from connect_core.converters.json_schema.schemas.to_connect import to_connect_sc
 from connect_core.converters.json_schema.write import NO_TEXT, RegisteredJsonWriter
 from connect_core.converters.kind import with_kind
 from connect_core.errors import ConnectError, DataError, MissingLibraryError
+from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.live import try_registry
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
@@ -77,6 +78,8 @@ class JsonSchemaConverter(Converter):
         self._readings: BoundedCache[tuple[Any, ...], _Reading] = BoundedCache(settings.cache_size)
         self._checks: BoundedCache[tuple[Any, ...], Check] = BoundedCache(settings.cache_size)
         self._schemas = self._given if self._given is not None else open_schemas(configs, is_key, "JSON", self.limits)
+        if self._given is None:
+            self.frame_header = frame_header(configs, is_key)
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
         """Ask the registry whether it answers and takes the login."""

@@ -30,6 +30,7 @@ from connect_core.converters.protobuf.wire import Rows, UnlikeError
 from connect_core.converters.protobuf.write.message_writer import MessageWriter, writer_of
 from connect_core.errors import ConnectError, DataError
 from connect_core.schema_registry.frames import Frames
+from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.live import try_registry
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind
@@ -76,6 +77,8 @@ class ProtobufConverter(Converter):
         self._schemas = (
             self._given if self._given is not None else open_schemas(configs, is_key, "PROTOBUF", self.limits)
         )
+        if self._given is None:
+            self.frame_header = frame_header(configs, is_key, lambda rest: read_indexes(rest)[1])
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
         """Ask the registry whether it answers and takes the login."""
