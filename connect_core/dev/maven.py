@@ -32,7 +32,8 @@ def spark_home() -> Path:
 def retrieve(scratch: Path, modules: Sequence[str], advance: Callable[[], None]) -> list[Path]:
     """Download modules into the new folder ``scratch`` → their files; ``advance`` is called after each.
 
-    A module is ``group:name:version`` for its jar, ``group:name:version:classifier:extension`` for another file.
+    A module is ``group:name:version`` for its jar, ``group:name:version:classifier:extension`` for another file,
+    whose classifier may be empty.
     Raise ConnectError without a network.
     """
     scratch.mkdir(parents=True)
@@ -71,8 +72,8 @@ def _dependency(module: str) -> str:
     artifact = ""
     if file:
         classifier, extension = file
-        traits = f'name="{name}" type="{extension}" ext="{extension}" m:classifier="{classifier}"'
-        artifact = f"<artifact {traits}/>"
+        traits = f'name="{name}" type="{extension}" ext="{extension}"'
+        artifact = f"<artifact {traits}{f' m:classifier={quoteattr(classifier)}' if classifier else ''}/>"
     return (
         f'<dependency org="{group}" name="{name}" rev="{version}" transitive="false" conf="default->default">'
         f"{artifact}</dependency>"

@@ -128,10 +128,11 @@ class _Reader:
     def _add_default(self, builder: SchemaBuilder, avro: AvroType, place: _Place) -> None:
         kept = avro.props.get(names.CONNECT_DEFAULT)
         given = kept if place.default is ABSENT else place.default
-        if given is None:
-            return
+        # Also for null, which no schema of Connect has as its default: unions of several branches get here with it.
         if place.default is not ABSENT and kept is None and not self._settings.discard:
             builder.parameter(names.FIELD_DEFAULT, "true")
+        if given is None:
+            return
         builder.default_value(default_from_json(builder.draft, avro, given, self._settings))
 
     def array(self, avro: AvroType) -> SchemaBuilder:
@@ -153,9 +154,8 @@ class _Reader:
         for field in avro.fields:
             if field.doc is not None and self._settings.metadata and not self._settings.discard:
                 builder.parameter(names.FIELD_DOC + field.name, field.doc)
-            default = ABSENT if field.default is None else field.default
             doc = field.doc if self._settings.discard else None
-            builder.field(field.name, self.schema(field.type, _Place(False, default, doc)))
+            builder.field(field.name, self.schema(field.type, _Place(False, field.default, doc)))
         return builder
 
     def union(self, avro: AvroType) -> SchemaBuilder:
