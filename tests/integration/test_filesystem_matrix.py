@@ -31,10 +31,10 @@ from tests.integration.file_readers import READERS, SPARK, by_spark, plain
 from tests.integration.file_rows import COUNT, PARTITIONS, ROWS, Row, as_csv, as_json, stored_country, value_of
 from tests.integration.file_stores import FileStore, started
 from tests.integration.topics import Topics
+from tests.whole import IS_WHOLE
 
 pytestmark = pytest.mark.servers
 
-IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
 STORAGES = ("local", "s3", "gcs", "azure", "hdfs")
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"

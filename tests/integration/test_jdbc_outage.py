@@ -14,8 +14,9 @@ from connect_core.dev.stack import Stack
 from tests.connectors.jdbc.servers import Server, postgresql_server, postgresql_stack
 from tests.faults.proxy import Network, Proxy, Watch
 from tests.integration.deployment import eventually
-from tests.integration.test_jdbc_round_trip import IS_WHOLE, running_standalone
+from tests.integration.test_jdbc_round_trip import running_standalone
 from tests.integration.topics import Topics
+from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 

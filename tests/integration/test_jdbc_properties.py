@@ -34,10 +34,10 @@ from tests.integration.distribution import install
 from tests.integration.jdbc_rows import BEGAN, COLUMNS, create, store
 from tests.integration.test_jdbc_round_trip import Pair, allowed, check, configs
 from tests.integration.topics import Topics
+from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
-IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
 LANES = {"columns": ("JdbcSource", "JdbcSink"), "records": ("it.RecordsSource", "it.RecordsSink")}
 TYPES = {
     **{name: kind for name, kind in POSTGRESQL.items() if name not in ("code", "span", "bits", "zoned")},

@@ -7,7 +7,6 @@ them and through Airflow.
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,13 +26,13 @@ from tests.integration.deployment import Deployment, eventually
 from tests.integration.jdbc_rows import BEGAN, COLUMNS, PLAIN, Row, contents, create, random_rows, store
 from tests.integration.test_standalone import standalone, write_worker
 from tests.integration.topics import Topics
+from tests.whole import IS_WHOLE
 
 pytestmark = pytest.mark.servers
 
 COUNT = 200
 """How many rows there are at first."""
 
-IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
 DATABASES = ("postgresql", "mariadb", "sqlite", "duckdb")
 SMOKE = [("postgresql", True), ("mariadb", True), ("sqlite", False), ("duckdb", True)]
 ALL = [(kind, has_schema) for kind in DATABASES for has_schema in (True, False)]

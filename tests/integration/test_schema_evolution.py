@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from tests.connectors.jdbc.clusters import Cluster, cluster
 from tests.integration.schema_changes import CHANGES, Change, Row
 from tests.integration.topics import Topics
 from tests.schema_registry.apicurio_server import apicurio_running
+from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -33,7 +33,6 @@ CONVERTERS = {
 }
 MODES = ("BACKWARD", "FORWARD", "FULL")
 """Each has a transitive one, the same for two schemas; a subject of the mode NONE has the stack's own, BACKWARD."""
-IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
 LANES = [
     pytest.param(name, is_by_record, id=f"{name}, by {'record' if is_by_record else 'column'}")
     for at, name in enumerate(CHANGES)

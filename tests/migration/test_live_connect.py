@@ -31,6 +31,7 @@ from tests.integration.test_main_job import SERVICES
 from tests.integration.topics import Topics
 from tests.migration.fake_connect import Died
 from tests.side_by_side.deployments import ApacheConnect
+from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
 
@@ -41,7 +42,6 @@ TEXT = {
     "value.converter": "org.apache.kafka.connect.storage.StringConverter",
 }
 MIRROR = [f"org.apache.kafka:{name}:4.3.1" for name in ("connect-mirror", "connect-mirror-client")]
-IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
 SECRET = "canary-of-a-switch"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 
@@ -16,13 +14,11 @@ from connect_core.transforms.insert_field import InsertFieldValue
 from tests.seeds import SEED
 from tests.transforms.lanes import by_batch, by_record, differences
 from tests.transforms.strategies import chains, records
+from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 
-
-IN_CI = os.environ.get("CI") == "true"
-# The code decides whether CI is green, not luck.
-EXAMPLES = 2500 if IN_CI else 200
+EXAMPLES = examples(200, 2500)
 print(f"both lanes: CONNECT_SEED={SEED}")
 
 

@@ -24,10 +24,11 @@ from tests.converters.avro.samples import EVERYTHING, everything
 from tests.converters.lanes import write_by_record
 from tests.java_plugins.equipment import silent
 from tests.schema_registry.memory import MemoryRegistry
+from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 300
+EXAMPLES = examples(60, 300)
 PROGRAM = Path(__file__).parent / "java" / "CheckAvro.java"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,10 +21,11 @@ from tests.converters.avro.samples import EVERYTHING, everything
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.schema_registry.memory import MemoryRegistry
 from tests.seeds import SEED
+from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
+EXAMPLES = examples(100, 1000)
 print(f"Avro lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 FLAGS = st.sampled_from(["true", "false"])

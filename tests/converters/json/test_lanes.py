@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -20,11 +19,12 @@ from tests.api.data.strategies import schemaless_rows, schemas, values_of
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.converters.strategies import messages, similar_messages
 from tests.seeds import SEED
+from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 
 
-EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
+EXAMPLES = examples(100, 1000)
 print(f"JSON lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 FLAGS = st.sampled_from(["true", "false"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from math import isfinite
 from typing import Any
 
@@ -22,10 +21,11 @@ from tests.converters.registered import framed, register, with_memory
 from tests.converters.strategies import messages
 from tests.schema_registry.memory import MemoryRegistry
 from tests.seeds import SEED
+from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 1000 if os.environ.get("CI") == "true" else 100
+EXAMPLES = examples(100, 1000)
 print(f"JSON Schema lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 FLAGS = st.sampled_from(["true", "false"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pyarrow as pa
@@ -24,10 +23,11 @@ from tests.converters.protobuf.strategies import protos
 from tests.converters.registered import framed, register, with_memory
 from tests.schema_registry.memory import MemoryRegistry
 from tests.seeds import SEED
+from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = 500 if os.environ.get("CI") == "true" else 25
+EXAMPLES = examples(40, 500)
 print(f"Protobuf lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 FLAGS = st.fixed_dictionaries(
