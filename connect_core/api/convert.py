@@ -15,7 +15,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.errors import ConnectError
 
-__all__ = ["BatchRowError", "Converter", "FrameHeader", "HeaderConverter"]
+__all__ = ["BatchRowError", "Converter", "FrameHeader", "HeaderConverter", "TopicSchema"]
 
 
 class BatchRowError(ConnectError):
@@ -41,6 +41,24 @@ class FrameHeader:
 
     name: str
     frame_size: Callable[[bytes], int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSchema:
+    """The newest schema that a registry has for a topic's keys or values.
+
+    ``part``: key or value. ``registry``: its address, without credentials. ``id``: ``None`` where there is no schema,
+    with the reason in ``error``; ``language``: AVRO, JSON or PROTOBUF.
+    """
+
+    topic: str
+    part: str
+    subject: str
+    registry: str
+    id: int | None = None
+    version: int | None = None
+    language: str | None = None
+    error: str | None = None
 
 
 class Converter(ABC):
@@ -78,6 +96,13 @@ class Converter(ABC):
         Beyond Connect; must answer within 2 s. Only ``limits`` is set before.
         """
         return {}
+
+    def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
+        """Return the newest schemas of topics, for people to see. Raise ConfigError.
+
+        Beyond Connect; must answer within 3 s. Only ``limits`` is set before.
+        """
+        return ()
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
         """Return the bytes of all rows as a binary column, or ``None`` if only records can say it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,27 +166,16 @@ class ConnectorConfig:
 
     def _converter(self, part: str) -> Converter:
         name, settings = self.converter_properties(f"{part}.converter")
-        made = self._unconfigured(name)
+        made = self.unconfigured_converter(name)
         made.configure({**settings, "converter.type": part}, part == "key")
         return made
 
-    def _unconfigured(self, name: str) -> Converter:
+    def unconfigured_converter(self, name: str) -> Converter:
+        """Return a converter that knows the worker's limits. Raise ConfigError for an unknown class."""
         made: Converter = registry().load(PluginKind.CONVERTER, name)()
         if self.worker is not None:
             made.limits = self.worker.limits()
         return made
-
-    def try_converters(self) -> Mapping[str, Sequence[str]]:
-        """Try the systems of the converters of keys and values; setting → errors with remedy. Raise ConnectError."""
-        found: dict[str, Sequence[str]] = {}
-        tried: dict[tuple[str, frozenset[tuple[str, str]]], Mapping[str, Sequence[str]]] = {}
-        for part in ("key", "value"):
-            name, settings = self.converter_properties(f"{part}.converter")
-            asked = name, frozenset(settings.items())
-            if asked not in tried:
-                tried[asked] = self._unconfigured(name).validate_live(settings, part == "key")
-            found |= {f"{part}.converter.{setting}": errors for setting, errors in tried[asked].items()}
-        return found
 
     def transformation_stages(self) -> list[TransformationStage]:
         """Return the transforms with their predicates, configured. Raise ConnectError."""

@@ -6,26 +6,33 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import replace
+from typing import TypeVar
 
 from connect_core.api.config import ConfigValue
 from connect_core.configs import ConfigInfo, ConfigInfos
 from connect_core.errors import ConnectError
 
-__all__ = ["LiveCheck", "with_live_check"]
+__all__ = ["LiveCheck", "in_time", "with_live_check"]
 
 LiveCheck = Callable[[], Mapping[str, Sequence[str]]]
 """Tries a connector's systems and returns errors by setting; may hang."""
 
+Answer = TypeVar("Answer")
 _KEY = "connector.class"
 
 
 def with_live_check(infos: ConfigInfos, check: LiveCheck, seconds: float = 5.0) -> ConfigInfos:
     """Return the infos with what a live check finds in its time."""
+    return _with_errors(infos, _found(in_time(check), infos.name, seconds))
+
+
+def in_time(check: Callable[[], Answer]) -> Future[Answer]:
+    """Start a check whose answer may never come."""
     # A thread of its own each time: one that hangs must not hold up the next.
     thread = ThreadPoolExecutor(1, thread_name_prefix="connect-live-check")
     running = thread.submit(check)
     thread.shutdown(wait=False)
-    return _with_errors(infos, _found(running, infos.name, seconds))
+    return running
 
 
 def _found(running: Future[Mapping[str, Sequence[str]]], connector: str, seconds: float) -> Mapping[str, Sequence[str]]:

@@ -7,6 +7,7 @@ from functools import partial
 
 from connect_core.api.sink import SinkConnector
 from connect_core.configs import ConfigInfos, ConnectorConfig, hide_secrets, validate
+from connect_core.configs.converters import try_converters
 from connect_core.errors import RetriableError
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
@@ -49,7 +50,7 @@ def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Se
     """Try the connector's own systems, those of its converters, and a sink's brokers and rights to topics."""
     connector, config = unparsed.connector(), unparsed.resolved
     own = connector.validate_live(config, worker.limits())
-    found = {key: list(messages) for key, messages in (*own.items(), *unparsed.try_converters().items())}
+    found = {key: list(messages) for key, messages in (*own.items(), *try_converters(unparsed).items())}
     topics = topics_of(config) if isinstance(connector, SinkConnector) else []
     if topics:
         found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, KafkaClients(worker.resolved, config))]

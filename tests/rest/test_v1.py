@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,18 @@ from pydantic import TypeAdapter
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey, PartitionRange
-from connect_core.herder import connectors, history, intervals, lag, lifecycle, offsets, overview, rewind, verification
+from connect_core.herder import (
+    connectors,
+    history,
+    intervals,
+    lag,
+    lifecycle,
+    offsets,
+    overview,
+    rewind,
+    schemas,
+    verification,
+)
 from connect_core.interval.effects import InsertInterval, LoadConnector, RaiseEpoch
 from connect_core.interval.values import (
     Counts,
@@ -30,6 +42,7 @@ from connect_core.store import silences
 from tests.herder.exports import Export, world_of
 from tests.herder.worlds import SINK, SOURCE, World
 from tests.rest.conftest import Client, app_of
+from tests.schema_registry.fault_server import Answer, fault_server, schema
 
 LINES = TopicPartition("lines", 0)
 
@@ -188,6 +201,43 @@ def test_lag_says_why_it_is_not_known(world: World, call: Client) -> None:
     found = fits(lag.Lag, call("GET", "/v1/connectors/a/lag").json)
     assert found["lag"] is None
     assert "source" in found["reason"]
+
+
+AVRO = {"value.converter": "io.confluent.connect.avro.AvroConverter", "value.converter.schema.registry.url": "URL"}
+
+
+def test_schemas_of_topics_are_shown(world: World, call: Client) -> None:
+    with fault_server() as registry:
+        registry.answers["/subjects/lines-value/versions/latest"] = [schema(id=8, version=3)]
+        avro = {key: value.replace("URL", registry.url) for key, value in AVRO.items()}
+        world.create("s", {**SINK, **avro, "topics": "lines,new"})
+        found = fits(schemas.TopicSchemaList, call("GET", "/v1/connectors/s/schemas").json)
+    first, second = found["schemas"]
+    assert (first["topic"], first["part"], first["subject"], first["id"]) == ("lines", "value", "lines-value", 8)
+    assert (first["version"], first["language"], first["registry"]) == (3, "AVRO", registry.url)
+    assert (second["subject"], second["id"], second["error"]) == ("new-value", None, "not registered yet")
+
+
+def test_a_registry_that_hangs_costs_some_seconds_and_shows_no_login(world: World, call: Client) -> None:
+    with fault_server() as registry:
+        registry.answers["/subjects/lines-value/versions/latest"] = [Answer(seconds=4)]
+        login = registry.url.replace("http://", "http://somebody:s3cret-word@")
+        avro = {key: value.replace("URL", login) for key, value in AVRO.items()}
+        world.create("s", {**SINK, **avro, "topics": "lines,other"})
+        began = time.monotonic()
+        answered = call("GET", "/v1/connectors/s/schemas")
+        took = time.monotonic() - began
+    errors = [one["error"] for one in fits(schemas.TopicSchemaList, answered.json)["schemas"]]
+    assert "timed out" in errors[0]
+    assert errors[1] == "not asked: the registry took more than 2 s"
+    assert "s3cret-word" not in answered.text
+    assert took < 6
+
+
+def test_without_a_registry_there_are_no_schemas(world: World, call: Client) -> None:
+    world.create("s", SINK)
+    assert call("GET", "/v1/connectors/s/schemas").json == {"schemas": [], "reason": None}
+    assert call("GET", "/v1/connectors/nobody/schemas").status == 404
 
 
 def test_nothing_skipped_is_an_empty_list(world: World, call: Client) -> None:

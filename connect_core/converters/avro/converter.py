@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connect_core.api.batch import Columns, Data, Objects
 from connect_core.api.config import ConfigDef
-from connect_core.api.convert import Converter
+from connect_core.api.convert import Converter, TopicSchema
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.converters.avro.codec import Codec
 from connect_core.converters.avro.config import CONFIG, AvroSettings
@@ -19,7 +19,7 @@ from connect_core.converters.framed import unreadable
 from connect_core.errors import DataError
 from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
-from connect_core.schema_registry.live import try_registry
+from connect_core.schema_registry.live import newest_schemas, try_registry
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
 __all__ = ["AvroConverter"]
@@ -51,6 +51,10 @@ class AvroConverter(Converter):
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
         """Ask the registry whether it answers and takes the login."""
         return try_registry(configs, is_key, self.limits)
+
+    def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
+        """Ask the registry for the newest schemas of topics."""
+        return newest_schemas(configs, is_key, self.limits, topics)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 
 from connect_core.api.batch import Columns, Data, Objects
 from connect_core.api.config import ConfigDef
-from connect_core.api.convert import Converter
+from connect_core.api.convert import Converter, TopicSchema
 from connect_core.api.data import Schema, SchemaAndValue
 from connect_core.converters.bounded_cache import BoundedCache
 from connect_core.converters.framed import bodies_of, framed, only_id, unreadable
@@ -32,7 +32,7 @@ from connect_core.errors import ConnectError, DataError
 from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
-from connect_core.schema_registry.live import try_registry
+from connect_core.schema_registry.live import newest_schemas, try_registry
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
@@ -83,6 +83,10 @@ class ProtobufConverter(Converter):
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
         """Ask the registry whether it answers and takes the login."""
         return try_registry(configs, is_key, self.limits)
+
+    def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
+        """Ask the registry for the newest schemas of topics."""
+        return newest_schemas(configs, is_key, self.limits, topics)
 
     def config(self) -> ConfigDef:
         """Return the settings this converter knows."""

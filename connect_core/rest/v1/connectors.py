@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from connect_core.herder import history, lag, lifecycle, overview
+from connect_core.herder import history, lag, lifecycle, overview, schemas
 from connect_core.registry import KAFKA_VERSION
 from connect_core.rest.access import Editor, Reader, Visible
 from connect_core.rest.answers import answer
@@ -17,7 +17,16 @@ from connect_core.rest.routes.parameters import Name
 from connect_core.rest.v1.entities import RunStarted, WorkerInfo
 from connect_core.rest.v1.parameters import FromRequest, Limit
 
-__all__ = ["get_connector", "get_lag", "get_worker", "list_acts", "list_connectors", "router", "run_now"]
+__all__ = [
+    "get_connector",
+    "get_lag",
+    "get_worker",
+    "list_acts",
+    "list_connectors",
+    "list_schemas",
+    "router",
+    "run_now",
+]
 
 router = APIRouter(prefix="/v1", route_class=ConnectRoute, tags=["beyond Connect"])
 
@@ -47,6 +56,16 @@ def get_connector(request: Request, connector: Name, herder: Reader, links: From
 def get_lag(connector: Name, herder: Reader) -> Response:
     """Ask Kafka where the topics end, and compare."""
     return answer(lag.get_lag(herder, connector))
+
+
+@router.get(
+    "/connectors/{connector}/schemas",
+    summary="The newest schemas of a connector's topics in its registries",
+    response_model=schemas.TopicSchemaList,
+)
+def list_schemas(connector: Name, herder: Reader) -> Response:
+    """Ask the registries that the converters name, within seconds."""
+    return answer(schemas.list_schemas(herder, connector))
 
 
 @router.get(

@@ -1,12 +1,12 @@
-/** Links into Airflow, which shows this page in a frame that may neither open windows nor leave its tab. */
+/** Links to Airflow and others. Airflow shows this page in a frame that may neither open windows nor leave its tab. */
 
 import { h } from "./dom.js";
 
 /** Whether the page stands in Airflow's frame. */
 export const isFramed = window.parent !== window;
 
-/** A link to a page of Airflow; a text where there is none. */
-export function airflowLink(text, url, properties = {}) {
+/** A link to a page outside; a text where there is none. */
+export function outsideLink(text, url, properties = {}) {
   if (!isWebAddress(url)) return h("span", properties, text);
   return h("a", { href: url, rel: "noreferrer", onclick: isFramed ? leaveFrame : undefined, ...properties }, text);
 }

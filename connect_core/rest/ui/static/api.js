@@ -75,6 +75,7 @@ export const api = {
   intervalFiles: (name, sequence, limit) => call("GET", paged(beyond(name, `/intervals/${sequence}/files`), { limit })),
   tasks: (name) => call("GET", connect(name, "/tasks")),
   lag: (name, signal) => call("GET", beyond(name, "/lag"), { signal }),
+  schemas: (name, signal) => call("GET", beyond(name, "/schemas"), { signal }),
   skipped: (name, signal) => call("GET", beyond(name, "/skipped"), { signal }),
   acts: (name) => call("GET", beyond(name, "/acts")),
 

@@ -1,7 +1,7 @@
 /** The top of a connector's page: which one, in what state, and the acts. */
 
 import { pause, remove, restart, resume, runNow, stop } from "../acts.js";
-import { airflowLink } from "../airflow.js";
+import { outsideLink } from "../airflow.js";
 import { button, fill, h } from "../dom.js";
 import { go } from "../routes.js";
 import { shortClass } from "../list/model.js";
@@ -84,7 +84,7 @@ function factsOf(overview) {
     overview.plugin_version,
     h("span", { title: overview.guarantee_condition }, overview.guarantee),
     overview.schedule,
-    overview.dag_url ? airflowLink("Airflow DAG", overview.dag_url) : null,
+    overview.dag_url ? outsideLink("Airflow DAG", overview.dag_url) : null,
   ];
   return facts.filter(Boolean).map((fact, index) => [index ? " · " : "", fact]);
 }

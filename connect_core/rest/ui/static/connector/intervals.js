@@ -1,6 +1,6 @@
 /** What ran: which range, how many records, how long, which attempt, where. */
 
-import { airflowLink } from "../airflow.js";
+import { outsideLink } from "../airflow.js";
 import { api } from "../api.js";
 import { button, fill, h } from "../dom.js";
 import { absolute, count, duration, json, plural, relative, size } from "../format.js";
@@ -125,8 +125,8 @@ function records(counts) {
 function run(interval) {
   if (!interval.run_url) return h("small", { class: "faint", title: interval.job_tag }, interval.worker_id);
   return [
-    airflowLink("Run and log", interval.run_url, { title: interval.run_id }),
-    interval.spark_url ? [" · ", airflowLink("Spark", interval.spark_url, { title: interval.job_tag })] : null,
+    outsideLink("Run and log", interval.run_url, { title: interval.run_id }),
+    interval.spark_url ? [" · ", outsideLink("Spark", interval.spark_url, { title: interval.job_tag })] : null,
   ];
 }
 

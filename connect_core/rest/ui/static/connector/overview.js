@@ -8,6 +8,7 @@ import { setOffline } from "../notices.js";
 import { connectorAddress } from "../routes.js";
 import { strip } from "../strip.js";
 import { audit } from "./audit.js";
+import { schemas } from "./schemas.js";
 import { trace } from "./trace.js";
 
 const DRAWN = 60;
@@ -25,8 +26,9 @@ export function showOverview(element, context) {
     partitions: h("div"),
     about: h("dl", { class: "about" }),
   };
-  element.append(parts.problem, parts.tiles, parts.charts, parts.partitions, parts.about, audit(context.name));
   const ended = new AbortController();
+  const { problem, tiles: numbers, charts, partitions: lags, about: facts } = parts;
+  element.append(problem, numbers, charts, lags, facts, schemas(context.name, ended.signal), audit(context.name));
   let drawnProblem = null;
   let drawnSequence = null;
 

@@ -1,0 +1,52 @@
+"""Which schemas the registries of a connector's converters have of its topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, replace
+from functools import partial
+
+from connect_core.api.convert import TopicSchema
+from connect_core.configs import ConnectorConfig
+from connect_core.configs.converters import topic_schemas
+from connect_core.configs.redaction import Redaction
+from connect_core.errors import ConnectError
+from connect_core.herder.context import Herder
+from connect_core.herder.lag import topics_of
+from connect_core.herder.live import in_time
+from connect_core.store import connectors, topics
+
+__all__ = ["TopicSchemaList", "list_schemas"]
+
+_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSchemaList:
+    """The newest schemas by topic; empty where no registry is asked. ``reason``: why it could not be asked."""
+
+    schemas: list[TopicSchema]
+    reason: str | None = None
+
+
+def list_schemas(herder: Herder, name: str) -> TopicSchemaList:
+    """Ask the registries for the topics that were used, and those a sink names; 6 s at most. Raise NotFoundError."""
+    with herder.database.read() as connection:
+        config = connectors.get(connection, name).config
+        used = topics.active(connection, name)
+    shown = Redaction(config, herder.providers, name)
+    asked = in_time(partial(_ask, herder, name, config, used))
+    try:
+        found = asked.result(_SECONDS)
+    except FutureTimeoutError:
+        return TopicSchemaList([], f"The registries did not answer within {_SECONDS:g} s")
+    except ConnectError as error:
+        return TopicSchemaList([], shown(str(error)))
+    return TopicSchemaList([replace(one, error=None if one.error is None else shown(one.error)) for one in found])
+
+
+def _ask(herder: Herder, name: str, config: Mapping[str, str], used: list[str]) -> list[TopicSchema]:
+    resolved = herder.providers.resolve(config, name)
+    wanted = sorted({*used, *topics_of(resolved)})
+    return list(topic_schemas(ConnectorConfig.unparsed(config, resolved, herder.worker), wanted))
