@@ -11,7 +11,8 @@ from string import Template
 
 from rich.table import Table
 
-from tests.benchmarks.kafka_to_parquet import PEER, Figure, await_plugins
+from tests.benchmarks.connect_worker import PEER, await_plugins
+from tests.benchmarks.kafka_to_parquet import Figure
 from tests.benchmarks.memory import Memory
 from tests.integration.ports import free_port
 

@@ -22,10 +22,11 @@ import sqlalchemy as sa
 from rich.console import Console
 
 from connect_core.dev.stack import Stack
+from tests.benchmarks.connect_worker import PEER
 from tests.benchmarks.exporting import RUNS, Exported, typical
 from tests.benchmarks.jdbc_exporting import JdbcExport, sink_config
 from tests.benchmarks.jdbc_peer import Measured, beside, peer, report
-from tests.benchmarks.kafka_to_parquet import PEER, Figure
+from tests.benchmarks.kafka_to_parquet import Figure
 from tests.benchmarks.memory import Memory
 
 TASKS = 4

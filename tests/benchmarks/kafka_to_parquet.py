@@ -10,27 +10,23 @@ servers; only the ratios mean anything on another machine.
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
-from string import Template
 
 from confluent_kafka import Consumer, TopicPartition
 from rich.console import Console
 from rich.table import Table
 
 from connect_core.dev.stack import Stack
+from tests.benchmarks.connect_worker import PEER, connect_worker, fetch_jars
 from tests.benchmarks.exporting import Export
-from tests.integration.ports import free_port
 
-PEER = Path(__file__).parents[1] / "peer"
 TUNED = {
     "queued.min.messages": 1_000_000,
     "fetch.queue.backoff.ms": 10,
@@ -77,55 +73,11 @@ def bare(bootstrap: str, topic: str) -> Figure:
         return Figure("bare Consumer.consume(), 2 processes", sum(counts), time.monotonic() - began)
 
 
-def fetch_jars(jars: Path) -> Path:
-    """Fetch the peers' jars unless they are there."""
-    if not (jars / "plugins" / "iceberg").exists():
-        subprocess.run(["bash", PEER / "fetch.sh", jars], check=True)
-    return jars
-
-
 def iceberg(bootstrap: str, topic: str, jars: Path, work: Path) -> Figure:
     """Apache Kafka Connect's Iceberg sink in a standalone worker."""
-    port = free_port()
-    places = {"WORK": str(work), "PORT": str(port), "JARS": str(jars)}
-    values = {"BOOTSTRAP": bootstrap, "TOPIC": topic, "NAME": "iceberg", **places}
-    worker, sink = work / "worker.properties", work / "sink.json"
-    worker.write_text(Template((PEER / "worker.properties").read_text()).safe_substitute(values))
-    sink.write_text(Template((PEER / "iceberg" / "sink.json").read_text()).safe_substitute(values))
-    Export(bootstrap).create_topic("control-iceberg", 1)
-    main_class = "org.apache.kafka.connect.cli.ConnectStandalone"
-    command = ["java", "-Xmx3g", "-cp", f"{jars}/runtime/*", main_class, str(worker)]
-    with (work / "peer.log").open("w") as log:
-        peer = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
-        await_plugins(f"http://127.0.0.1:{port}")
-        drain: list[str | Path] = [
-            sys.executable,
-            PEER / "drain.py",
-            bootstrap,
-            topic,
-            f"http://127.0.0.1:{port}",
-            sink,
-        ]
-        answer = json.loads(subprocess.run(drain, check=True, capture_output=True, text=True).stdout)
-        return Figure("Apache Kafka Connect, Iceberg sink", answer["records"], answer["seconds"])
-    finally:
-        peer.terminate()
-        peer.wait(30)
-
-
-def await_plugins(url: str, seconds: float = 120) -> None:
-    """Wait until a worker lists its plugins: it answers 404 before."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(f"{url}/connector-plugins") as answer:
-                if json.load(answer):
-                    return
-        except OSError:
-            pass
-        time.sleep(0.5)
-    raise TimeoutError(f"no worker at {url} after {seconds} s")
+    with connect_worker(bootstrap, jars, work) as worker:
+        done = worker.drain(topic, "iceberg", work / "iceberg")
+    return Figure("Apache Kafka Connect, Iceberg sink", done.records, done.seconds)
 
 
 def main() -> None:

@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, seed, settings
 from connect_core.api.convert import Converter
 from connect_core.api.data import Schema, SchemaAndValue, SchemaBuilder, SchemaType, Struct
 from connect_core.converters.avro import AvroConverter
-from connect_core.dev.archives import Archive
 from connect_core.dev.java_runtime import java_runtime
 from connect_core.errors import ConnectError
 from connect_core.java_host.settings import HostSettings
@@ -23,39 +22,23 @@ from connect_core.java_plugins.plugins import JavaPlugins
 from tests.api.data.strategies import schemas, values_of
 from tests.converters.avro.samples import EVERYTHING, everything
 from tests.java_plugins.equipment import loaded, silent
+from tests.schema_registry.apicurio_converter import converter_folder, converter_settings
 from tests.seeds import SEED
 from tests.whole import examples
 
 pytestmark = pytest.mark.servers
 
-_VERSION = "2.5.11.Final"
-_CONVERTER = Archive(
-    f"apicurio-connect-converter-{_VERSION}",
-    f"io.apicurio:apicurio-registry-distro-connect-converter:{_VERSION}::tar.gz",
-    "7c79f5486876e37c11a68c57b7ddfe69e393e0655a7300fc4bba1be390a439c0",
-)
-
 
 @pytest.fixture(scope="module")
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> JavaPlugins:
-    folder = tmp_path_factory.mktemp("plugins")
-    (folder / "apicurio").symlink_to(_CONVERTER.unpacked(silent))
+    folder = converter_folder(tmp_path_factory.mktemp("plugins"))
     return JavaPlugins(HostSettings(java_runtime(silent), (str(folder),), "only_scan", "256m"), idle_seconds=2.0)
 
 
 @pytest.fixture
 def theirs(plugins: JavaPlugins, apicurio: str) -> Iterator[Converter]:
     made: Converter = loaded(plugins, "io.apicurio.registry.utils.converter.AvroConverter", "converter")()
-    made.configure(
-        {
-            "apicurio.registry.url": apicurio.replace("/apis/ccompat/v7", "/apis/registry/v2"),
-            "apicurio.registry.auto-register": "true",
-            "apicurio.registry.as-confluent": "true",
-            "apicurio.registry.use-id": "contentId",
-            "apicurio.registry.artifact-resolver-strategy": "io.apicurio.registry.serde.strategy.TopicIdStrategy",
-        },
-        False,
-    )
+    made.configure(converter_settings(apicurio), False)
     yield made
     made.close()
 
