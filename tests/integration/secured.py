@@ -128,7 +128,14 @@ def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
     ports = {"port": free_port(), "internal": free_port(), "controller": free_port()}
     properties = folder / "server.properties"
     properties.write_text(_SERVER.format(folder=folder, **ports))
-    java = [str(find_java()), "-Xmx512m", "-cp", f"{kafka_jars(lambda line: None)}/*"]
+    java = [
+        str(find_java()),
+        "-Xmx512m",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-cp",
+        f"{kafka_jars(lambda line: None)}/*",
+    ]
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
     command = [*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
     subprocess.run(command, check=True, capture_output=True, timeout=120)

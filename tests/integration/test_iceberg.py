@@ -64,7 +64,14 @@ def rest(rest_jars: Path, folder: Path) -> Iterator[str]:
         # By default each connection of its pool has a database of its own, in memory: two calls at once, and it fails.
         "CATALOG_URI": f"jdbc:sqlite:{folder}/rest.db?busy_timeout=20000",
     }
-    command = [str(find_java()), "-Xmx256m", "-cp", f"{rest_jars}/*", "org.apache.iceberg.rest.RESTCatalogServer"]
+    command = [
+        str(find_java()),
+        "-Xmx256m",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        f"{rest_jars}/*",
+        "org.apache.iceberg.rest.RESTCatalogServer",
+    ]
     with (folder / "rest.log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:

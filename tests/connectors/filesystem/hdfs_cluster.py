@@ -104,7 +104,16 @@ class HdfsCluster:
     def _command(self, main: str, *arguments: str) -> list[str]:
         jars = [str(jar) for pattern in _OF_SPARK for jar in sorted((spark_home() / "jars").glob(f"{pattern}.jar"))]
         path = [str(self.conf), f"{maven_jars('hdfs-3.5.0', [_MODULE], lambda line: None)}/*", *jars]
-        return [str(find_java()), "-Xmx160m", "-cp", os.pathsep.join(path), main, *arguments]
+        return [
+            str(find_java()),
+            "-Xmx160m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-cp",
+            os.pathsep.join(path),
+            main,
+            *arguments,
+        ]
 
     def _write_settings(self) -> None:
         host = "127.0.0.1"
