@@ -163,6 +163,24 @@ def test_short_outage_is_no_failure(worker: PluginWorker, registry: str, proxy: 
     worker.delete("short")
 
 
+def test_tasks_do_not_ask_one_by_one(worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics) -> None:
+    """A process asks once for a schema, however many tasks and intervals it runs."""
+    topic, tasks = topics.create(100), 100
+    id = registered(registry, topic, '"string"')
+    name, path = "many", f"/schemas/ids/{id}"
+    patient = {"http.read.timeout.ms": "20000", "schema.registry.request.timeout.ms": "60000"}
+    settings = {f"value.converter.{key}": value for key, value in patient.items()} | {"tasks.max": str(tasks)}
+    for turn in (1, 2):
+        topics.write(topic, [message(id, f"{turn} {number}") for number in range(1000)], 100)
+        file = put_sink(worker, name, topic, proxy.url, None, **settings)
+        eventually(lambda file=file: len(lines_of(file)), lambda found, wanted=1000 * turn: found >= wanted)
+    asked = [one for one in proxy.paths if one.startswith(path)]
+    print(f"{tasks} tasks, 2 intervals or more: {len(asked)} requests")
+    # Spark's local mode has 16 processes at most, and gives each many tasks.
+    assert 1 <= len(asked) <= 16
+    worker.delete(name)
+
+
 def bad_messages(id: int) -> dict[str, tuple[bytes, list[str]]]:
     """Return messages that cannot be read, and what is said of each."""
     return {

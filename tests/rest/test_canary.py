@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
 from connect_core.configs import providers_of
+from connect_core.herder import preflight
 from connect_core.rest import LoopbackAuthorizer
 from connect_core.settings import WorkerMode, WorkerSettings
 from tests.herder.worlds import SINK, World, worker
@@ -25,8 +26,10 @@ HIDDEN = "[hidden]"
 
 
 @pytest.fixture
-def call(world: World, serve: Serve, tmp_path: Path) -> Client:
+def call(world: World, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A server with all providers and a key, which tries what a configuration names."""
+    # There are no brokers.
+    monkeypatch.setattr(preflight, "_BROKER_SECONDS", 0.3)
     secrets = tmp_path / "secrets"
     secrets.mkdir()
     (secrets / "one.properties").write_text(f"password={CANARIES['file']}\n")

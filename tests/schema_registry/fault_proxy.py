@@ -32,12 +32,13 @@ class Fault:
 
 @dataclass
 class FaultProxy:
-    """``fault``: the present one, to be set at any time. ``failed``: how many requests it met."""
+    """``fault``: the present one, to be set at any time. ``failed``: how many requests it met. ``paths``: of all."""
 
     target: str
     port: int
     fault: Fault | None = None
     failed: int = 0
+    paths: list[str] = field(default_factory=list)
     _server: ThreadingHTTPServer | None = None
     _healthy: threading.Event = field(default_factory=threading.Event)
 
@@ -70,6 +71,7 @@ class FaultProxy:
 
     def meets(self, path: str) -> Fault | None:
         """Return the fault that a request meets."""
+        self.paths.append(path)
         fault = self.fault
         if fault is None or fault.of not in path or (fault.times is not None and self.failed >= fault.times):
             return None
@@ -84,6 +86,7 @@ class FaultProxy:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 256
 
     def handle_error(self, *_: object) -> None:
         """Whoever hung up did so on purpose."""
