@@ -19,9 +19,12 @@ from xml.etree import ElementTree
 from tests.programs import Program, azurite, chromium, mariadb_server, prepare
 
 _NOTHING_COLLECTED = 5
+WITHOUT_UNIT_TESTS = ("browser", "deployments", "faults", "fuzz", "integration", "recovery", "simulator")
+"""Folders of which the unit suite imports nothing."""
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
+        "unit": ("-n", "2", *(f"--ignore=tests/{name}" for name in WITHOUT_UNIT_TESTS)),
+        **dict.fromkeys(("slow", "simulator"), ("-n", "2")),
         # By the modules and the order of tests/conftest.py.
         **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
     }

@@ -1,9 +1,11 @@
+import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.suites import SUITES, conclude, skipped
+from tests.suites import SUITES, WITHOUT_UNIT_TESTS, conclude, skipped
 
 _REPORT = """<testsuites><testsuite>
 <testcase classname="tests.a" name="test_b"><skipped message="no browser"/></testcase>
@@ -35,3 +37,11 @@ def test_conclude_fails_in_ci_when_something_was_left_out(
 def test_suites_select_every_test_once(marks: tuple[bool, ...]) -> None:
     names = dict(zip(("slow", "simulator", "servers", "browser", "faults"), marks, strict=True))
     assert sum(eval(expression, {}, names) for expression in SUITES.values()) == 1
+
+
+@pytest.mark.slow
+def test_unit_suite_ignores_no_test_of_its_own() -> None:
+    folders = [f"tests/{name}" for name in WITHOUT_UNIT_TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-m", SUITES["unit"], *folders]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "no tests collected" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]

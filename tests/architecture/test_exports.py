@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib
 
+import pytest
+
 from tests.architecture.sources import Source, sources
 
 LIBRARY = [source for source in sources() if source.name.startswith("connect_core/")]
@@ -50,6 +52,7 @@ def test_packages_only_export() -> None:
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
+@pytest.mark.slow
 def test_public_names_are_in_all() -> None:
     modules = [one for one in LIBRARY if not one.is_package and not one.name.startswith(SCRIPTS)]
     missing = {source.name: public(source) - set(exported(source) or ()) for source in modules}

@@ -6,7 +6,11 @@ import ast
 import re
 import subprocess
 
+import pytest
+
 from tests.architecture.sources import ROOT, sources
+
+pytestmark = pytest.mark.slow
 
 TOP = {
     *(".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-config.yaml", "Dockerfile", "LICENSE", "Makefile"),

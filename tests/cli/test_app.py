@@ -7,6 +7,8 @@ import pytest
 
 from connect_core.cli.app import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 
 def _connect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "connect_core.cli.app", *arguments]

@@ -16,6 +16,8 @@ from connect_core.store import Database, migrate, silences
 from connect_core.store.requests import claim
 from tests.herder.worlds import Driver
 
+pytestmark = pytest.mark.slow
+
 CONFIG = {"connector.class": "FileStreamSource", "file": "lines.txt", "topic": "lines"}
 
 

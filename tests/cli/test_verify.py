@@ -20,6 +20,8 @@ from connect_core.store import Database, migrate
 from tests.herder.exports import Export
 from tests.herder.worlds import World
 
+pytestmark = pytest.mark.slow
+
 WORKER = {
     "bootstrap.servers": "127.0.0.1:9",
     "group.id": "test",

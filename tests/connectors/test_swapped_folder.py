@@ -18,6 +18,8 @@ from connect_core.errors import ConnectError
 from tests.connectors.contexts import DriverSide, SinkSide, interval_of, limits_of
 from tests.connectors.file.test_sink import A0, records
 
+pytestmark = pytest.mark.slow
+
 PARQUET = (FileSystemSinkConnector, FileSystemSinkTask, {"path": "data/out"})
 LINES = (FileStreamSinkConnector, FileStreamSinkTask, {"file": "data/out/lines.txt"})
 Step = Callable[[], object]

@@ -24,6 +24,8 @@ from tests.herder.conftest import sqlite_template, world
 from tests.herder.worlds import SOURCE, World
 from tests.rest.conftest import Client, app_of
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["sqlite_template", "world"]
 
 VALUES = {"connector": "a", "task": "0", "plugin": "FileStreamSource", "logger": "x", "sequence": "1"}

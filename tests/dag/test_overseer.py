@@ -27,6 +27,8 @@ from tests.herder.test_stalls import waits
 from tests.herder.test_status import facts, interval
 from tests.herder.worlds import SOURCE, World
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["sqlite_template", "world"]
 
 NOW = datetime.now(UTC)

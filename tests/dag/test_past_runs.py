@@ -17,6 +17,8 @@ from connect_core.errors import RetriableError
 from connect_core.store.retention import Retention
 from tests.dag.fake_airflow import FakeAirflow, fake_airflow
 
+pytestmark = pytest.mark.slow
+
 HOUR = 3600.0
 DAY = 24 * HOUR
 KEPT = Retention(timedelta(days=30), 10)

@@ -15,6 +15,8 @@ from connect_core.errors import ConnectError, NotFoundError, RetriableError
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import Database, connectors, dag_states, migrate, requests, silences
 
+pytestmark = pytest.mark.slow
+
 SINK = connectors.NewConfig(ConnectorType.SINK, {})
 
 

@@ -13,6 +13,8 @@ from connect_core.dag.watcher import Watcher
 from connect_core.errors import RetriableError
 from connect_core.interval.waits import Check, WaitState
 
+pytestmark = pytest.mark.slow
+
 TICK = 0.01
 LONG = 5.0
 

@@ -16,6 +16,8 @@ from connect_core.errors import ConnectError
 from tests.integration.ports import free_port
 from tests.schema_registry.fault_server import Answer, FaultServer, fault_server, refusal
 
+pytestmark = pytest.mark.slow
+
 _MIRROR = "<settings><mirrors><mirror><mirrorOf>*</mirrorOf><url>{url}/maven</url></mirror></mirrors></settings>"
 _FILE = "/maven/io/apicurio/apicurio-registry-app/3.0.9/apicurio-registry-app-3.0.9-all.tar.gz"
 _URL = "CONNECT_SCHEMA_REGISTRY_URL"

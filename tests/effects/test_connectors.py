@@ -17,6 +17,8 @@ from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.interval.effects import LatestSourceOffsets, TaskConfigs
 from connect_core.task.hooks import HookTimeoutError
 
+pytestmark = pytest.mark.slow
+
 
 class Recording(SourceConnector):
     """Writes down every call."""

@@ -17,6 +17,8 @@ from connect_core.store import audit
 from connect_core.store import connectors as stored
 from tests.herder.worlds import SINK, SOURCE, World
 
+pytestmark = pytest.mark.slow
+
 SECRET = "hunter2-canary"
 WITH_SECRET = {**SINK, "consumer.override.fetch.min.bytes": "1", "my.password": SECRET}
 

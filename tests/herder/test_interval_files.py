@@ -13,6 +13,8 @@ from connect_core.herder.interval_files import FilesRequest, list_files
 from tests.herder.exports import EXPORT, Export, world_of
 from tests.herder.worlds import World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def export(world: World, tmp_path: Path) -> Export:

@@ -15,6 +15,8 @@ from connect_core.store.dag_states import Dag
 from tests.herder.worlds import SINK, World
 from tests.store.worlds import failed
 
+pytestmark = pytest.mark.slow
+
 ALL = RestartRequest(include_tasks=True)
 FAILED = RestartRequest(only_failed=True, include_tasks=True)
 

@@ -28,6 +28,8 @@ from connect_core.store.statuses import WaitingFacts, load_facts
 from connect_core.store.waiting import AirflowRun
 from tests.herder.worlds import SINK, SOURCE, World
 
+pytestmark = pytest.mark.slow
+
 LINES = TopicPartition("lines", 0)
 QUEUED = AirflowRun("run-1", "queued", None, "default_pool")
 

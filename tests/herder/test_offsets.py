@@ -15,6 +15,8 @@ from connect_core.herder.sink_offsets import parse_sink_offsets
 from connect_core.store import audit
 from tests.herder.worlds import SINK, World
 
+pytestmark = pytest.mark.slow
+
 LINES = {"filename": "/tmp/a.txt"}
 
 

@@ -22,6 +22,8 @@ from connect_core.interval.values import PartitionEnds
 from tests.herder.exports import EXPORT, Export, world_of
 from tests.herder.worlds import SINK, SOURCE, World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def export(world: World, tmp_path: Path) -> Export:

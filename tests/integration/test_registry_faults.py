@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import fastavro.schema
@@ -173,12 +174,16 @@ def test_tasks_do_not_ask_one_by_one(worker: PluginWorker, registry: str, proxy:
     for turn in (1, 2):
         topics.write(topic, [message(id, f"{turn} {number}") for number in range(1000)], 100)
         file = put_sink(worker, name, topic, proxy.url, None, **settings)
-        eventually(lambda file=file: len(lines_of(file)), lambda found, wanted=1000 * turn: found >= wanted)
+        eventually(partial(lines_of, file), partial(_has_lines, 1000 * turn))
     asked = [one for one in proxy.paths if one.startswith(path)]
     print(f"{tasks} tasks, 2 intervals or more: {len(asked)} requests")
     # Spark's local mode has 16 processes at most, and gives each many tasks.
     assert 1 <= len(asked) <= 16
     worker.delete(name)
+
+
+def _has_lines(wanted: int, found: list[str]) -> bool:
+    return len(found) >= wanted
 
 
 def bad_messages(id: int) -> dict[str, tuple[bytes, list[str]]]:

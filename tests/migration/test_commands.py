@@ -22,6 +22,8 @@ from connect_core.kafka.markers import OffsetsTopic
 from connect_core.store import Database, migrate
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 
+pytestmark = pytest.mark.slow
+
 SOURCE = {"connector.class": "FileStreamSource", "tasks.max": "1", "file": "lines.txt", "topic": "lines"}
 SINK = {"connector.class": "FileStreamSink", "tasks.max": "1", "file": "out.txt", "topics": "lines"}
 

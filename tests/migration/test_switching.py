@@ -18,6 +18,8 @@ from connect_core.store import origins
 from tests.herder.worlds import SINK, SOURCE, World
 from tests.migration.fake_connect import Died, FakeConnect, FakeConnector
 
+pytestmark = pytest.mark.slow
+
 PARTITION = canonical({"filename": "/tmp/a.txt"})
 SINK_PARTITION = canonical({"kafka_topic": "lines", "kafka_partition": 0})
 
@@ -95,7 +97,6 @@ def test_a_state_is_kept(world: World, state: str) -> None:
     assert (there.connectors["a"].state, here(world)) == (state, "STOPPED")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True])
 @pytest.mark.parametrize("when", ["dies_before", "dies_after"])
 def test_killed_at_each_call_and_run_again(world: World, back: bool, when: str) -> None:

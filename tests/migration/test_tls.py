@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from connect_core.errors import ConnectError, RetriableError
 from connect_core.migration.connect_api import Tls, open_api
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:

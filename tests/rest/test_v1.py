@@ -44,6 +44,8 @@ from tests.herder.worlds import SINK, SOURCE, World
 from tests.rest.conftest import Client, app_of
 from tests.schema_registry.fault_server import Answer, fault_server, schema
 
+pytestmark = pytest.mark.slow
+
 LINES = TopicPartition("lines", 0)
 
 

@@ -24,6 +24,8 @@ from connect_core.store.statuses import load_facts
 from tests.herder.conftest import sqlite_template, world
 from tests.herder.worlds import SINK, Driver, World, worker
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["sqlite_template", "world"]
 
 PROVIDERS = {

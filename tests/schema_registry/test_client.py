@@ -21,6 +21,8 @@ from connect_core.schema_registry.settings import ClientSettings, RegistrySettin
 from tests.integration.ports import free_port
 from tests.schema_registry.fault_server import Answer, FaultServer, fault_server, refusal, schema
 
+pytestmark = pytest.mark.slow
+
 INT = SchemaText(SchemaKind.AVRO, '"int"')
 QUICK = {"retries.wait.ms": "10", "retries.max.wait.ms": "50", "http.read.timeout.ms": "300"}
 

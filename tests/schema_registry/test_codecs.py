@@ -20,6 +20,8 @@ from connect_core.schema_registry.frames import FIRST_GUID
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
 from tests.schema_registry.memory import MemoryRegistry
 
+pytestmark = pytest.mark.slow
+
 GUIDS = [uuid.UUID(int=7), uuid.UUID("89791762-2336-186f-9674-180a8e2d0ff0"), uuid.UUID(int=2**128 - 1)]
 BODIES = st.binary(max_size=12)
 NUMBERED = st.builds(lambda number, body: b"\0" + number.to_bytes(4, "big") + body, st.integers(0, 2**32 - 1), BODIES)
@@ -103,7 +105,6 @@ def test_many_guids_stay_apart() -> None:
     assert [name for name, _ in by_batch(ConfluentCodec(), column)] == [str(guid) for guid in guids] * 2
 
 
-@pytest.mark.slow
 def test_compressed_bodies_are_bounded() -> None:
     bomb = b"\3\5" + bytes(16) + zlib.compress(bytes((64 << 20) + 1), 1)
     with pytest.raises(DataError, match="64 MiB"):

@@ -15,6 +15,8 @@ from connect_core.schema_registry.live import try_registry
 from tests.integration.ports import free_port
 from tests.schema_registry.fault_server import Answer, FaultServer, fault_server, refusal, schema
 
+pytestmark = pytest.mark.slow
+
 URL = "schema.registry.url"
 OPEN = WorkerLimits()
 

@@ -18,6 +18,8 @@ from connect_core.spark.code import build_archive
 from connect_core.spark.remote import remote_runner
 from tests.configs.workers import worker
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -36,7 +38,6 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     build_archive.cache_clear()
 
 
-@pytest.mark.slow
 def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     build_archive.cache_clear()
     first = build_archive(tmp_path / "one")
@@ -46,7 +47,6 @@ def test_archive_is_named_by_what_is_in_it(tmp_path: Path) -> None:
     assert "connect_core/task/attempt.py" in zipfile.ZipFile(first.path).namelist()
 
 
-@pytest.mark.slow
 def test_modules_come_compiled(tmp_path: Path) -> None:
     build_archive.cache_clear()
     archive = build_archive(tmp_path / "out").path
@@ -70,7 +70,6 @@ def test_plugin_is_found_from_the_archive_alone(plugin: Path, tmp_path: Path) ->
     assert importlib.metadata.version("travelling") == "1.0"
 
 
-@pytest.mark.slow
 def test_archive_that_somebody_put_there_is_not_taken(tmp_path: Path) -> None:
     build_archive.cache_clear()
     archive = build_archive(tmp_path).path

@@ -22,6 +22,8 @@ from connect_core.standalone.process_lock import ProcessLock
 from connect_core.store import Database, connectors, leases, migrate
 from connect_core.store.connectors import NewConfig
 
+pytestmark = pytest.mark.slow
+
 _HOLD = """
 import sys
 from pathlib import Path

@@ -6,6 +6,10 @@ import subprocess
 import sys
 import time
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 _BEGIN = """
 import logging, signal, threading, time
 from connect_core.standalone.stopping import Stopping, end_process

@@ -21,6 +21,8 @@ from connect_core.store import Database, configs, connectors, topics
 from connect_core.store.connectors import NewConfig
 from tests.store.worlds import World, race
 
+pytestmark = pytest.mark.slow
+
 
 def test_create_then_get(world: World) -> None:
     world.create("a", ConnectorType.SOURCE, {"b": "2", "a": "1"})

@@ -36,6 +36,8 @@ from connect_core.store import attempts, audit, interval_history, offsets, recor
 from connect_core.store.retention import Retention, sweep
 from tests.store.worlds import World
 
+pytestmark = pytest.mark.slow
+
 
 def moved(world: World, intervals: int, name: str = "c") -> None:
     """Commit so many intervals of 5 records, and leave one more unfinished."""

@@ -41,6 +41,8 @@ from connect_core.store.attempts import TaskProgress
 from connect_core.store.interval_history import list_intervals
 from tests.store.worlds import World, failed, race
 
+pytestmark = pytest.mark.slow
+
 PART = TopicPartition("t", 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from connect_core.interval.values import ConnectorType
 from connect_core.store import Database, connectors, offsets
 from connect_core.store.offsets import Move
 from tests.store.worlds import World
+
+pytestmark = pytest.mark.slow
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT

@@ -14,6 +14,8 @@ from connect_core.store import Database, check, migrate
 from connect_core.store.models import METADATA
 from connect_core.store.schema import VERSION_TABLE, differences, downgrade
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from sqlalchemy import event, insert
 
 from connect_core.api.sink import IntervalKey
@@ -16,6 +17,8 @@ from connect_core.store.clock import now
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.statuses import ConnectorFacts
 from tests.store.worlds import World, failed
+
+pytestmark = pytest.mark.slow
 
 
 def facts_of(world: World, name: str = "c") -> ConnectorFacts:

@@ -37,6 +37,8 @@ from connect_core.task.conversion import Converters
 from tests.schema_registry.fault_server import Answer, FaultServer, fault_server
 from tests.task.equipment import strings, tolerance
 
+pytestmark = pytest.mark.slow
+
 GUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 FRAME = b"\1" + uuid.UUID(GUID).bytes
 HEADER = "__value_schema_id"

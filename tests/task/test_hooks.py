@@ -16,6 +16,8 @@ from connect_core.task.timeouts import Timeouts
 from tests.task.equipment import PART, GivenReader, raw, sink_attempt
 from tests.task.test_sink import FlushingTask, RecordingTask
 
+pytestmark = pytest.mark.slow
+
 HOOKS = ["start", "open", "put", "pre_commit", "close"]
 
 

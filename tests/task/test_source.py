@@ -21,6 +21,8 @@ from connect_core.task.timeouts import Timeouts
 from connect_core.task.tolerance import Tolerance, ToleranceSettings
 from tests.task.equipment import RememberedWriter, source_attempt
 
+pytestmark = pytest.mark.slow
+
 
 def record(number: int) -> SourceRecord:
     return SourceRecord(
@@ -137,7 +139,6 @@ def test_cap_does_not_end_the_interval_before_the_last_row_of_a_snapshot_that_wa
     assert writer.committed == [b"line 1", b"line 2"]
 
 
-@pytest.mark.slow
 def test_time_that_sending_takes_is_not_idle_time() -> None:
     sent = threading.Event()
 
@@ -158,7 +159,6 @@ def test_time_that_sending_takes_is_not_idle_time() -> None:
     assert len(writer.committed) == 20
 
 
-@pytest.mark.slow
 def test_time_cap_ends_the_interval() -> None:
     began = time.monotonic()
     run = source_attempt(GuideTask(0), RememberedWriter(), IntervalCaps(milliseconds=200, idle_milliseconds=60_000))
@@ -177,7 +177,6 @@ def test_stop_commits_what_is_done() -> None:
     assert len(writer.committed) == len([call for call in writer.calls if call[0] == "produce"])
 
 
-@pytest.mark.slow
 def test_retriable_poll_is_polled_again() -> None:
     class Flaky(GuideTask):
         failed = False
@@ -247,7 +246,6 @@ def test_interval_ends_though_poll_never_does() -> None:
     released.set()
 
 
-@pytest.mark.slow
 def test_slow_poll_is_waited_for() -> None:
     class Slow(GuideTask):
         def poll(self) -> Sequence[SourceRecord] | None:

@@ -13,6 +13,8 @@ from connect_core.api.data.values import convert_to_boolean, convert_to_list, co
 from connect_core.errors import DataError, NullValueError
 from connect_core.java.equality import same_value
 
+pytestmark = pytest.mark.slow
+
 LEAST_WIDTHS = ((Int8, 8), (Int16, 16), (Int32, 32), (Int64, 64))
 SAFE_TEXT = st.text("abcxyz", max_size=6)
 PARTS = st.recursive(

@@ -16,6 +16,8 @@ from connect_core.api import TopicPartition
 from connect_core.errors import ConfigError, ConnectError, StaleEpochError
 from tests.connectors.delta.lake import Lake, numbered
 
+pytestmark = pytest.mark.slow
+
 
 class Killed(BaseException):
     pass

@@ -30,6 +30,8 @@ from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.delta.lake import Lake, numbered, total
 
+pytestmark = pytest.mark.slow
+
 MILLIS = 1_700_000_000_123
 
 
@@ -136,7 +138,6 @@ def test_fields_and_topics_have_whatever_names_they_have(lake: Lake, batches: bo
     assert all(row == value | {"n": row["n"]} for row in found)
 
 
-@pytest.mark.slow
 def test_wide_tables_and_many_of_them(lake: Lake) -> None:
     wide = {f"c{number:03d}": number for number in range(200)}
     lake.run([record for topic in range(50) for record in numbered([wide | {"c000": topic}], f"t{topic}")])

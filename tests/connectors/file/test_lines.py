@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from connect_core.connectors.file.lines import end_of_last_line, split, whole_line
 from tests.connectors.examples import MANY
 
+pytestmark = pytest.mark.slow
+
 PIECES = st.lists(
     st.sampled_from([b"\n", b"\r", b"\r\n", b"a", b"bc", "é".encode(), "日本".encode(), b"\xff", b"\xe2\x82"])
 )

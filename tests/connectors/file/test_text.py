@@ -13,6 +13,8 @@ from connect_core.api.data import INT64_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_S
 from connect_core.connectors.file.text import lines_of_data, lines_of_values
 from tests.connectors.examples import MANY
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = SchemaBuilder.struct().field("line", STRING_SCHEMA).field("source", OPTIONAL_STRING_SCHEMA).build()
 
 

@@ -22,6 +22,8 @@ from connect_core.connectors.filesystem.columns import (
 from connect_core.errors import DataError
 from tests.connectors.examples import MANY
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = ("int8", "int16", "int32", "int64", "float", "double")
 LOGICAL = ("date32[day]", "time32[ms]", "timestamp[ms, tz=UTC]")
 DECIMALS = ("decimal128(38, 2)", "decimal128(38, 5)", "decimal256(76, 40)")
@@ -55,7 +57,6 @@ def merged(*kinds: Any) -> Any:
     return unordered(result)
 
 
-@pytest.mark.slow
 @MANY
 @given(KINDS, KINDS)
 def test_merging_has_no_order(one: Any, other: Any) -> None:

@@ -41,6 +41,8 @@ from tests.connectors.contexts import Reporter
 from tests.connectors.examples import FEW
 from tests.connectors.filesystem.test_sink import Export, numbered
 
+pytestmark = pytest.mark.slow
+
 
 def json_rows(data: bytes) -> list[Any]:
     return [json.loads(line) for line in data.splitlines()]

@@ -25,6 +25,8 @@ from tests.connectors.contexts import DriverSide, Reporter, limits_of
 from tests.connectors.examples import FEW
 from tests.connectors.filesystem.test_sink import Export, numbered
 
+pytestmark = pytest.mark.slow
+
 CONFLUENT = "io.confluent.connect.storage.partitioner."
 EVENING = 1_700_000_000_000
 """2023-11-14 22:13:20 UTC."""
@@ -102,7 +104,6 @@ def open_files(folder: Path) -> int:
     return found
 
 
-@pytest.mark.slow
 def test_very_many_values_are_written_with_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Buffers are small here, so that every file has several parts."""
     monkeypatch.setattr("connect_core.connectors.filesystem.sink.staging.files._BUFFERED", 40_000)

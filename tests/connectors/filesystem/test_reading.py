@@ -34,6 +34,8 @@ from connect_core.connectors.filesystem.tables import table_of
 from connect_core.errors import DataError
 from tests.connectors.filesystem.reading import Reading, put
 
+pytestmark = pytest.mark.slow
+
 VALUES_ONLY = Extras()
 
 

@@ -43,6 +43,8 @@ from connect_core.errors import ConfigError, ConnectError, DataError, StaleEpoch
 from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of
 from tests.connectors.examples import FEW
 
+pytestmark = pytest.mark.slow
+
 CONFIG = {"path": "out"}
 
 

@@ -20,6 +20,8 @@ from connect_core.errors import ConfigError, ConnectError, DataError
 from connect_core.testing.source_engine import Lane, Position, position_after
 from tests.connectors.filesystem.reading import Reading, put
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=list(Lane), ids=lambda lane: lane.value)
 def reading(request: pytest.FixtureRequest, tmp_path: Path) -> Reading:
@@ -225,7 +227,6 @@ def test_offsets_stay_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert reading.until_idle() == ["late"]
 
 
-@pytest.mark.slow
 def test_many_files_are_planned_in_seconds(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(20_000):
@@ -250,7 +251,6 @@ def test_large_files_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
         assert found == lines
 
 
-@pytest.mark.slow
 def test_row_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 2000)
     (tmp_path / "in").mkdir()
@@ -321,7 +321,6 @@ def test_a_file_that_was_replaced_is_not_put_away(tmp_path: Path) -> None:
     assert names(tmp_path / "in") == []
 
 
-@pytest.mark.slow
 def test_pieces_are_put_away_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_pieces, "PIECE_BYTES", 10)
     monkeypatch.setattr(source_plan, "MOST_PIECES", 4)

@@ -10,6 +10,8 @@ from connect_core.api import IntervalKey, RecountedInterval
 from connect_core.api.recount import RecountingCommitter
 from tests.connectors.iceberg.lake import Lake, numbered
 
+pytestmark = pytest.mark.slow
+
 
 def recount(lake: Lake, first: int = 1, last: int = 9) -> list[RecountedInterval]:
     """Ask as an operator does: nothing is fenced by it."""

@@ -13,6 +13,8 @@ from connect_core.connectors.iceberg.catalog import open_catalog
 from connect_core.connectors.iceberg.config import Settings
 from connect_core.errors import ConfigError, RetriableError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def deaf() -> Iterator[str]:

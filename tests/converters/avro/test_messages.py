@@ -29,6 +29,8 @@ from tests.converters.avro.samples import EVERYTHING, everything
 from tests.converters.lanes import read_by_batch, write_by_batch, write_by_record
 from tests.schema_registry.memory import MemoryRegistry
 
+pytestmark = pytest.mark.slow
+
 PAIR = {
     "type": "record",
     "name": "Pair",

@@ -32,6 +32,8 @@ from connect_core.converters.json_schema.write import RegisteredJsonWriter
 from connect_core.errors import DataError
 from connect_core.schema_registry.model import SchemaKind, SchemaText
 
+pytestmark = pytest.mark.slow
+
 ONE_OF = "io.confluent.connect.json.OneOf"
 ENUM = "io.confluent.connect.json.Enum"
 NULL = {"type": "null"}
@@ -343,7 +345,6 @@ def test_a_bomb_of_references_is_a_data_error(keyword: str) -> None:
         schema_of(node)
 
 
-@pytest.mark.slow
 def test_a_large_schema_is_read_and_a_huge_one_refused() -> None:
     properties = {f"field_{number:06}": {"type": "string", "description": "x" * 80} for number in range(80_000)}
     large = json.dumps({"type": "object", "properties": properties})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+import pytest
+
 from connect_core.api.data import SchemaAndValue, Struct
 from connect_core.converters.protobuf import ProtobufConverter
 from connect_core.testing import ORDER_SCHEMA, ConverterContract, orders
@@ -12,6 +14,8 @@ from connect_core.testing.samples import sample_values
 from tests.schema_registry.confluent_frames import PlainSchemas
 from tests.schema_registry.contract import ADDRESS, CheckedSettings
 from tests.schema_registry.memory import MemoryRegistry
+
+pytestmark = pytest.mark.slow
 
 REGISTRY = MemoryRegistry()
 

@@ -29,6 +29,8 @@ from connect_core.schema_registry.model import SchemaKind, SchemaReference, Sche
 from tests.converters.registered import framed, register, with_memory, written_schema
 from tests.schema_registry.memory import MemoryRegistry
 
+pytestmark = pytest.mark.slow
+
 NAMES = "io.confluent.connect.protobuf."
 TAG = f"{NAMES}Tag"
 
@@ -320,7 +322,6 @@ def test_a_bomb_of_messages_is_a_data_error() -> None:
         schema_of(f'syntax = "proto3"; {parts} message M60 {{ bool x = 1; }}')
 
 
-@pytest.mark.slow
 def test_a_schema_of_many_fields_is_read() -> None:
     lines = "\n".join(f"  string field_{number} = {number + 1};" for number in range(3_000))
     assert len(schema_of(f'syntax = "proto3"; message R {{\n{lines}\n}}').fields) == 3_000

@@ -36,6 +36,8 @@ from tests.converters.registered import framed, register, with_memory, write_bat
 from tests.schema_registry.confluent_frames import PlainSchemas
 from tests.schema_registry.memory import MemoryRegistry
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400_000
 ENUM = {"io.confluent.connect.protobuf.Enum": "E", "io.confluent.connect.protobuf.Enum.A": "0"}
 ALL = """syntax = "proto3";

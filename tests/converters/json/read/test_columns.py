@@ -13,6 +13,8 @@ from connect_core.api.data import SchemaType
 from connect_core.converters.json import JsonConverter
 from tests.benchmarks.orders import ORDER_SCHEMA, orders, structs
 
+pytestmark = pytest.mark.slow
+
 
 def _converter(**settings: str) -> JsonConverter:
     converter = JsonConverter()

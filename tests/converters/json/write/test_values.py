@@ -26,6 +26,8 @@ from connect_core.api.data import (
 from connect_core.converters.json import JsonConverter
 from connect_core.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 
 def _converter(**settings: str) -> JsonConverter:
     converter = JsonConverter()

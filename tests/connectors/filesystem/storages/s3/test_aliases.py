@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import fastavro
+import pytest
 
 from connect_core.api import WorkerLimits
 from connect_core.api.data import STRING_SCHEMA
@@ -17,6 +18,8 @@ from tests.connectors.filesystem.aliases.exports import run_intervals, structs
 from tests.connectors.filesystem.aliases.test_confluent_s3 import QUICKSTART
 from tests.connectors.filesystem.storages.s3.servers import ACCESS, SECRET, S3Server
 from tests.connectors.filesystem.test_sink import numbered
+
+pytestmark = pytest.mark.slow
 
 
 def reached(server: S3Server) -> dict[str, str]:

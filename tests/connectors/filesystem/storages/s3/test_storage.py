@@ -16,6 +16,8 @@ from connect_core.errors import ConfigError, ConnectError, DataError, RetriableE
 from connect_core.testing import StorageContract
 from tests.connectors.filesystem.storages.s3.servers import S3Server
 
+pytestmark = pytest.mark.slow
+
 LARGE = b"0123456789abcdef" * 700_000
 """Held back as an upload of three parts."""
 HOSTILE = ["a%2Fb", "k=v", "é ü \u4e2d", "a+b c", "x" * 200, "q?&#;:@$,'\"", "..x", "~"]
@@ -40,7 +42,6 @@ class Contract(StorageContract):
         return self.server.content(f"{folder.name}/{name}")
 
 
-@pytest.mark.slow
 class TestMoto(Contract):
     @pytest.fixture(autouse=True)
     def _serve(self, moto: S3Server) -> None:
