@@ -131,11 +131,15 @@ class Driver:
     @contextmanager
     def holding(self, run: Run) -> Iterator[Progress]:
         """Keep the lease while the block runs; give it back at its end."""
-        with _repeating(_LEASE_SECONDS / 4, lambda: self.worker.renew_lease(run.holder, _LEASE_SECONDS)):
-            try:
-                yield Progress(finished=self._told)
-            finally:
-                self._release(run)
+        try:
+            with _repeating(_LEASE_SECONDS / 4, lambda: self.worker.renew_lease(run.holder, _LEASE_SECONDS)):
+                try:
+                    yield Progress(finished=self._told)
+                finally:
+                    self._clear_target(run)
+        finally:
+            # Renewed no more: a lease that is being given back would look as if another run had taken it.
+            self._end(run)
 
     @contextmanager
     def watching(self, run: Run, plan: Plan) -> Iterator[None]:
@@ -174,13 +178,15 @@ class Driver:
             _LOG.warning("what run %s of %s finished is not told: %s", run_id, self.worker.name, error)
             return {}
 
-    def _release(self, run: Run) -> None:
+    def _clear_target(self, run: Run) -> None:
         try:
             # A run that ends before its first plan has loaded no connector, and staged nothing.
             if self.worker.is_loaded:
                 self.perform(clear_target(run))
         except (ConnectError, OSError) as error:
             _LOG.warning("what finished intervals of %s have staged is left for the next run: %s", run.connector, error)
+
+    def _end(self, run: Run) -> None:
         try:
             self.perform(end_run(run))
         except ConnectError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from connect_core.errors import NotFoundError
 from connect_core.interval import effects as fx
 from connect_core.interval.runs import RunRequest
 from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState
+from connect_core.run import driver as driver_module
 from connect_core.run.driver import Driver
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store import Database, leases, migrate
@@ -51,6 +53,34 @@ def test_sink_is_cleared_of_staged_files_before_it_is_given_back(trouble: Except
     with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
         assert worker.done == []
     assert [type(effect) for effect in worker.done] == [fx.SweepTarget, fx.ReleaseLease]
+
+
+@dataclass
+class RenewingWorker(Worker):
+    """Tells of each renewal; giving the lease back takes some time."""
+
+    renewals: int = 0
+    renewals_when_given_back: tuple[int, int] = (0, 0)
+
+    def handlers(self) -> Mapping[type[fx.Effect[Any]], Callable[[Any], Any]]:
+        return {**super().handlers(), fx.ReleaseLease: self._give_back}
+
+    def renew_lease(self, holder: str, seconds: float) -> None:
+        self.renewals += 1
+
+    def _give_back(self, effect: fx.ReleaseLease) -> None:
+        before = self.renewals
+        time.sleep(0.2)
+        self.renewals_when_given_back = (before, self.renewals)
+
+
+def test_a_lease_is_not_renewed_while_it_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver_module, "_LEASE_SECONDS", 0.04)
+    world, worker = World(ConnectorType.SINK), RenewingWorker()
+    with Driver(worker).holding(world.run()):  # type: ignore[arg-type]
+        time.sleep(0.2)
+    before, after = worker.renewals_when_given_back
+    assert before == after > 2
 
 
 def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
