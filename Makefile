@@ -86,6 +86,7 @@ bench: venv ## Measure Kafka to Parquet and PostgreSQL both ways, beside the sam
 	@$(BIN)/python -m tests.benchmarks.jdbc_sink
 	@$(BIN)/python -m tests.benchmarks.jdbc_source
 	@$(BIN)/python -m tests.benchmarks.registry_to_parquet
+	@$(BIN)/python -m tests.benchmarks.registry_from_table
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands
 	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m slow tests/{converters,transforms,connectors}
