@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ __all__ = [
     "failure_of",
     "load_examples",
     "output_path",
+    "with_registry",
 ]
 
 SOURCE = "broker-log.properties"
@@ -35,6 +37,12 @@ SHOP_ORDERS = "shop-orders.properties"
 SHOP_COPIES = "shop-copies.properties"
 SHOP_PARQUET = "shop-parquet.properties"
 _FILES = (SOURCE, EXPORT, LINES, SHOP_ORDERS, SHOP_COPIES, SHOP_PARQUET)
+_SHOP = (SHOP_ORDERS, SHOP_COPIES, SHOP_PARQUET)
+_AVRO = {
+    "value.converter": "io.confluent.connect.avro.AvroConverter",
+    "value.converter.schema.registry.url": "${env:CONNECT_SCHEMA_REGISTRY_URL}",
+}
+_JSON_ONLY = "value.converter.schemas.enable"
 _PATHS = ("file", "path")
 _ADDRESS = "connection.url"
 
@@ -42,6 +50,17 @@ _ADDRESS = "connection.url"
 def load_examples(home: Home) -> dict[str, ConnectorFile]:
     """Return the examples by file name, sources before their sinks. Raise ConnectError if one is missing."""
     return {name: _located(read_connector_file(_file(home, name)), home) for name in _FILES}
+
+
+def with_registry(examples: Mapping[str, ConnectorFile]) -> dict[str, ConnectorFile]:
+    """Let the shop's orders travel as Avro, through a topic of their own: an earlier start may have left JSON."""
+    return {name: _as_avro(example) if name in _SHOP else example for name, example in examples.items()}
+
+
+def _as_avro(example: ConnectorFile) -> ConnectorFile:
+    config = {key: value for key, value in example.config.items() if key != _JSON_ONLY} | _AVRO
+    moved = {"topic.prefix": "shop-avro-"} if "topic.prefix" in config else {"topics": "shop-avro-orders"}
+    return replace(example, config=config | moved)
 
 
 def _file(home: Home, name: str) -> Path:

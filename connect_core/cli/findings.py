@@ -95,8 +95,10 @@ class Times:
     whole: float
 
 
-def print_findings(findings: Findings, environment: Mapping[str, str], shop: str, times: Times) -> None:
-    """Print the tables, the counts, the addresses, that of the shop's database among them, and the times."""
+def print_findings(
+    findings: Findings, environment: Mapping[str, str], times: Times, shop: str, registry: str | None = None
+) -> None:
+    """Print the tables, the counts, the times and the addresses; ``shop`` and ``registry`` are two of them."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=_WIDTH)
@@ -106,7 +108,7 @@ def print_findings(findings: Findings, environment: Mapping[str, str], shop: str
         shown = [_table(_last(intervals), findings.jobs)] if _fits(intervals) else []
         console.print("", head, *shown, sep="\n")
     console.print()
-    for line in (*_summary(findings), "", *_addresses(environment, shop), "", _ending(times)):
+    for line in (*_summary(findings), "", *_addresses(environment, shop, registry), "", _ending(times)):
         console.print(line, soft_wrap=True)
 
 
@@ -159,7 +161,7 @@ def _processes(findings: Findings) -> str:
     return " ".join(f"({partition.rpartition('-')[2]}, {pid})" for partition, pid in sorted(pairs))
 
 
-def _addresses(environment: Mapping[str, str], shop: str) -> list[str]:
+def _addresses(environment: Mapping[str, str], shop: str, registry: str | None) -> list[str]:
     password = environment.get("CONNECT_AIRFLOW_PASSWORD_FILE", "")
     known = {
         "Airflow": environment.get("CONNECT_AIRFLOW_URL"),
@@ -168,6 +170,7 @@ def _addresses(environment: Mapping[str, str], shop: str) -> list[str]:
         "REST API": environment.get("CONNECT_REST_URL"),
         "Kafka": environment.get("CONNECT_BOOTSTRAP_SERVERS"),
         "Spark UI": environment.get("CONNECT_SPARK_UI"),
+        "Registry": registry,
         "Shop": shop,
     }
     return [f"{label:<14}{escape(value)}" for label, value in known.items() if value]

@@ -7,6 +7,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from connect_core.cli.deployment import open_deployment, settings_of
 from connect_core.cli.dev import progress
@@ -19,6 +22,7 @@ from connect_core.cli.examples import (
     deploy,
     load_examples,
     output_path,
+    with_registry,
 )
 from connect_core.cli.findings import Counts, Findings, Live, ShopCounts, Times, print_findings
 from connect_core.cli.live import Effect, NewFiles, await_effects, line_arrives, orders_arrive
@@ -37,8 +41,10 @@ from connect_core.configs import ConnectorFile
 from connect_core.dev.environment import load_environment
 from connect_core.dev.home import Home
 from connect_core.dev.log_lines import cause_log_line
+from connect_core.dev.services import SERVICES, STANDARD
 from connect_core.dev.shop import Change, Shop
 from connect_core.dev.stack import Report, Stack
+from connect_core.dev.supervisor import running
 from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
 
@@ -52,7 +58,11 @@ _COUNTINGS = 5
 """New lines may come between the counts."""
 
 
-def quickstart() -> None:
+def quickstart(
+    registry: Annotated[
+        bool, typer.Option("--registry", help="Also start a schema registry; the shop's orders travel as Avro.")
+    ] = False,
+) -> None:
     """Start the embedded stack, run the examples on live data, and show what they moved.
 
     May be called again at any time: what runs goes on, what is missing is started.
@@ -60,7 +70,9 @@ def quickstart() -> None:
     # What is worth knowing is said below; the servers keep logs of their own.
     logging.getLogger("connect_core").setLevel(logging.ERROR)
     home = Home.locate()
-    stack = Stack(home.path, project=home.project)
+    stack = Stack(home.path, tuple(SERVICES) if registry else STANDARD, home.project)
+    if registry and running(home, "supervisor") and not running(home, "registry"):
+        raise ConnectError("The stack runs without a schema registry: end it first, by `connect dev down`.")
     began = time.monotonic()
     with progress() as report:
         stack.up(report)
@@ -70,10 +82,14 @@ def quickstart() -> None:
         deployment = open_deployment(settings_of(None), is_service=True)
         try:
             herder = deployment.herder("quickstart")
-            findings = _Demonstration(stack, herder, load_examples(home), Shop(home), report).run()
+            examples = with_registry(load_examples(home)) if registry else load_examples(home)
+            findings = _Demonstration(stack, herder, examples, Shop(home), report).run()
         finally:
             deployment.database.close()
-    print_findings(findings, stack.environment(), Shop(home).url, Times(up_seconds, time.monotonic() - began))
+    environment = stack.environment()
+    times = Times(up_seconds, time.monotonic() - began)
+    address = environment.get("CONNECT_SCHEMA_REGISTRY_URL") if registry else None
+    print_findings(findings, environment, times, Shop(home).url, address)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def test_findings_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         "CONNECT_AIRFLOW_PASSWORD_FILE": str(tmp_path / "password"),
         "CONNECT_REST_URL": "http://127.0.0.1:2",
     }
-    print_findings(findings, environment, "postgresql://shop", Times(20, 55))
+    print_findings(findings, environment, Times(20, 55), "postgresql://shop", "http://registry/apis")
     told = capsys.readouterr().out
     rows = [line.split() for line in told.splitlines() if "connect-x-1" in line]
     assert rows == [

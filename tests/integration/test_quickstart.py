@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 
@@ -42,7 +43,8 @@ def connect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> None:
-    done = connect(project, "quickstart")
+    """With a registry; tests/packaging and tests.newcomer start it without."""
+    done = connect(project, "quickstart", "--registry")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     for connector in CONNECTORS:
         found = re.search(
@@ -60,6 +62,9 @@ def test_quickstart_moves_live_data_and_down_leaves_nothing(project: Path) -> No
     assert int(counts[1]) > 0
     assert len(set(counts.groups())) == 1
     check_shop(done.stdout)
+    registry = re.search(r"^Registry +(http://\S+)$", done.stdout, re.MULTILINE)
+    assert registry is not None, done.stdout[-3000:]
+    assert "shop-avro-orders-value" in httpx.get(f"{registry[1]}/subjects").json()
     assert "Airflow       http://127.0.0.1:" in done.stdout
     assert connect(project, "dev", "down").returncode == 0
     assert marked(project / ".connect") == set()
