@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -32,7 +33,7 @@ CONVERTERS = {
     "PROTOBUF": ("io.confluent.connect.protobuf.ProtobufConverter", ProtobufConverter),
 }
 MODES = ("BACKWARD", "FORWARD", "FULL")
-"""Each has a transitive one, the same for two schemas; a subject of the mode NONE has the stack's own, BACKWARD."""
+"""Each has a transitive one, the same for two schemas."""
 LANES = [
     pytest.param(name, is_by_record, id=f"{name}, by {'record' if is_by_record else 'column'}")
     for at, name in enumerate(CHANGES)
@@ -80,6 +81,24 @@ def test_registry_takes_a_change_in_some_modes(change: Change, registry: SchemaR
         if takes(registry, subject, Schema(change.new, change.kind)):
             taken.add(mode)
     assert taken == {*change.taken, *(f"{mode}_TRANSITIVE" for mode in change.taken)}
+
+
+@pytest.fixture
+def without_rules(url: str) -> Iterator[None]:
+    """The registry's own mode is NONE: a subject's would be the registry's here."""
+    rules = url.replace("/apis/ccompat/v7", "/apis/registry/v3/admin/rules")
+    none = {"ruleType": "COMPATIBILITY", "config": "NONE"}
+    httpx.post(rules, json=none).raise_for_status()
+    yield
+    httpx.delete(f"{rules}/COMPATIBILITY").raise_for_status()
+
+
+@pytest.mark.usefixtures("without_rules")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_registry_takes_every_change_in_mode_none(change: Change, registry: SchemaRegistryClient) -> None:
+    subject = f"{id(change)}-NONE"
+    registry.register_schema(subject, Schema(change.old, change.kind))
+    assert takes(registry, subject, Schema(change.new, change.kind))
 
 
 @dataclass(frozen=True)
