@@ -215,6 +215,65 @@ def test_bad_messages_are_dead_letters(worker: PluginWorker, registry: str, prox
     worker.delete("bad")
 
 
+OTHERS = {
+    "JSON": (
+        "io.confluent.connect.json.JsonSchemaConverter",
+        '{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "title": "%s"}',
+        b"{}",
+        b'{"n":',
+    ),
+    "PROTOBUF": (
+        "io.confluent.connect.protobuf.ProtobufConverter",
+        'syntax = "proto3"; message M%s { int64 n = 1; }',
+        b"\0\x08\x01",
+        b"\0\x08",
+    ),
+}
+"""Kind → its converter, a schema to be named, a body, and one that is cut off."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_bad_messages_of_other_kinds_are_dead_letters(
+    kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
+) -> None:
+    topic, dead = topics.create(1), f"dead-{topics.create(1)}"
+    converter_class, text, body, cut = OTHERS[kind]
+    schema = Schema(text % topic.replace("-", ""), kind)
+    id = int(SchemaRegistryClient({"url": registry}).register_schema(f"{topic}-value", schema))
+    frame, unknown = b"\0" + id.to_bytes(4, "big"), b"\0" + UNKNOWN_ID.to_bytes(4, "big")
+    bad = {b"\7" + frame[1:] + body: "Unknown magic byte", frame[:3]: "3 bytes", frame + cut: "", unknown + body: "404"}
+    topics.write(topic, [frame + body, *bad, frame + body], 1)
+    file = put_sink(worker, f"bad-{kind}", topic, proxy.url, dead, **{"value.converter": converter_class})
+    eventually(lambda: len(lines_of(file)), lambda found: found >= 2)
+    for at, (sent, (value, told)) in enumerate(zip(letters(topics, dead, 4), bad.items(), strict=True), 1):
+        context = context_of(sent)
+        place = [context[f"__connect.errors.{name}"] for name in ("topic", "partition", "offset", "stage")]
+        assert (sent.value(), place) == (value, [topic, "0", str(at), "VALUE_CONVERTER"])
+        assert told in context["__connect.errors.exception.message"]
+    worker.delete(f"bad-{kind}")
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_sink_of_another_kind_waits_for_its_registry(
+    kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
+) -> None:
+    topic = topics.create(1)
+    converter_class, text, body, _ = OTHERS[kind]
+    schema = Schema(text % topic.replace("-", ""), kind)
+    id = int(SchemaRegistryClient({"url": registry}).register_schema(f"{topic}-value", schema))
+    topics.write(topic, [b"\0" + id.to_bytes(4, "big") + body] * 3, 1)
+    break_down(proxy, Fault(500))
+    name = f"waits-{kind}"
+    file = put_sink(worker, name, topic, proxy.url, None, **{"value.converter": converter_class})
+    trace = worker.await_failure(name, f"topic {topic}, partition 0, offset 0 in stage VALUE_CONVERTER")
+    assert f"GET /schemas/ids/{id}" in trace
+    assert (lines_of(file), worker.offsets(name)) == ([], [])
+    mend(proxy)
+    worker.restart(name)
+    assert eventually(lambda: len(lines_of(file)), lambda found: found >= 3) == 3
+    worker.delete(name)
+
+
 @pytest.mark.parametrize("kind", bad_messages(0))
 def test_bad_message_fails_the_task(
     kind: str, worker: PluginWorker, registry: str, proxy: FaultProxy, topics: Topics
