@@ -174,7 +174,7 @@ def test_tasks_do_not_ask_one_by_one(worker: PluginWorker, registry: str, proxy:
     for turn in (1, 2):
         topics.write(topic, [message(id, f"{turn} {number}") for number in range(1000)], 100)
         file = put_sink(worker, name, topic, proxy.url, None, **settings)
-        eventually(partial(lines_of, file), partial(_has_lines, 1000 * turn))
+        eventually(partial(lines_of, file), partial(_has_lines, 1000 * turn), 270)
     asked = [one for one in proxy.paths if one.startswith(path)]
     print(f"{tasks} tasks, 2 intervals or more: {len(asked)} requests")
     # Spark's local mode has 16 processes at most, and gives each many tasks.

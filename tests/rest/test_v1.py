@@ -233,7 +233,7 @@ def test_a_registry_that_hangs_costs_some_seconds_and_shows_no_login(world: Worl
     assert "timed out" in errors[0]
     assert errors[1] == "not asked: the registry took more than 2 s"
     assert "s3cret-word" not in answered.text
-    assert took < 6
+    assert took < 10
 
 
 def test_without_a_registry_there_are_no_schemas(world: World, call: Client) -> None:
