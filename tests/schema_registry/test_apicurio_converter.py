@@ -60,16 +60,22 @@ def has_small_maps(value: Any) -> bool:
     return all(map(has_small_maps, value)) if isinstance(value, list) else True
 
 
-def has_container_default(schema: Schema | None) -> bool:
-    """Whether a list or a map has a default: theirs loses some of them when it reads."""
+def is_left_out(schema: Schema | None) -> bool:
+    """Whether theirs is known to differ, by a schema or one in it.
+
+    A list, a map or a struct has a default, of which it loses some when it reads; a float has one, whose text Avro 1.11
+    writes with the digits of a double; a name begins with a dot, which is refused here.
+    """
     if schema is None:
         return False
+    if (schema.name or "").startswith(".") or (schema.type is SchemaType.FLOAT32 and schema.default is not None):
+        return True
     if schema.type is SchemaType.STRUCT:
-        return schema.default is not None or any(has_container_default(one.schema) for one in schema.fields)
+        return schema.default is not None or any(is_left_out(one.schema) for one in schema.fields)
     if schema.type not in (SchemaType.ARRAY, SchemaType.MAP):
         return False
     parts = [schema.value_schema, *([schema.key_schema] if schema.type is SchemaType.MAP else [])]
-    return schema.default is not None or any(map(has_container_default, parts))
+    return schema.default is not None or any(map(is_left_out, parts))
 
 
 def written(converter: Converter, topic: str, data: SchemaAndValue) -> bytes | type[Exception] | None:
@@ -103,7 +109,7 @@ def test_random_rows(theirs: Converter, ours: Converter) -> None:
     def check(typed: tuple[Schema, Any]) -> None:
         # In a struct: alone, theirs reads numbers and texts without their schema, unlike Confluent's.
         row = SchemaBuilder.struct().name("shop.Row").field("it", typed[0]).build()
-        if has_container_default(typed[0]):
+        if is_left_out(typed[0]):
             return
         same(theirs, ours, f"t-{uuid.uuid4().hex}", SchemaAndValue(row, Struct.of_values(row, [typed[1]])))
 
