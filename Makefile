@@ -89,5 +89,5 @@ bench: venv ## Measure Kafka to Parquet and PostgreSQL both ways, beside the sam
 	@$(BIN)/python -m tests.benchmarks.registry_from_table
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands
-	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m slow tests/{converters,transforms,connectors}
+	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m "slow and not servers" tests/{converters,transforms,connectors}
 	@$(BIN)/python -m tests.fuzz

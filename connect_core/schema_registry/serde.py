@@ -7,7 +7,6 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,7 +15,7 @@ import pyarrow as pa
 from connect_core.api.connector import WorkerLimits
 from connect_core.schema_registry.caching import release_registry, shared_registry
 from connect_core.schema_registry.choices import codec_of, strategy_of
-from connect_core.schema_registry.codecs import ConfluentCodec, IdCodec
+from connect_core.schema_registry.codecs import ConfluentCodec
 from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.message_schemas import RegistrySchemas
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
@@ -57,9 +56,9 @@ def open_schemas(
     process with equal settings share one client.
     """
     settings = RegistrySettings.of(configs, is_key)
-    codec: IdCodec = codec_of(settings.codec)
-    if isinstance(codec, ConfluentCodec):
-        codec = replace(codec, writes_guids=settings.header is HeaderUse.READ_AND_WRITTEN)
+    # Settings with headers to write have no other codec.
+    in_header = settings.header is HeaderUse.READ_AND_WRITTEN
+    codec = ConfluentCodec(writes_guids=True) if in_header else codec_of(settings.codec)
     forms = codec, strategy_of(settings.strategy_key, settings.strategy, configs)
     client = settings.client
     if limits is not None:

@@ -137,12 +137,12 @@ class RegistrySettings:
 
 def _header_use(values: Mapping[str, Any], part: str) -> HeaderUse:
     writes, reads = f"{part}.schema.id.serializer", f"{part}.schema.id.deserializer"
-    is_written, is_confluent = "Header" in values[writes], values["schema.id.codec"] == "confluent"
+    is_written, is_confluent = "Header" in (values[writes] or ""), values["schema.id.codec"] == "confluent"
     if is_written and not is_confluent:
         raise ConfigError(writes, values[writes], "schemas are named in headers only with schema.id.codec=confluent")
     if is_written:
         return HeaderUse.READ_AND_WRITTEN
-    return HeaderUse.READ if is_confluent and "Dual" in values[reads] else HeaderUse.IGNORED
+    return HeaderUse.READ if is_confluent and "Dual" in (values[reads] or "") else HeaderUse.IGNORED
 
 
 def _calls(values: Mapping[str, Any]) -> CallLimits:

@@ -13,20 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from tests.benchmarks.exporting import Export
+from tests.benchmarks.exporting import Export, Exported
 from tests.integration.ports import free_port
 
-__all__ = ["PEER", "ConnectWorker", "Drained", "await_plugins", "connect_worker", "fetch_jars"]
+__all__ = ["PEER", "ConnectWorker", "await_plugins", "connect_worker", "fetch_jars"]
 
 PEER = Path(__file__).parents[1] / "peer"
-
-
-@dataclass(frozen=True)
-class Drained:
-    """How many records a sink took, and in how many seconds."""
-
-    records: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -36,7 +28,7 @@ class ConnectWorker:
     bootstrap: str
     url: str
 
-    def drain(self, topic: str, name: str, work: Path, changes: Mapping[str, str] | None = None) -> Drained:
+    def drain(self, topic: str, name: str, work: Path, changes: Mapping[str, str] | None = None) -> Exported:
         """Run its Iceberg sink, with changed settings, to the end of a topic; then delete it."""
         work.mkdir()
         values = {"TOPIC": topic, "NAME": name, "WORK": str(work)}
@@ -50,7 +42,7 @@ class ConnectWorker:
         answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         request = urllib.request.Request(f"{self.url}/connectors/{name}", method="DELETE")
         urllib.request.urlopen(request).close()
-        return Drained(answer["records"], answer["seconds"])
+        return Exported(answer["records"], answer["seconds"])
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from tests.benchmarks.jdbc_exporting import JdbcExport
 from tests.benchmarks.jdbc_source import committed, create_topic, fill, source_config
-from tests.benchmarks.registry_to_parquet import CONVERTERS, JSON, Way, busy_seconds, report, show
+from tests.benchmarks.registry_to_parquet import CONVERTERS, JSON, Way, busy_seconds, report, show, with_converter
 from tests.schema_registry.apicurio_server import apicurio_running
 
 TASKS = 2
@@ -48,10 +48,7 @@ def measured(name: str, config: Mapping[str, str], bootstrap: str, rows: int) ->
 def config_of(converter: str, name: str, address: sa.URL, url: str) -> dict[str, str]:
     """Return a source that writes with a converter."""
     config = source_config(name, "JdbcSource", address) | {"mode": "bulk", "tasks.max": str(TASKS)}
-    if converter != JSON:
-        config |= {"value.converter": converter, "value.converter.schema.registry.url": url}
-        del config["value.converter.schemas.enable"]
-    return config
+    return with_converter(config, converter, url)
 
 
 def rounds(stack: Stack, url: str, rows: int, count: int) -> dict[str, list[Way]]:

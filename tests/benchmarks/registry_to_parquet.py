@@ -112,11 +112,15 @@ def rounds(export: Export, folder: Path, url: str, count: int, worker: ConnectWo
 
 def config_of(name: str, folder: Path, url: str, turn: int) -> dict[str, Any]:
     """Return a sink of ours with a converter."""
-    config = sink_config(f"{name}-{turn}", folder / f"{name}-{turn}", topic_of(name), 4)
-    if name != JSON:
-        config |= {"value.converter": name, "value.converter.schema.registry.url": url}
-        del config["value.converter.schemas.enable"]
-    return config
+    return with_converter(sink_config(f"{name}-{turn}", folder / f"{name}-{turn}", topic_of(name), 4), name, url)
+
+
+def with_converter(config: Mapping[str, Any], name: str, url: str) -> dict[str, Any]:
+    """Return a connector of JSON with another converter of values; itself for JSON."""
+    if name == JSON:
+        return dict(config)
+    kept = {key: value for key, value in config.items() if key != "value.converter.schemas.enable"}
+    return {**kept, "value.converter": name, "value.converter.schema.registry.url": url}
 
 
 def converter_of_peer(url: str) -> dict[str, str]:
