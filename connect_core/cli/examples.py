@@ -14,7 +14,7 @@ from connect_core.errors import ConnectError
 from connect_core.herder.connectors import NewConnector, create, get_config, list_names, put_config
 from connect_core.herder.context import Herder
 from connect_core.herder.lifecycle import RestartRequest, restart, resume
-from connect_core.herder.status import ConnectorStatus, State, get_status
+from connect_core.herder.status import ConnectorStatus, State, TaskStatus, get_status
 
 __all__ = [
     "EXPORT",
@@ -108,6 +108,6 @@ def failure_of(status: ConnectorStatus) -> str | None:
     """Return what has failed, with its trace; ``None`` if nothing has."""
     for part in (status.connector, *status.tasks):
         if part.state is State.FAILED:
-            what = f"Connector {status.name}" if part.task is None else f"Task {part.task} of connector {status.name}"
-            return f"{what} is FAILED: {(part.trace or 'no trace was kept').strip()}"
+            task = f"Task {part.task} of connector" if isinstance(part, TaskStatus) else "Connector"
+            return f"{task} {status.name} is FAILED: {(part.trace or 'no trace was kept').strip()}"
     return None

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from connect_core.herder.status import ConnectorStatus, PartStatus, State
+from connect_core.herder.status import ConnectorStatus, State, TaskStatus
 from connect_core.store.silences import Silence
 
 __all__ = ["list_table", "print_silences", "print_status", "state_text"]
@@ -68,6 +68,6 @@ def _has_failed(status: ConnectorStatus) -> bool:
     return any(part.state is State.FAILED for part in (status.connector, *status.tasks))
 
 
-def _tasks(tasks: Iterable[PartStatus]) -> str:
+def _tasks(tasks: Iterable[TaskStatus]) -> str:
     counts = Counter(task.state for task in tasks)
     return ", ".join(f"{count} {state_text(state)}" for state, count in counts.items()) or "none"

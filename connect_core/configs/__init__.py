@@ -2,7 +2,7 @@
 
 from connect_core.configs.connector import ConnectorConfig, ErrorSettings
 from connect_core.configs.files import ConnectorFile, read_connector_file
-from connect_core.configs.infos import ConfigInfo, ConfigInfos
+from connect_core.configs.infos import ConfigInfos, ConfigKeyInfo, ValidatedConfig, ValidatedSetting
 from connect_core.configs.providers import ConfigProviders, unresolve
 from connect_core.configs.redaction import Redaction
 from connect_core.configs.secrets import HIDDEN, SecretBox, keep_hidden, mask, seal_config, sensitive_keys
@@ -13,8 +13,8 @@ from connect_core.configs.worker import load_worker, providers_of, task_worker, 
 
 __all__ = [
     "HIDDEN",
-    "ConfigInfo",
     "ConfigInfos",
+    "ConfigKeyInfo",
     "ConfigProviders",
     "ConnectorConfig",
     "ConnectorFile",
@@ -23,6 +23,8 @@ __all__ = [
     "SecretBox",
     "TopicCreationGroup",
     "TransformationStage",
+    "ValidatedConfig",
+    "ValidatedSetting",
     "group_of_topic",
     "hide_secrets",
     "keep_hidden",

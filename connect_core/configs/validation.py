@@ -18,7 +18,15 @@ from connect_core.configs.connector import worker_defaults
 from connect_core.configs.declared import with_declared_guarantee
 from connect_core.configs.definitions import CONVERTERS, Defaults, common_definition
 from connect_core.configs.enrichment import enriched
-from connect_core.configs.infos import ConfigInfo, ConfigInfos, Json, key_json, merged, prefixed_infos, ranked_infos
+from connect_core.configs.infos import (
+    ConfigKeyInfo,
+    ValidatedConfig,
+    ValidatedSetting,
+    key_info,
+    merged,
+    prefixed_infos,
+    ranked_infos,
+)
 from connect_core.configs.intervals import INTERVALS
 from connect_core.configs.overrides import CLIENTS, check_overrides
 from connect_core.configs.providers import ConfigProviders
@@ -51,7 +59,7 @@ def validate(
     providers: ConfigProviders | None = None,
     owner: str | None = None,
     in_use: Collection[str] = (),
-) -> ConfigInfos:
+) -> ValidatedConfig:
     """Return every setting with its errors and recommended values; secrets are hidden.
 
     ``owner``: whose sealed values it may hold; by default the connector it names.
@@ -92,7 +100,7 @@ def _refuse_secret_aliases(raw: Config, config: Config) -> None:
             raise ConfigError(key, raw.get(key), "Aliases are shown, and cannot be references: write them")
 
 
-def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ConfigInfos]:
+def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ValidatedConfig]:
     """Check the overrides of all clients; of those without tasks' use only what is wrong is shown, as Connect has none.
 
     Connect answers a value of another type with 500, before it asks the policy.
@@ -115,7 +123,7 @@ def _used_clients(connector_type: str, config: Config) -> tuple[str, ...]:
     return CLIENTS if has_dead_letters else ("consumer",)
 
 
-def _without_version(plugin: Plugin, config: Config, worker: WorkerSettings, message: str) -> ConfigInfos:
+def _without_version(plugin: Plugin, config: Config, worker: WorkerSettings, message: str) -> ValidatedConfig:
     """Return the shared settings: nothing can be asked of a connector that is not there in this version.
 
     Connect: ``AbstractHerder.invalidVersionedConnectorValidation``.
@@ -130,7 +138,7 @@ def _without_version(plugin: Plugin, config: Config, worker: WorkerSettings, mes
     return ranked_infos(name, definition.config_keys(), values.values(), definition.group_names())
 
 
-def plugin_config(name: str) -> list[Json] | None:
+def plugin_config(name: str) -> list[ConfigKeyInfo] | None:
     """Return a plugin's settings as REST shows them; ``None``: no such plugin.
 
     A connector's own settings come first. Connect: ``connectorPluginConfig``.
@@ -143,7 +151,7 @@ def plugin_config(name: str) -> list[Json] | None:
     if plugin.kind is PluginKind.CONNECTOR:
         shared = _DEFINITIONS[plugin.type](Defaults(plugin.version), class_resolver(aliases=True))
         keys = {**keys, **{name: key for name, key in shared.config_keys().items() if name not in keys}}
-    return [key_json(key) for key in keys.values()]
+    return [key_info(key) for key in keys.values()]
 
 
 def _resolved(raw: Config, providers: ConfigProviders, owner: str) -> tuple[Config, dict[str, str]]:
@@ -267,7 +275,7 @@ def _references_off(config: Config, worker: WorkerSettings) -> dict[str, str]:
     }
 
 
-def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Iterator[ConfigInfos]:
+def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Iterator[ValidatedConfig]:
     """Check the settings of converters the connector itself names."""
     for setting in ("header.converter", "key.converter", "value.converter"):
         if config.get(setting) is None or values[setting].error_messages:
@@ -285,7 +293,7 @@ def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Itera
         yield prefixed_infos(definition.config_keys(), found, prefix)
 
 
-def hide_secrets(infos: ConfigInfos, raw: Config, config: Config, secrets: Mapping[str, str]) -> ConfigInfos:
+def hide_secrets(infos: ValidatedConfig, raw: Config, config: Config, secrets: Mapping[str, str]) -> ValidatedConfig:
     """Show references as they were written, and secrets not at all, in values and in what is wrong with them.
 
     ``config``: with references replaced; ``secrets``: what each of them stands for.
@@ -299,10 +307,12 @@ def hide_secrets(infos: ConfigInfos, raw: Config, config: Config, secrets: Mappi
     if not shown:
         return infos
     texts = {**secrets, **{str(config[key]): text for key, text in shown.items()}}
-    return replace(infos, infos=tuple(_hidden_info(info, shown, config, texts) for info in infos.infos))
+    return replace(infos, settings=tuple(_hidden_info(info, shown, config, texts) for info in infos.settings))
 
 
-def _hidden_info(info: ConfigInfo, shown: Mapping[str, str], config: Config, texts: Mapping[str, str]) -> ConfigInfo:
+def _hidden_info(
+    info: ValidatedSetting, shown: Mapping[str, str], config: Config, texts: Mapping[str, str]
+) -> ValidatedSetting:
     value = info.value
     if value is None or not (value.name in shown or value.error_messages):
         return info

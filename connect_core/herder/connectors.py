@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from connect_core.errors import BadRequestError, NotFoundError
 from connect_core.herder.configuration import RawConfig, accept, named, patched, shown
 from connect_core.herder.context import Herder
 from connect_core.herder.refusals import refusals
 from connect_core.herder.rewriting import end_connector
-from connect_core.herder.status import compute_status
+from connect_core.herder.status import ConnectorStateInfo, compute_status
 from connect_core.interval.values import ConnectorState, ConnectorType, TargetState
 from connect_core.java.strings import trim
 from connect_core.registry import PluginKind, registry
@@ -21,6 +23,7 @@ from connect_core.store.statuses import ConnectorFacts
 
 __all__ = [
     "ConnectorInfo",
+    "Expanded",
     "NewConnector",
     "TaskId",
     "TaskInfo",
@@ -75,6 +78,13 @@ class TaskInfo:
 
     id: TaskId
     config: dict[str, str | None]
+
+
+class Expanded(TypedDict, total=False):
+    """A connector of an expanded list, as REST shows it."""
+
+    status: ConnectorStateInfo
+    info: ConnectorInfo
 
 
 def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
@@ -155,17 +165,20 @@ def list_names(herder: Herder) -> list[str]:
         return connectors.list_names(connection)
 
 
-def expand(herder: Herder, wanted: Collection[str]) -> dict[str, dict[str, Any]]:
+def expand(herder: Herder, wanted: Collection[str]) -> dict[str, Expanded]:
     """Return all connectors with their ``status`` and ``info``, as wanted; unknown words are passed over."""
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
-    worker_id = herder.worker_id
-    views: dict[str, Callable[[ConnectorFacts], Any]] = {
-        "status": lambda one: compute_status(one, worker_id).to_json(),
-        "info": _info_of,
-    }
-    chosen = [(word, view) for word, view in views.items() if word in wanted]
-    return {one.name: {word: view(one) for word, view in chosen} for one in facts}
+    return {one.name: _expanded(one, wanted, herder.worker_id) for one in facts}
+
+
+def _expanded(facts: ConnectorFacts, wanted: Collection[str], worker_id: str) -> Expanded:
+    shown = Expanded()
+    if "status" in wanted:
+        shown["status"] = compute_status(facts, worker_id).to_json()
+    if "info" in wanted:
+        shown["info"] = _info_of(facts)
+    return shown
 
 
 def _info_of(facts: ConnectorFacts) -> ConnectorInfo:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from connect_core.errors import IllegalWorkerStateError, NotFoundError
 from connect_core.herder.context import Herder
@@ -13,6 +14,8 @@ from connect_core.store import audit, connectors, dag_states, restarts
 from connect_core.store.audit import Act
 
 __all__ = ["RestartRequest", "pause", "restart", "restart_task", "resume", "run_now", "stop"]
+
+Part = TypeVar("Part", bound=PartStatus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def restart(herder: Herder, name: str, request: RestartRequest) -> ConnectorStat
     state = _known(herder, name)
     planned = _restart_plan(get_status(herder, name), request)
     parts = [restarts.CONNECTOR] if planned.connector.state is State.RESTARTING else []
-    parts += [task.task for task in planned.tasks if task.state is State.RESTARTING and task.task is not None]
+    parts += [task.task for task in planned.tasks if task.state is State.RESTARTING]
     if parts:
         _begin(herder, state, parts)
     return planned if request.is_answered else None
@@ -109,7 +112,7 @@ def _known(herder: Herder, name: str) -> ConnectorState:
 def _restart_plan(status: ConnectorStatus, request: RestartRequest) -> ConnectorStatus:
     """Return the status with what restarts. Connect: ``RestartPlan``."""
 
-    def restarted(part: PartStatus) -> PartStatus:
+    def restarted(part: Part) -> Part:
         wanted = not request.only_failed or part.state is State.FAILED
         return replace(part, state=State.RESTARTING) if wanted else part
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from connect_core.api.config import ConfigValue
-from connect_core.configs import ConfigInfo, ConfigInfos
+from connect_core.configs import ValidatedConfig, ValidatedSetting
 from connect_core.errors import ConnectError
 
 __all__ = ["LiveCheck", "in_time", "with_live_check"]
@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 _KEY = "connector.class"
 
 
-def with_live_check(infos: ConfigInfos, check: LiveCheck, seconds: float = 5.0) -> ConfigInfos:
+def with_live_check(infos: ValidatedConfig, check: LiveCheck, seconds: float = 5.0) -> ValidatedConfig:
     """Return the infos with what a live check finds in its time."""
     return _with_errors(infos, _found(in_time(check), infos.name, seconds))
 
@@ -46,12 +46,12 @@ def _found(running: Future[Mapping[str, Sequence[str]]], connector: str, seconds
     return {_KEY: [text]}
 
 
-def _with_errors(infos: ConfigInfos, found: Mapping[str, Sequence[str]]) -> ConfigInfos:
-    known = {info.value.name for info in infos.infos if info.value is not None}
-    shown = [replace(info, value=_noted(info.value, found)) if info.value else info for info in infos.infos]
-    shown += [ConfigInfo(None, _noted(ConfigValue(key), found)) for key in found if key not in known]
+def _with_errors(infos: ValidatedConfig, found: Mapping[str, Sequence[str]]) -> ValidatedConfig:
+    known = {info.value.name for info in infos.settings if info.value is not None}
+    shown = [replace(info, value=_noted(info.value, found)) if info.value else info for info in infos.settings]
+    shown += [ValidatedSetting(None, _noted(ConfigValue(key), found)) for key in found if key not in known]
     count = sum(len(messages) for messages in found.values())
-    return replace(infos, infos=tuple(shown), error_count=infos.error_count + count)
+    return replace(infos, settings=tuple(shown), error_count=infos.error_count + count)
 
 
 def _noted(value: ConfigValue, found: Mapping[str, Sequence[str]]) -> ConfigValue:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from connect_core.api.connector import Connector
 from connect_core.api.offsets import canonical, parse
 from connect_core.api.records import TopicPartition
@@ -20,10 +22,35 @@ from connect_core.store import audit, connectors, offsets
 from connect_core.store.audit import Act
 from connect_core.store.offsets import Changes, OffsetMove
 
-__all__ = ["OffsetEntry", "OffsetMoveList", "alter", "get", "list_moves", "parse_wanted", "reset"]
+__all__ = [
+    "ConnectorOffset",
+    "ConnectorOffsets",
+    "OffsetEntry",
+    "OffsetMoveList",
+    "alter",
+    "get",
+    "list_moves",
+    "parse_wanted",
+    "reset",
+]
+
 
 OffsetEntry = Mapping[str, Any]
-"""Connect's ``{"partition": {…}, "offset": {…}}``; an offset of null forgets the partition."""
+"""A ``ConnectorOffset`` as it was sent: nothing of it is checked."""
+
+
+class ConnectorOffset(TypedDict):
+    """One partition and how far it has been read; an offset of null forgets the partition."""
+
+    partition: dict[str, Any]
+    offset: Mapping[str, Any] | None
+
+
+class ConnectorOffsets(TypedDict):
+    """Offsets of a connector, as REST takes and shows them."""
+
+    offsets: list[ConnectorOffset]
+
 
 _DONE = {
     True: "The offsets for this connector have been {done} successfully",
@@ -32,7 +59,7 @@ _DONE = {
 }
 
 
-def get(herder: Herder, name: str) -> list[dict[str, Any]]:
+def get(herder: Herder, name: str) -> list[ConnectorOffset]:
     """Return a connector's offsets in Connect's form, sorted by partition. Raise NotFoundError."""
     with herder.database.read() as connection:
         kind = connectors.get(connection, name).type

@@ -13,7 +13,7 @@ from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
 from connect_core.herder.guarantee import declared_guarantee
 from connect_core.herder.lag import sum_of, topics_of
-from connect_core.herder.status import ConnectorStatus, PartStatus, State, compute_status, deployment_of
+from connect_core.herder.status import ConnectorStatus, PartStatus, State, TaskStatus, compute_status, deployment_of
 from connect_core.interval.values import ConnectorType
 from connect_core.store import interval_history, overviews, reports, silences, statuses, topics
 from connect_core.store.interval_history import IntervalMark
@@ -84,7 +84,7 @@ class ConnectorOverview(ConnectorSummary):
     updated_at: datetime
     retry_at: datetime | None
     trace: str | None
-    task_views: list[PartStatus]
+    task_views: list[TaskStatus]
     dead_letter_topic: str | None
     topics: list[str]
     dag_url: str | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing_extensions import TypedDict
 
-from connect_core.configs import ConfigInfos, plugin_config
+from connect_core.configs import ConfigKeyInfo, ValidatedConfig, plugin_config
 from connect_core.configs.versions import ensure_version
 from connect_core.errors import BadRequestError, ConfigError, NotFoundError
 from connect_core.herder.configuration import RawConfig
@@ -12,12 +12,15 @@ from connect_core.herder.context import Herder
 from connect_core.herder.preflight import preflight
 from connect_core.registry import registry
 
-__all__ = ["get_plugin_config", "list_plugins", "validate_config"]
+__all__ = ["PluginInfo", "get_plugin_config", "list_plugins", "validate_config"]
 
 _SUFFIX = "Connector"
 
+PluginInfo = TypedDict("PluginInfo", {"class": str, "type": str, "version": str})
+"""An installed plugin, as REST shows it."""
 
-def list_plugins(*, connectors_only: bool = True) -> list[dict[str, str]]:
+
+def list_plugins(*, connectors_only: bool = True) -> list[PluginInfo]:
     """Return the plugins with class, type and version, in Connect's order."""
     types = ("sink", "source") if connectors_only else ()
     return [
@@ -25,7 +28,7 @@ def list_plugins(*, connectors_only: bool = True) -> list[dict[str, str]]:
     ]
 
 
-def get_plugin_config(name: str, version: str | None = None) -> list[dict[str, Any]]:
+def get_plugin_config(name: str, version: str | None = None) -> list[ConfigKeyInfo]:
     """Return the definition of a plugin's settings. Raise NotFoundError, BadRequestError for another version."""
     plugin = registry().describe(name)
     if plugin is None:
@@ -37,7 +40,7 @@ def get_plugin_config(name: str, version: str | None = None) -> list[dict[str, A
     return plugin_config(name) or []
 
 
-def validate_config(herder: Herder, plugin: str, config: RawConfig) -> ConfigInfos:
+def validate_config(herder: Herder, plugin: str, config: RawConfig) -> ValidatedConfig:
     """Return every setting of a configuration with what is wrong about it.
 
     With ``connect.validate.live`` a configuration without errors is also tried

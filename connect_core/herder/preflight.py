@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from connect_core.api.sink import SinkConnector
-from connect_core.configs import ConfigInfos, ConnectorConfig, hide_secrets, validate
+from connect_core.configs import ConnectorConfig, ValidatedConfig, hide_secrets, validate
 from connect_core.configs.converters import try_converters
 from connect_core.errors import RetriableError
 from connect_core.herder.context import Herder
@@ -24,7 +24,7 @@ _TOPICS = "topics"
 _BROKER_SECONDS = 3.0
 
 
-def preflight(herder: Herder, config: RawConfig) -> ConfigInfos:
+def preflight(herder: Herder, config: RawConfig) -> ValidatedConfig:
     """Return every setting with what is wrong about it.
 
     With ``connect.validate.live`` a configuration without errors is also tried

@@ -14,7 +14,7 @@ from connect_core.api.offsets import parse
 from connect_core.errors import BadRequestError, NotFoundError
 from connect_core.herder import offsets
 from connect_core.herder.context import Herder
-from connect_core.herder.offsets import OffsetEntry
+from connect_core.herder.offsets import ConnectorOffset, OffsetEntry
 from connect_core.interval.values import TargetState
 from connect_core.store import connectors, interval_history, overviews
 from connect_core.store import offsets as stored_offsets
@@ -59,7 +59,7 @@ class OffsetsPreview:
     obstacle: str | None
 
     @property
-    def entries(self) -> list[OffsetEntry]:
+    def entries(self) -> list[ConnectorOffset]:
         """The change as a request to alter offsets."""
         return [{"partition": one.partition, "offset": one.after} for one in self.changes]
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from typing import Any
+from enum import StrEnum
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
 from connect_core.herder.stalls import Deployment, Stall, stall_of
-from connect_core.interval.values import TargetState, TaskOutcome
+from connect_core.interval.values import ConnectorType, TargetState, TaskOutcome
 from connect_core.store import reports, statuses
 from connect_core.store.restarts import CONNECTOR
 from connect_core.store.statuses import ConnectorFacts, TaskFacts
 
 __all__ = [
+    "ConnectorStateInfo",
     "ConnectorStatus",
+    "PartState",
     "PartStatus",
     "State",
+    "TaskState",
+    "TaskStatus",
     "compute_status",
     "deployment_of",
     "get_status",
@@ -27,7 +33,7 @@ __all__ = [
 ]
 
 
-class State(Enum):
+class State(StrEnum):
     """The states of connectors and tasks. Connect: ``AbstractStatus.State``."""
 
     UNASSIGNED = "UNASSIGNED"
@@ -38,22 +44,58 @@ class State(Enum):
     RESTARTING = "RESTARTING"
 
 
+class PartState(TypedDict):
+    """The state of a connector itself, as REST shows it."""
+
+    state: State
+    worker_id: str
+    version: NotRequired[str]
+    trace: NotRequired[str]
+
+
+class TaskState(PartState):
+    """The state of one task, as REST shows it."""
+
+    id: int
+
+
+class ConnectorStateInfo(TypedDict):
+    """The state of a connector and of its tasks, as REST shows it."""
+
+    name: str
+    connector: PartState
+    tasks: list[TaskState]
+    type: Literal["source", "sink"]
+
+
 @dataclass(frozen=True, slots=True)
 class PartStatus:
-    """The state of the connector itself, or of one task when ``task`` is given."""
+    """The state of the connector itself."""
 
     state: State
     worker_id: str
     version: str | None = None
     trace: str | None = None
-    task: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return Connect's form."""
-        shown: dict[str, Any] = {} if self.task is None else {"id": self.task}
-        shown |= {"state": self.state.value, "worker_id": self.worker_id}
-        optional = {"version": self.version, "trace": self.trace}
-        return shown | {key: value for key, value in optional.items() if value is not None}
+    def to_json(self) -> PartState:
+        """Return REST's form: what is not known is left out."""
+        shown = PartState(state=self.state, worker_id=self.worker_id)
+        if self.version is not None:
+            shown["version"] = self.version
+        if self.trace is not None:
+            shown["trace"] = self.trace
+        return shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStatus(PartStatus):
+    """The state of one task."""
+
+    task: int
+
+    def to_json(self) -> TaskState:
+        """Return REST's form."""
+        return {"id": self.task, **PartStatus.to_json(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +104,8 @@ class ConnectorStatus:
 
     name: str
     connector: PartStatus
-    tasks: tuple[PartStatus, ...]
-    type: str
+    tasks: tuple[TaskStatus, ...]
+    type: Literal["source", "sink"]
     stall: Stall | None = None
 
     @property
@@ -71,8 +113,8 @@ class ConnectorStatus:
         """Whether work waits and nothing of it is done."""
         return self.stall is not None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return Connect's form (``ConnectorStateInfo``)."""
+    def to_json(self) -> ConnectorStateInfo:
+        """Return REST's form, which knows no stall."""
         return {
             "name": self.name,
             "connector": self.connector.to_json(),
@@ -89,7 +131,7 @@ def get_status(herder: Herder, name: str) -> ConnectorStatus:
     return found[name]
 
 
-def get_task_status(herder: Herder, name: str, task: int) -> PartStatus:
+def get_task_status(herder: Herder, name: str, task: int) -> TaskStatus:
     """Return a task's status. Raise NotFoundError."""
     found = list_statuses(herder, [name]).get(name)
     for part in found.tasks if found else ():
@@ -130,7 +172,7 @@ def compute_status(facts: ConnectorFacts, worker_id: str, deployment: Deployment
             connector, worker, facts.plugin_version, facts.failure.trace if is_traced and facts.failure else None
         ),
         tasks=tasks,
-        type=facts.type.value,
+        type="source" if facts.type is ConnectorType.SOURCE else "sink",
         stall=None if has_failed or deployment is None else stall_of(facts, deployment),
     )
 
@@ -157,7 +199,7 @@ def _is_paused(facts: ConnectorFacts) -> bool:
     return facts.target_state is TargetState.PAUSED or facts.is_dag_paused
 
 
-def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, worker_id: str) -> PartStatus:
+def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, worker_id: str) -> TaskStatus:
     has_failed = attempt is not None and _has_failed(facts, attempt)
     # A new configuration is a restart of what failed under the old one.
     is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts)) or _is_assigned_anew(facts)
@@ -171,7 +213,7 @@ def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, 
     shown = attempt is not None and has_failed and state is not State.PAUSED
     trace = _trace(facts, attempt) if shown and attempt else None
     worker = attempt.worker if attempt is not None and attempt.worker else worker_id
-    return PartStatus(state, worker, facts.plugin_version, trace, number)
+    return TaskStatus(state, worker, facts.plugin_version, trace, task=number)
 
 
 def _has_failed(facts: ConnectorFacts, attempt: TaskFacts) -> bool:

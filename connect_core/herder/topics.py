@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing_extensions import TypedDict
+
 from connect_core.herder.context import Herder
 from connect_core.store import audit, topics
 from connect_core.store.audit import Act
 
-__all__ = ["list_active", "reset_active"]
+__all__ = ["ActiveTopics", "list_active", "reset_active"]
+
+
+class ActiveTopics(TypedDict):
+    """Topics a connector has used, as REST shows them."""
+
+    topics: list[str]
 
 
 def list_active(herder: Herder, name: str) -> list[str]:

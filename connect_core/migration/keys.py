@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from connect_core.configs import ConfigInfos
+from connect_core.configs import ValidatedConfig
 from connect_core.configs.overrides import CLIENTS
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
 from connect_core.connectors.filesystem.aliases.key import Treatment as AliasTreatment
@@ -62,14 +62,14 @@ class KeyFinding:
 
 
 def key_findings(
-    config: Mapping[str, str], infos: ConfigInfos, plugin: type[Any], known_there: Collection[str] | None = None
+    config: Mapping[str, str], infos: ValidatedConfig, plugin: type[Any], known_there: Collection[str] | None = None
 ) -> list[KeyFinding]:
     """Return what becomes of every key, in the order of the configuration, then required ones that are not given.
 
     ``infos``: what validation here found. ``known_there``: the settings of the connector's plugin there, where asked.
     """
     errors = infos.errors()
-    defined = {info.key.name for info in infos.infos if info.key is not None}
+    defined = {info.key.name for info in infos.settings if info.key is not None}
     aliased = _alias_findings(config, plugin)
     found = []
     for key in config:

@@ -8,7 +8,7 @@ from typing import Any
 
 from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.configs import sensitive_keys
-from connect_core.configs.infos import ConfigInfos
+from connect_core.configs.infos import ValidatedConfig
 from connect_core.configs.references import references
 from connect_core.configs.secrets import is_reference
 from connect_core.configs.sinks import consumer_group
@@ -152,7 +152,7 @@ def _absent(name: str, error: ConnectError) -> str:
     return str(error)
 
 
-def _reasons(herder: Herder, one: Definition, infos: ConfigInfos, keys: list[KeyFinding]) -> tuple[str, ...]:
+def _reasons(herder: Herder, one: Definition, infos: ValidatedConfig, keys: list[KeyFinding]) -> tuple[str, ...]:
     reasons = [f"{key.key}: {key.why}" for key in keys if key.is_blocking]
     # What no key carries, such as an error about the name.
     reasons += [f"{name}: {' '.join(found)}" for name, found in infos.errors().items() if name == "name"]

@@ -8,10 +8,18 @@ from typing import Any
 
 import orjson
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
-__all__ = ["answer", "empty", "error_answer"]
+__all__ = ["ErrorMessage", "answer", "empty", "error_answer"]
 
 JSON = "application/json"
+
+
+class ErrorMessage(TypedDict):
+    """Why a request was not served."""
+
+    error_code: int
+    message: str
 
 
 def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -27,8 +35,8 @@ def empty(status: int = 204) -> Response:
 def error_answer(
     status: int, message: str, *, headers: Mapping[str, str] | None = None, is_typed: bool = True
 ) -> Response:
-    """Return Connect's ``ErrorMessage``; the HTTP layer's own errors have no Content-Type there."""
-    body = {"error_code": status, "message": message}
+    """Return an error; the HTTP layer's own errors have no Content-Type there."""
+    body = ErrorMessage(error_code=status, message=message)
     return Response(_encoded(body), status, headers, media_type=JSON if is_typed else None)
 
 

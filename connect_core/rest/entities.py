@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from typing_extensions import TypedDict
 
 from connect_core.errors import DataError
 from connect_core.herder.connectors import NewConnector
@@ -19,9 +20,12 @@ from connect_core.rest.errors import UnsupportedTypeError
 __all__ = [
     "LARGEST_BODY",
     "Body",
+    "Config",
     "ConfigBody",
+    "CreateConnectorRequest",
     "NewConnectorBody",
     "OffsetsBody",
+    "SetLevel",
     "config_body",
     "new_connector_body",
     "offsets_body",
@@ -34,6 +38,24 @@ LARGEST_BODY = 16 * 1024 * 1024
 _BODY_SECONDS = 30.0
 _READABLE = ("application/json", "*/*", "*")
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
+
+
+Config = dict[str, str | int | float | bool | None]
+"""Settings by name; numbers and booleans become text."""
+
+
+class CreateConnectorRequest(TypedDict):
+    """What POST /connectors takes."""
+
+    name: str
+    config: Config
+    initial_state: NotRequired[Literal["RUNNING", "PAUSED", "STOPPED"] | None]
+
+
+class SetLevel(TypedDict):
+    """The level to set."""
+
+    level: str
 
 
 class _Number(str):
@@ -121,7 +143,7 @@ def new_connector_body(body: Body) -> NewConnector:
 
 
 def offsets_body(body: Body) -> list[OffsetEntry]:
-    """Read Connect's ``ConnectorOffsets``."""
+    """Read Connect's ``OffsetEntrys``."""
     given = _object(_parsed(body, numbers_as_text=False), ("offsets",), "The request to alter offsets")
     entries = given.get("offsets")
     if entries is None:

@@ -7,11 +7,12 @@ import threading
 import time
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from connect_core.errors import NotFoundError
 
-__all__ = ["Loggers"]
+__all__ = ["LoggerLevel", "Loggers"]
 
 _ROOT = "root"
 _LEVELS = MappingProxyType(
@@ -28,6 +29,13 @@ _LEVELS = MappingProxyType(
 )
 
 
+class LoggerLevel(TypedDict):
+    """A logger's level, and when it was set here in Unix milliseconds."""
+
+    level: str
+    last_modified: int | None
+
+
 @dataclass(slots=True)
 class Loggers:
     """Shows and sets levels; remembers when it set one."""
@@ -35,11 +43,11 @@ class Loggers:
     _set_at: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def show_all(self) -> dict[str, dict[str, Any]]:
+    def show_all(self) -> dict[str, LoggerLevel]:
         """Return every logger with its level, by name."""
         return {name: self._shown(name) for name in sorted({_ROOT, *_names()})}
 
-    def show(self, name: str) -> dict[str, Any]:
+    def show(self, name: str) -> LoggerLevel:
         """Return one logger with its level. Raise NotFoundError."""
         if name != _ROOT and name not in _names():
             raise NotFoundError(f"Logger {name} not found.")
@@ -62,7 +70,7 @@ class Loggers:
                 self._set_at[one] = int(time.time() * 1000)
         return changed
 
-    def _shown(self, name: str) -> dict[str, Any]:
+    def _shown(self, name: str) -> LoggerLevel:
         return {"level": _word(_logger(name).getEffectiveLevel()), "last_modified": self._set_at.get(name)}
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 __all__ = ["query_parameters", "request_body"]
 
 
-def request_body(kind: type[BaseModel], *, is_required: bool = True) -> dict[str, Any]:
-    """Return what a route adds to its description for a JSON body of this kind."""
-    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+def request_body(kind: Any, *, is_required: bool = True) -> dict[str, Any]:
+    """Return what a route adds to its description for a JSON body of this type."""
+    schema = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}")
     nested = schema.pop("$defs", {})
     content = {"application/json": {"schema": _inlined(schema, nested)}}
     return {"requestBody": {"required": is_required, "content": content}}

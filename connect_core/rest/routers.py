@@ -10,8 +10,8 @@ from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
 from connect_core.rest import documentation
+from connect_core.rest.answers import ErrorMessage
 from connect_core.rest.routes import config, connectors, internal, lifecycle, loggers, offsets, plugins, root, topics
-from connect_core.rest.shapes import ErrorMessage
 from connect_core.rest.v1 import configs as v1_configs
 from connect_core.rest.v1 import connectors as v1_connectors
 from connect_core.rest.v1 import intervals as v1_intervals

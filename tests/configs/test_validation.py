@@ -101,20 +101,20 @@ def test_version_that_is_not_there_is_an_error_of_class_and_version() -> None:
     wrong += "[9.9,10), available versions: [4.3.1]"
     found = {
         info.value.name: list(info.value.error_messages)
-        for info in infos.infos
+        for info in infos.settings
         if info.value is not None and info.value.error_messages
     }
     assert found["connector.class"] == found["connector.plugin.version"] == [wrong]
     assert set(found) == {"connector.class", "connector.plugin.version", "tasks.max"}
-    (version,) = [info.value for info in infos.infos if info.value and info.value.name == "connector.plugin.version"]
+    (version,) = [info.value for info in infos.settings if info.value and info.value.name == "connector.plugin.version"]
     assert list(version.recommended_values) == ["4.3.1"]
-    assert "topic" not in {info.value.name for info in infos.infos if info.value}
+    assert "topic" not in {info.value.name for info in infos.settings if info.value}
 
 
 def test_version_of_a_converter_that_is_not_there_is_an_error_of_both_settings() -> None:
     given = {"value.converter": JSON, "value.converter.plugin.version": "9.9.9"}
     infos = validate(SOURCE | given, worker())
-    found = {info.value.name for info in infos.infos if info.value is not None and info.value.error_messages}
+    found = {info.value.name for info in infos.settings if info.value is not None and info.value.error_messages}
     assert found == set(given)
 
 
@@ -123,7 +123,7 @@ def test_own_settings_are_checked_where_used() -> None:
     found = messages(SOURCE | {"schedule": "often", "interval.bound": "x", "interval.max.ms": "0"})
     assert set(found) == {"schedule", "interval.bound", "interval.max.ms"}
     infos = validate(SOURCE | {"run.max.ms": "5"}, worker())
-    assert [info.key.group for info in infos.infos if info.key and info.key.name == "run.max.ms"] == ["Intervals"]
+    assert [info.key.group for info in infos.settings if info.key and info.key.name == "run.max.ms"] == ["Intervals"]
 
 
 @pytest.mark.parametrize("schedule", [{}, {"schedule": "@continuous"}])
@@ -186,7 +186,7 @@ def test_overrides_of_all_clients_are_checked() -> None:
 
 def test_overrides_of_clients_without_use_are_not_shown() -> None:
     fine = {f"{client}.override.retry.backoff.ms": "9" for client in ("producer", "consumer", "admin")}
-    shown = {info.value.name for info in validate(SINK | fine, worker()).infos if info.value} & set(fine)
+    shown = {info.value.name for info in validate(SINK | fine, worker()).settings if info.value} & set(fine)
     assert shown == {"consumer.override.retry.backoff.ms"}
 
 
@@ -297,7 +297,8 @@ def test_resolved_values_are_not_echoed(tmp_path: Path) -> None:
     assert found.errors()["tasks.max"][0] == (
         "Invalid value ${env:APP_TASKS} for configuration tasks.max: Not a number of type INT"
     )
-    shown = {info["value"]["name"]: info["value"]["value"] for info in found.to_json()["configs"]}
+    values = [info["value"] for info in found.to_json()["configs"]]
+    shown = {value["name"]: value["value"] for value in values if value}
     assert (shown["tasks.max"], shown["topic"]) == ("${env:APP_TASKS}", "${env:APP_TOPIC}")
     assert "canary" not in json.dumps(found.to_json())
 

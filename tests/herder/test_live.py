@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from connect_core.api.config import ConfigValue
-from connect_core.configs import ConfigInfo, ConfigInfos
+from connect_core.configs import ValidatedConfig, ValidatedSetting
 from connect_core.errors import RetriableError
 from connect_core.herder.live import LiveCheck, with_live_check
 from connect_core.herder.preflight import preflight
 from tests.herder.worlds import SINK, SOURCE, World, worker
 from tests.schema_registry.fault_server import Answer, FaultServer, fault_server
 
-INFOS = ConfigInfos("Some", 0, (), (ConfigInfo(None, ConfigValue("file", "x")), ConfigInfo(None, None)))
+INFOS = ValidatedConfig("Some", 0, (), (ValidatedSetting(None, ConfigValue("file", "x")), ValidatedSetting(None, None)))
 
 
 def test_check_adds_its_errors() -> None:

@@ -10,19 +10,18 @@ from connect_core.herder import connectors
 from connect_core.herder.connectors import ConnectorInfo
 from connect_core.rest.access import Editor, Reader, ensure_settings_allowed
 from connect_core.rest.answers import answer
-from connect_core.rest.entities import ConfigBody
+from connect_core.rest.entities import Config, ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.openapi_extra import request_body
 from connect_core.rest.routes.connectors import created
 from connect_core.rest.routes.parameters import Name
-from connect_core.rest.shapes import Config
 
 __all__ = ["get_config", "patch_config", "put_config", "router"]
 
 router = APIRouter(prefix="/connectors/{connector}/config", route_class=ConnectRoute, tags=["connectors"])
 
 
-@router.get("", summary="Configuration of a connector, secrets hidden", response_model=Config)
+@router.get("", summary="Configuration of a connector, secrets hidden", response_model=dict[str, str | None])
 def get_config(connector: Name, herder: Reader) -> Response:
     """Return the configuration."""
     return answer(connectors.get_config(herder, connector))
@@ -32,6 +31,7 @@ def get_config(connector: Name, herder: Reader) -> Response:
     "",
     summary="Replace a connector's configuration, or create it",
     response_model=ConnectorInfo,
+    responses={201: {"model": ConnectorInfo, "description": "The connector is new"}},
     openapi_extra=request_body(Config),
 )
 def put_config(request: Request, connector: Name, herder: Editor, config: ConfigBody) -> Response:

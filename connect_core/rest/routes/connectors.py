@@ -10,21 +10,15 @@ from starlette.responses import Response
 
 from connect_core.errors import BadRequestError
 from connect_core.herder import connectors
-from connect_core.herder.connectors import ConnectorInfo, TaskInfo
-from connect_core.herder.status import get_status, get_task_status
+from connect_core.herder.connectors import ConnectorInfo, Expanded, TaskInfo
+from connect_core.herder.status import ConnectorStateInfo, TaskState, get_status, get_task_status
 from connect_core.java.strings import trim
 from connect_core.rest.access import Deleter, Reader, Visible, ensure_allowed, ensure_settings_allowed
 from connect_core.rest.answers import answer, empty
-from connect_core.rest.entities import NewConnectorBody
+from connect_core.rest.entities import CreateConnectorRequest, NewConnectorBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.openapi_extra import query_parameters, request_body
 from connect_core.rest.routes.parameters import Name, TaskNumber
-from connect_core.rest.shapes import (
-    Connectors,
-    ConnectorStateInfo,
-    CreateConnectorRequest,
-    TaskState,
-)
 
 __all__ = [
     "create_connector",
@@ -46,7 +40,7 @@ _KEPT = "/:@!$&'()*+,;=-._~%"
 @router.get(
     "",
     summary="Names of the connectors, or their status and info (KIP-465)",
-    response_model=Connectors,
+    response_model=list[str] | dict[str, Expanded],
     openapi_extra={"parameters": query_parameters(expand="status or info; may be given twice")},
 )
 def list_connectors(request: Request, herder: Reader, visible: Visible) -> Response:

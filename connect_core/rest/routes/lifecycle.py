@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from connect_core.herder import lifecycle
 from connect_core.herder.lifecycle import RestartRequest
+from connect_core.herder.status import ConnectorStateInfo
 from connect_core.rest.access import Editor
 from connect_core.rest.answers import answer, empty
 from connect_core.rest.negotiation import ConnectRoute
@@ -19,14 +20,14 @@ __all__ = ["pause", "restart", "restart_task", "resume", "router", "stop"]
 router = APIRouter(prefix="/connectors/{connector}", route_class=ConnectRoute, tags=["life cycle"])
 
 
-@router.put("/pause", status_code=202, summary="Pause a connector")
+@router.put("/pause", status_code=202, response_class=Response, summary="Pause a connector")
 def pause(connector: Name, herder: Editor) -> Response:
     """End the running interval at its next commit point; the tasks stay."""
     lifecycle.pause(herder, connector)
     return empty(202)
 
 
-@router.put("/resume", status_code=202, summary="Resume a paused or stopped connector")
+@router.put("/resume", status_code=202, response_class=Response, summary="Resume a paused or stopped connector")
 def resume(connector: Name, herder: Editor) -> Response:
     """Start a connector again."""
     lifecycle.resume(herder, connector)
@@ -44,6 +45,7 @@ def stop(connector: Name, herder: Editor) -> Response:
     "/restart",
     status_code=204,
     summary="Restart a connector, and its tasks if wanted (KIP-745)",
+    responses={202: {"model": ConnectorStateInfo, "description": "What restarts"}},
     openapi_extra={"parameters": query_parameters(includeTasks="true or false", onlyFailed="true or false")},
 )
 def restart(request: Request, connector: Name, herder: Editor) -> Response:

@@ -11,11 +11,10 @@ from starlette.responses import Response
 from connect_core.errors import BadRequestError
 from connect_core.rest.access import Editor, Reader
 from connect_core.rest.answers import answer, empty
-from connect_core.rest.entities import ConfigBody
-from connect_core.rest.loggers import Loggers
+from connect_core.rest.entities import ConfigBody, SetLevel
+from connect_core.rest.loggers import LoggerLevel, Loggers
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.openapi_extra import query_parameters, request_body
-from connect_core.rest.shapes import LoggerLevel, LoggerLevels, SetLevel
 
 __all__ = ["get_logger", "list_loggers", "router", "set_level"]
 
@@ -24,7 +23,7 @@ router = APIRouter(prefix="/admin/loggers", route_class=ConnectRoute, tags=["log
 _LOGGERS = Loggers()
 
 
-@router.get("", summary="Levels of all loggers", response_model=LoggerLevels)
+@router.get("", summary="Levels of all loggers", response_model=dict[str, LoggerLevel])
 def list_loggers(herder: Reader) -> Response:
     """Return the loggers by name."""
     return answer(_LOGGERS.show_all())

@@ -6,15 +6,16 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from connect_core.configs import ConfigInfos, ConfigKeyInfo
 from connect_core.herder import plugins
+from connect_core.herder.plugins import PluginInfo
 from connect_core.java.strings import trim
 from connect_core.rest.access import Reader, ensure_allowed
 from connect_core.rest.answers import answer
-from connect_core.rest.entities import ConfigBody
+from connect_core.rest.entities import Config, ConfigBody
 from connect_core.rest.negotiation import ConnectRoute
 from connect_core.rest.openapi_extra import query_parameters, request_body
 from connect_core.rest.routes.parameters import is_true
-from connect_core.rest.shapes import Config, ConfigInfos, ConfigKeyInfo, PluginInfo
 
 __all__ = ["get_plugin_config", "list_plugins", "router", "validate_config"]
 
