@@ -81,12 +81,9 @@ faults: venv ## Kill and pause processes while data moves; ends with a table of 
 faults-smoke: venv ## The rows of the fault matrix that find most, in some minutes
 	@$(BIN)/python -m tests.faults --smoke
 
-bench: venv ## Measure Kafka to Parquet and PostgreSQL both ways, beside the same work by Apache Kafka Connect
-	@$(BIN)/python -m tests.benchmarks.kafka_to_parquet
-	@$(BIN)/python -m tests.benchmarks.jdbc_sink
-	@$(BIN)/python -m tests.benchmarks.jdbc_source
-	@$(BIN)/python -m tests.benchmarks.registry_to_parquet
-	@$(BIN)/python -m tests.benchmarks.registry_from_table
+bench: venv ## Measure each lane beside the same work by Apache Kafka Connect and others; figures in .cache/benchmarks
+	@mkdir -p .cache/benchmarks
+	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands
 	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m "slow and not servers" tests/{converters,transforms,connectors}

@@ -1,4 +1,4 @@
-"""Apache Kafka Connect as a peer: a standalone worker whose sinks drain topics."""
+"""Apache Kafka Connect as a peer: a standalone worker whose connectors run one at a time."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import Any
 
-from tests.benchmarks.exporting import Export, Exported
+from tests.benchmarks.exporting import Exported
 from tests.integration.ports import free_port
 
-__all__ = ["PEER", "ConnectWorker", "await_plugins", "connect_worker", "fetch_jars"]
+__all__ = ["PEER", "ConnectWorker", "await_plugins", "connect_worker", "connector", "fetch_jars"]
 
 PEER = Path(__file__).parents[1] / "peer"
 
@@ -28,21 +29,38 @@ class ConnectWorker:
     bootstrap: str
     url: str
 
-    def drain(self, topic: str, name: str, work: Path, changes: Mapping[str, str] | None = None) -> Exported:
-        """Run its Iceberg sink, with changed settings, to the end of a topic; then delete it."""
-        work.mkdir()
-        values = {"TOPIC": topic, "NAME": name, "WORK": str(work)}
-        sink = json.loads(Template((PEER / "iceberg" / "sink.json").read_text()).safe_substitute(values))
-        control = f"control-{name}"
-        sink["config"] |= {"iceberg.control.topic": control, **(changes or {})}
-        Export(self.bootstrap).create_topic(control, 1)
-        file = work / "sink.json"
-        file.write_text(json.dumps(sink))
+    def drain(self, topic: str, body: Mapping[str, Any], work: Path) -> Exported:
+        """Run a sink to the end of a topic, its offsets committed; then delete it."""
+        file = work / f"{body['name']}.json"
+        file.write_text(json.dumps(body))
         command: list[str | Path] = [sys.executable, PEER / "drain.py", self.bootstrap, topic, self.url, file]
         answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-        request = urllib.request.Request(f"{self.url}/connectors/{name}", method="DELETE")
-        urllib.request.urlopen(request).close()
+        self._delete(body["name"])
         return Exported(answer["records"], answer["seconds"])
+
+    def pour(self, body: Mapping[str, Any], records: int, written: Callable[[], int], seconds: float = 900) -> Exported:
+        """Run a source until ``written`` records are there; then delete it. Raise TimeoutError."""
+        began = time.monotonic()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self.url}/connectors", json.dumps(body).encode(), headers)
+        urllib.request.urlopen(request).close()
+        while written() < records:
+            if time.monotonic() - began > seconds:
+                raise TimeoutError(f"{body['name']} has not written {records} records after {seconds:.0f} s")
+            time.sleep(0.1)
+        done = Exported(records, time.monotonic() - began)
+        self._delete(body["name"])
+        return done
+
+    def _delete(self, name: str) -> None:
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/connectors/{name}", method="DELETE")).close()
+
+
+def connector(file: str, values: Mapping[str, str], changes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a connector file of ``tests/peer`` with its places filled in and settings changed."""
+    body: dict[str, Any] = json.loads(Template((PEER / file).read_text()).safe_substitute(values))
+    body["config"] |= changes or {}
+    return body
 
 
 @contextmanager

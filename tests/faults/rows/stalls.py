@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -140,6 +144,49 @@ def exhaust_parallelism(history: History) -> int:
     return len(hogs)
 
 
+def deafen_broker(history: History) -> int:
+    """SIGSTOP the broker, whose connections stay open, until a connector is stalled for Kafka's sake."""
+    pid = history.world.stack.service("kafka").pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        _await_stall(history, _both(history), ("kafka",))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    return 1
+
+
+def fill_spark(history: History) -> int:
+    """A job that is nobody's connector holds every slot of Spark until a connector is stalled for want of one."""
+    hold = history.world.folder / f"{history.name}.hold"
+    hold.touch()
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, history.world.environment["CONNECT_SPARK_REMOTE"], str(hold)],
+        env={**os.environ, "CONNECT_SPARK_REMOTE": ""},
+    )
+    try:
+        _await_stall(history, _both(history), ("spark",))
+    finally:
+        hold.unlink()
+        holder.wait(120)
+    return 1
+
+
+_HOLDER = """
+import os, sys, time
+from pyspark.sql import SparkSession
+
+def wait(batches):
+    while os.path.exists(sys_argv[1]):
+        time.sleep(0.2)
+    return batches
+
+sys_argv = sys.argv[1:]
+session = SparkSession.builder.remote(sys_argv[0]).create()
+session.range(0, 64, 1, 64).mapInPandas(wait, "id long").count()
+"""
+"""Tasks that wait for a file to go, many times as many as Spark has slots."""
+
 _ROWS: tuple[Row, ...] = (
     moving(46, "executor's worker killed with a run in hand", kill_busy_workers),
     moving(46, "executor's idle workers killed", kill_idle_workers),
@@ -148,5 +195,7 @@ _ROWS: tuple[Row, ...] = (
     moving(60, "DAG processor away until it is shown", _away("airflow-dag-processor", ("dag_processor",), _newcomer)),
     moving(60, "API server away until it is shown", _away("airflow-api-server", ("airflow",), _both)),
     moving(60, "parallelism exhausted until it is shown", exhaust_parallelism),
+    moving(60, "broker deaf until it is shown", deafen_broker),
+    moving(60, "Spark full until it is shown", fill_spark),
 )
 ROWS: tuple[Row, ...] = tuple(replace(row, world=AirflowWorld) for row in _ROWS)

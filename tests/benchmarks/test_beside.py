@@ -1,0 +1,28 @@
+"""The benchmarks run, with few records and without what Maven fetches: no figure of theirs means anything here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.beside import main
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+
+WORKS = ("parquet", "parquet-python", "file-to-kafka", "table-to-kafka", "kafka-to-table")
+
+
+def test_ways_of_ours_do_all_of_their_work(tmp_path: Path) -> None:
+    figures, chart = tmp_path / "figures.json", tmp_path / "figures.svg"
+    main([*WORKS, "--scale", "0.01", "--rounds", "1", "--without-peer", "--json", str(figures), "--chart", str(chart)])
+    found = {work["work"]: work["ways"] for work in json.loads(figures.read_text())["works"]}
+    assert tuple(found) == WORKS
+    ways = {(work, name): way for work, ways in found.items() for name, way in ways.items()}
+    assert {way["records"] for way in ways.values()} == {5_000, 10_000, 20_000}
+    for (work, name), way in ways.items():
+        assert way["records_per_second"]["median"] > 0, (work, name)
+        assert way["cpu_seconds_per_million"] > 0, (work, name)
+        assert way["cpu_seconds_per_million_by_process"]["Kafka broker"] >= 0, (work, name)
+    assert chart.read_text().startswith("<?xml")

@@ -1,0 +1,1 @@
+"""What is measured beside others, a module for each pair of systems."""
