@@ -1,4 +1,4 @@
-"""What a connector, converter or transform author imports; nothing else is needed."""
+"""Everything the author of a connector, converter or transform needs to import."""
 
 from connect_core.api.batch import Batch, Columns, Data, Objects, SourcePositions
 from connect_core.api.config import (

@@ -1,4 +1,4 @@
-"""Hosts a connector may call: the worker's ``limits.hosts.allowed``, and never a cloud's metadata by default."""
+"""Hosts a connector may call: the worker's ``limits.hosts.allowed``; by default no cloud's metadata service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["allowed_addresses", "ensure_allowed_host"]
 
 _ALLOWED = "hosts.allowed"
 _METADATA = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254")))
-"""Where clouds other than by link-local addresses tell a machine its credentials."""
+"""Addresses, other than link-local ones, at which clouds give a machine its credentials."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 Address = IPv4Address | IPv6Address
@@ -23,8 +23,8 @@ def ensure_allowed_host(key: str, host: str, limits: WorkerLimits) -> None:
     """Raise ConfigError unless a connector may call this host.
 
     With ``limits.hosts.allowed`` (names, ``*.`` names, addresses, networks; separated by
-    commas) only those. Without it every host but link-local, metadata, multicast and
-    unspecified addresses, which an address or network of the list alone allows. A name that
+    commas) only hosts in this list. Without it, every host but link-local, metadata, multicast and
+    unspecified addresses, which only an address or network in the list allows. A name that
     resolves to several addresses needs all of them allowed; one that does not resolve
     fails when it is called.
     """
@@ -32,9 +32,9 @@ def ensure_allowed_host(key: str, host: str, limits: WorkerLimits) -> None:
 
 
 def allowed_addresses(key: str, host: str, limits: WorkerLimits) -> list[str]:
-    """Return a host's addresses in the system's order; none where its name does not resolve.
+    """Return a host's addresses in the system's order; none if its name does not resolve.
 
-    Who connects uses these and does not resolve the name again: it may stand for
+    Connect to these and do not resolve the name again: it may resolve to
     another address by then (DNS rebinding). Raises as ``ensure_allowed_host`` does.
     """
     listed = [part.strip().lower() for part in limits.values.get(_ALLOWED, "").split(",") if part.strip()]
@@ -68,7 +68,7 @@ def _resolved(name: str) -> list[str]:
 
 
 def _plain(text: str) -> Address:
-    """Return an address; one of IPv4 that is written inside IPv6 as what it is."""
+    """Return an address; an IPv4 address embedded in IPv6 is returned as IPv4."""
     address = ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour

@@ -1,4 +1,4 @@
-"""What a committer can do besides, whose connector may export a past time again (backfill)."""
+"""Further methods of a committer whose connector can export a past time again (backfill)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["Backfill", "Exported", "ReplacingCommitter", "Standing"]
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """What a backfill's interval is part of: the records of [since, before), in milliseconds since 1970."""
+    """The backfill an interval is part of: the records of [since, before), in milliseconds since 1970."""
 
     since: int
     before: int
     config_version: int
     is_last: bool
-    """Whether all of that time is exported after it."""
+    """Whether all of that time is exported after this interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """An interval of any life whose marker is the newest over some offsets; ``ranges`` are all of its own.
+    """An interval of any incarnation whose marker is the newest for some offsets; ``ranges`` are all of its own.
 
-    ``config_version``: the one a backfill made it with, ``None`` for a live interval. ``stands``: all its files do.
+    ``config_version``: that of the backfill that made it, ``None`` for a live interval. ``stands``: all files exist.
     """
 
     incarnation: int
@@ -38,24 +38,24 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the target has of some ranges: the intervals they were exported by, and what never was."""
+    """What the target contains of some ranges: the intervals that exported them, and what was never exported."""
 
     exported: tuple[Exported, ...]
     gaps: tuple[PartitionRange, ...]
 
 
 class ReplacingCommitter(Protocol):
-    """A committer that can commit an interval's ranges again, in place of what was committed of them."""
+    """A committer that can commit an interval's ranges again, replacing what was committed of them."""
 
     def refusal(self) -> str | None:
-        """Return why this configuration cannot, and the remedy; ``None`` where it can."""
+        """Return why this configuration cannot, with the remedy; ``None`` if it can."""
 
     def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
-        """Return what was committed of these ranges, as the newest markers say."""
+        """Return what was committed of these ranges, according to the newest markers."""
 
     def replace(self, interval: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> CommitMarker:
-        """Make a marker with ``moves=False``, if there is none; return the one that stands.
+        """Make a marker with ``moves=False``, if there is none; return the one that exists.
 
-        ``publish`` puts its data in place of the earlier. Raises StaleEpochError, and DataError where something of
-        the earlier would stand beside it.
+        ``publish`` replaces the earlier data with its own. Raises StaleEpochError, and DataError if some of the
+        earlier data would remain beside it.
         """

@@ -1,7 +1,7 @@
 """Batches: the columnar form in which records flow.
 
-The two lanes have one meaning: a batch and the records made of it are the same
-data, and a stage that cannot say in columns what it would say in records
+The two lanes are equivalent: a batch and the records made of it are the same
+data, and a stage that cannot process a batch as it would process records
 returns ``None`` so that the engine falls back to records *for that batch*.
 """
 
@@ -35,7 +35,7 @@ class Objects:
         return len(self.values)
 
     def to_objects(self) -> Objects:
-        """Return itself."""
+        """Return this object."""
         return self
 
     def take(self, rows: pa.Array) -> Objects:
@@ -44,10 +44,10 @@ class Objects:
         return Objects([self.schemas[row] for row in wanted], [self.values[row] for row in wanted])
 
     def to_columns(self) -> Columns | None:
-        """Return the same data as one Arrow array, or ``None`` where it cannot be said.
+        """Return the same data as one Arrow array, or ``None`` if that is impossible.
 
         All rows must share one schema. Schemaless values must all be null or
-        all maps with the same keys in the same order and one type a key.
+        all maps with the same keys in the same order and one type per key.
         """
         if not self.values:
             return Columns(None, pa.nulls(0))
@@ -63,7 +63,7 @@ class Columns:
     """Keys or values as one Arrow array (a struct array for structs and maps).
 
     ``schema=None`` is schemaless data: allowed only when every row has the same
-    keys in the same order and one type a key; a null row is a null value.
+    keys in the same order and one type per key; a null row is a null value.
     """
 
     schema: Schema | None
@@ -81,7 +81,7 @@ class Columns:
         return Columns(self.schema, self.array.take(rows))
 
     def to_columns(self) -> Columns:
-        """Return itself."""
+        """Return this object."""
         return self
 
 
@@ -91,9 +91,9 @@ Data = Objects | Columns
 
 @dataclass(frozen=True, slots=True)
 class LazyOffsets:
-    """Source offsets that are worked out when asked for, as nobody asks for most.
+    """Source offsets that are computed on demand, since most are never used.
 
-    rows: what they are made of, a row each; of_rows: the offsets of some of these rows.
+    rows: the data they are computed from, one row each; of_rows: computes the offsets of some of these rows.
     """
 
     rows: pa.Table
@@ -112,12 +112,12 @@ class LazyOffsets:
 
 
 Offsets: TypeAlias = pa.StructArray | LazyOffsets | tuple[Mapping[str, Any] | None, ...]
-"""Source offsets of some rows: a struct array (one field a key), what they are made of, or the maps themselves."""
+"""Source offsets of some rows: a struct array (one field per key), lazy offsets, or the maps themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePositions:
-    """Where each row of a source batch lies in the source system.
+    """The position of each row of a source batch in the source system.
 
     ``partitions`` is the small table of source partitions, ``partition`` an
     int32 array of indices into it.
@@ -177,9 +177,9 @@ class Batch:
 
     topic: string or dictionary<string>; partition: int32, null = chosen by the
     partitioner; offset: int64, null for sources; timestamp: int64 milliseconds,
-    null = none; timestamp_type: one value a batch; headers: one ``Headers`` a
-    row, ``None`` when no row has any; origin: int64, the row of the undisturbed
-    input this row came from.
+    null = none; timestamp_type: one value per batch; headers: one ``Headers`` per
+    row, ``None`` when no row has any; origin: int64, the row of the original
+    input that this row came from.
     """
 
     topic: pa.Array
@@ -219,7 +219,7 @@ class Batch:
         return self.take(pc.indices_nonzero(mask).cast(pa.int64()))
 
     def with_topic(self, topic: pa.Array) -> Batch:
-        """Return the batch routed to other topics, keeping where it was read."""
+        """Return the batch routed to other topics, keeping topic and partition it was read from."""
         return replace(self, topic=topic, original=self.original or (self.topic, self.partition))
 
     def to_records(self) -> list[ConnectRecord]:
@@ -242,7 +242,7 @@ class Batch:
         return [SinkRecord(*fields, *read) for fields, read in zip(shared, self._reads(), strict=True)]
 
     def _reads(self) -> Iterable[Any]:
-        """Return what only sink records have: offset, timestamp type, original topic and partition."""
+        """Return the columns that only sink records have: offset, timestamp type, original topic and partition."""
         topic, partition = self.original or (self.topic, self.partition)
         kinds = repeat(self.timestamp_type)
         return zip(self.offset.to_pylist(), kinds, topic.to_pylist(), partition.to_pylist(), strict=False)

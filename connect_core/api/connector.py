@@ -1,4 +1,4 @@
-"""What every connector is: a plan of tasks, made from a configuration."""
+"""The base of every connector: it divides a configuration's work into tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Connector", "ConnectorContext", "Task", "WorkerLimits"]
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """What the worker allows its connectors to touch.
+    """The files and other resources a worker allows its connectors to use.
 
     ``file_roots``: the folders file connectors may read and write; empty means
     that file connectors are off. ``file_excluded``: folders and files under
@@ -30,7 +30,7 @@ class WorkerLimits:
 
 
 class ConnectorContext(Protocol):
-    """What the engine offers a connector; safe to call from any thread."""
+    """The engine's interface for a connector; safe to call from any thread."""
 
     @property
     def connector_name(self) -> str:
@@ -38,7 +38,7 @@ class ConnectorContext(Protocol):
 
     @property
     def deployment(self) -> str:
-        """What tells this deployment's connectors from those of others, of whatever name (``group.id``)."""
+        """The name that separates this deployment's connectors from all others (``group.id``)."""
 
     @property
     def limits(self) -> WorkerLimits:
@@ -53,10 +53,10 @@ class ConnectorContext(Protocol):
         """All committed source offsets, by canonical JSON of the partition. Connect: ``SourceConnectorContext``."""
 
     def redact(self, text: str) -> str:
-        """Return a text without the connector's secrets, fit for a log."""
+        """Return a text without the connector's secrets, suitable for a log."""
 
     def request_task_reconfiguration(self) -> None:
-        """Ask for ``task_configs`` again: the run ends at its next commit and plans again."""
+        """Request another call of ``task_configs``: the run ends at its next commit and plans again."""
 
     def raise_error(self, error: BaseException) -> None:
         """Make the connector FAILED with this error (Connect: ``raiseError``)."""
@@ -67,33 +67,33 @@ class Task(ABC):
 
     @abstractmethod
     def start(self, config: Mapping[str, str]) -> None:
-        """Begin with one of the maps ``task_configs`` returned; called once."""
+        """Start with one of the maps ``task_configs`` returned; called once."""
 
     @abstractmethod
     def stop(self) -> None:
-        """End soon; may be called from another thread than ``poll`` or ``put``."""
+        """Stop soon; may be called from another thread than ``poll`` or ``put``."""
 
     def version(self) -> str:
-        """Return the plugin's version; the distribution's when empty."""
+        """Return the plugin's version; if empty, the distribution's version counts."""
         return ""
 
 
 class Connector(ABC):
-    """Divide the work of one configuration into tasks.
+    """Divides the work of one configuration into tasks.
 
-    Life: ``initialize``, ``start``, any number of ``task_configs``, ``stop``.
+    Call order: ``initialize``, ``start``, any number of ``task_configs``, ``stop``.
     Runs on the driver at plan time, never on executors. Connect: ``Connector``.
     """
 
     context: ConnectorContext
 
     def initialize(self, context: ConnectorContext) -> None:
-        """Take the context; called once, before ``start``."""
+        """Store the context; called once, before ``start``."""
         self.context = context
 
     @abstractmethod
     def start(self, config: Mapping[str, str]) -> None:
-        """Begin with the connector's configuration. Raise ConfigError if it cannot work."""
+        """Start with the connector's configuration. Raise ConfigError if it cannot work."""
 
     @abstractmethod
     def task_class(self) -> type[Task]:
@@ -105,7 +105,7 @@ class Connector(ABC):
 
     @abstractmethod
     def stop(self) -> None:
-        """End: free what ``start`` took."""
+        """Stop: release what ``start`` acquired."""
 
     @abstractmethod
     def config(self) -> ConfigDef:
@@ -116,7 +116,7 @@ class Connector(ABC):
         return self.config().validate(config)
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return what this configuration promises; needs no ``start``. Beyond Connect."""
+        """Return the guarantee of this configuration; needs no ``start``. Beyond Connect."""
         return Guarantee(Delivery.UNKNOWN)
 
     def is_bound_to_process(self, config: Mapping[str, str]) -> bool:
@@ -127,12 +127,12 @@ class Connector(ABC):
         return False
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Try the systems named by a valid configuration; key → errors with remedy.
+        """Check the systems named by a valid configuration; key → errors with remedy.
 
-        Beyond Connect; must answer within 5 s. ``limits`` are the worker's.
+        Beyond Connect; must return within 5 s. ``limits`` are the worker's.
         """
         return {}
 
     def version(self) -> str:
-        """Return the plugin's version; the distribution's when empty."""
+        """Return the plugin's version; if empty, the distribution's version counts."""
         return ""

@@ -1,4 +1,4 @@
-"""Converters: between Connect data and the bytes in Kafka."""
+"""Converters between Connect data and the bytes in Kafka."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["BatchRowError", "Converter", "FrameHeader", "HeaderConverter", "Topi
 
 
 class BatchRowError(ConnectError):
-    """Say which row of a batch failed, and why: ``row`` and ``__cause__``.
+    """Raised with the failed row of a batch and its error: ``row`` and ``__cause__``.
 
-    Raised by batch methods; the engine then takes that batch through the record
+    Raised by batch methods; the engine then processes that batch in the record
     lane, where ``errors.tolerance`` decides record by record.
     """
 
@@ -32,10 +32,10 @@ class BatchRowError(ConnectError):
 
 @dataclass(frozen=True, slots=True)
 class FrameHeader:
-    """The header of a record that may hold a message's frame: the bytes before its body, which name its schema.
+    """The header of a record that may hold a message's frame: the bytes before its body, which identify its schema.
 
-    A frame that was read is put back before the message, so that a converter knows one form only. ``frame_size``
-    returns the length of a written message's frame, which moves into the header; ``None``: it stays where it is.
+    A frame that was read is put back before the message, so that a converter handles one form only. ``frame_size``
+    returns the length of a written message's frame, which moves into the header; ``None``: it stays in the message.
     Confluent: ``HeaderSchemaIdSerializer``, ``DualSchemaIdDeserializer``.
     """
 
@@ -62,21 +62,21 @@ class TopicSchema:
 
 
 class Converter(ABC):
-    """Translate keys or values between Connect data and bytes.
+    """Converts keys or values between Connect data and bytes.
 
-    ``configure`` is called once, before anything else. The record methods are
-    the meaning; the batch methods give equal results on many rows at once.
+    ``configure`` is called once, before anything else. The record methods define
+    the result; the batch methods return equal results for many rows at once.
     Connect: ``Converter``.
     """
 
     limits: WorkerLimits = WorkerLimits()
-    """What the worker lets connectors touch; set before ``configure``. Beyond Connect."""
+    """The worker's limits for connectors; set before ``configure``. Beyond Connect."""
     frame_header: FrameHeader | None = None
-    """Where else than before the messages their frames may be; known after ``configure``. Beyond Connect."""
+    """The header that may hold frames instead of the messages; set after ``configure``. Beyond Connect."""
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
-        """Take the settings (prefix removed). Raise ConfigError on a bad one."""
+        """Apply the settings (prefix removed). Raise ConfigError on a bad one."""
 
     @abstractmethod
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
@@ -84,58 +84,58 @@ class Converter(ABC):
 
     @abstractmethod
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
-        """Return what the bytes mean. Raise DataError when they mean nothing."""
+        """Return the data in the bytes. Raise DataError if they are not valid."""
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return ConfigDef()
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Try the systems that valid settings name; setting (prefix removed) → errors with remedy.
+        """Check the systems that valid settings name; setting (prefix removed) → errors with remedy.
 
-        Beyond Connect; must answer within 2 s. Only ``limits`` is set before.
+        Beyond Connect; must return within 2 s. Only ``limits`` is set before.
         """
         return {}
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
-        """Return the newest schemas of topics, for people to see. Raise ConfigError.
+        """Return the newest schemas of topics, for display. Raise ConfigError.
 
-        Beyond Connect; must answer within 3 s. Only ``limits`` is set before.
+        Beyond Connect; must return within 3 s. Only ``limits`` is set before.
         """
         return ()
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
-        """Return the bytes of all rows as a binary column, or ``None`` if only records can say it.
+        """Return the bytes of all rows as a binary column, or ``None`` if only the record methods can.
 
         A null is a Kafka null. ``topic`` is a string or dictionary column of the same length.
-        Errors surface in the record lane: return ``None`` or raise BatchRowError.
+        Errors are reported in the record lane: return ``None`` or raise BatchRowError.
         """
         return None
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
-        """Return the data of all rows, or ``None`` if only records can say it.
+        """Return the data of all rows, or ``None`` if only the record methods can.
 
         values: binary, null = Kafka null; ``topic`` as in ``from_connect_batch``.
         """
         return None
 
     def close(self) -> None:
-        """Free what the converter holds; called once."""
+        """Release the converter's resources; called once."""
 
 
 class HeaderConverter(ABC):
-    """Translate header values between Connect data and bytes.
+    """Converts header values between Connect data and bytes.
 
     Connect: ``HeaderConverter``.
     """
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings (prefix removed). Raise ConfigError on a bad one."""
+        """Apply the settings (prefix removed). Raise ConfigError on a bad one."""
 
     @abstractmethod
     def to_connect_header(self, topic: str | None, header_key: str, value: bytes | None) -> SchemaAndValue:
-        """Return what a header's bytes mean."""
+        """Return the data in a header's bytes."""
 
     @abstractmethod
     def from_connect_header(
@@ -144,8 +144,8 @@ class HeaderConverter(ABC):
         """Return the bytes of a header's value."""
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return ConfigDef()
 
     def close(self) -> None:
-        """Free what the converter holds; called once."""
+        """Release the converter's resources; called once."""

@@ -1,4 +1,4 @@
-"""What records pass between a task and Kafka, for tasks that do some of it themselves."""
+"""The stages that records pass between a task and Kafka, for tasks that perform some of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Flow", "Prepared", "RetryLimits", "RowFailure"]
 
 @dataclass(frozen=True, slots=True)
 class RetryLimits:
-    """How long a failed operation is repeated (``errors.retry.timeout``, ``errors.retry.delay.max.ms``).
+    """How long a failed operation is retried (``errors.retry.timeout``, ``errors.retry.delay.max.ms``).
 
-    Milliseconds; ``timeout`` 0: not at all, -1: for ever.
+    Milliseconds; ``timeout`` 0: no retry, -1: without limit.
     """
 
     timeout: int = 0
@@ -26,7 +26,7 @@ class RetryLimits:
 
 @dataclass(frozen=True, slots=True)
 class RowFailure:
-    """A record that failed in a part of the flow that a task does itself.
+    """A record that failed in a part of the flow that a task performs itself.
 
     ``row`` is the row of the batch; ``stage`` the index of a transform in the
     flow, or ``key``, ``value`` or ``header`` for its converter.
@@ -40,13 +40,13 @@ class RowFailure:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Transforms in order and converters: of a source they follow its task, of a sink they precede it.
+    """The transforms in order, and the converters; they follow a source's task and precede a sink's.
 
     A sink's converters come first, then its transforms. ``put_records``: how many
-    records its task is given at once (the consumer's ``max.poll.records``).
-    ``redact`` takes the connector's secrets out of a text for a log. ``fail`` decides about
-    a row of a sink's batch that failed in what its task does itself: it raises
-    what the task must let pass, or skips the row.
+    records its task gets at once (the consumer's ``max.poll.records``).
+    ``redact`` removes the connector's secrets from a text for a log. ``fail`` decides about
+    a row of a sink's batch that failed in what its task performs itself: it raises
+    an error that the task must not catch, or skips the row.
     """
 
     stages: Sequence[FlowStage]
@@ -64,10 +64,10 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A polled batch with what a source task has made of it by the part of the flow it does itself.
+    """A polled batch with the result of the part of the flow that a source task performs itself.
 
-    ``result``: the rows that are left, whose ``origin`` are rows of ``polled``.
-    ``records``: the polled records, made when they are looked at.
+    ``result``: the remaining rows, whose ``origin`` are rows of ``polled``.
+    ``records``: the polled records, created on first access.
     """
 
     polled: Batch

@@ -1,4 +1,4 @@
-"""What a connector promises about its records: declared by the plugin, shown wherever it is listed."""
+"""What a connector guarantees for its records: declared by the plugin, shown wherever it is listed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ __all__ = ["Atomicity", "Delivery", "Guarantee", "Ordering"]
 
 
 class Delivery(Enum):
-    """How often a record arrives, whatever is killed meanwhile."""
+    """How often a record arrives, whichever process is killed meanwhile."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
     AT_MOST_ONCE = "at-most-once"
     UNKNOWN = "unknown"
-    """The plugin does not say."""
+    """The plugin does not declare it."""
 
 
 class Ordering(Enum):
-    """Within what the order of records is kept."""
+    """The scope within which the order of records is kept."""
 
     PARTITION = "partition"
-    """Of a source partition or a Kafka partition."""
+    """Within a source partition or a Kafka partition."""
     NONE = "none"
 
 
 class Atomicity(Enum):
-    """What of an interval becomes visible at once."""
+    """The part of an interval that becomes visible at once."""
 
     TRANSACTION = "transaction"
     """A Kafka transaction of a source: records and their offsets."""
@@ -40,7 +40,7 @@ class Atomicity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What holds for one configuration; ``condition``: what it takes, in a few words."""
+    """The guarantee of one configuration; ``condition``: its precondition, in a few words."""
 
     delivery: Delivery
     ordering: Ordering = Ordering.PARTITION

@@ -20,12 +20,12 @@ class Header:
     value: Any
 
     def with_key(self, key: str) -> Header:
-        """Return the same value under another name."""
+        """Return the same value with another name."""
         return Header(key, self.schema, self.value)
 
 
 class Headers:
-    """An ordered list of headers in which a name may stand several times.
+    """An ordered list of headers in which a name may occur several times.
 
     Connect: ``ConnectHeaders``. Mutating methods return the object itself.
     """
@@ -36,7 +36,7 @@ class Headers:
         self._headers: list[Header] = list(headers)
 
     def add(self, key: str, value: Any, schema: Schema | None = None) -> Headers:
-        """Append a header; without a schema one is inferred where possible."""
+        """Append a header; without a schema, one is inferred if possible."""
         self._headers.append(Header(key, schema if schema is not None else infer_schema(value), value))
         return self
 
@@ -56,7 +56,7 @@ class Headers:
         return self
 
     def retain_latest(self, key: str) -> Headers:
-        """Keep only the last header of this name, at its place."""
+        """Keep only the last header of this name, in its position."""
         last = self.last_with_name(key)
         self._headers = [header for header in self._headers if header.key != key or header is last]
         return self

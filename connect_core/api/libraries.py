@@ -1,4 +1,4 @@
-"""Libraries that only an extra of the wheel brings: imported where they are used."""
+"""Libraries that only an extra of the wheel installs: imported where they are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["library"]
 
 
 def library(module: str, extra: str) -> Any:
-    """Import a module that an extra of connect-core brings. Raises MissingLibraryError that names the extra."""
+    """Import a module that an extra of connect-core installs. Raises MissingLibraryError naming the extra."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Source partitions and offsets as text: one spelling for one meaning."""
+"""Source partitions and offsets as canonical text."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def canonical(partition: Mapping[str, Any]) -> str:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the map a canonical JSON text stands for."""
+    """Return the map of a canonical JSON text."""
     value: dict[str, Any] = json.loads(text)
     return value

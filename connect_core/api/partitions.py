@@ -1,4 +1,4 @@
-"""Assign elements to tasks. Connect: ``ConnectorUtils``."""
+"""Distributes elements among groups. Connect: ``ConnectorUtils``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from connect_core.errors import IllegalArgumentError
 __all__ = ["group_partitions"]
 
 Element = TypeVar("Element")
-"""What is assigned, such as a table's name."""
+"""The type of the elements, such as a table's name."""
 
 
 def group_partitions(elements: Sequence[Element], num_groups: int) -> list[list[Element]]:
-    """Return ``num_groups`` runs of the elements, the first ones longer by one.
+    """Return ``num_groups`` consecutive groups of the elements, the first ones longer by one.
 
     Groups are empty when there are too few elements. Raise IllegalArgumentError
     unless ``num_groups`` is positive.

@@ -24,7 +24,7 @@ class TopicPartition(NamedTuple):
 
 
 class TimestampType(Enum):
-    """What a record's timestamp means; Kafka's names."""
+    """The meaning of a record's timestamp; Kafka's names."""
 
     NO_TIMESTAMP_TYPE = "NoTimestampType"
     CREATE_TIME = "CreateTime"
@@ -33,7 +33,7 @@ class TimestampType(Enum):
 
 @dataclass(slots=True)
 class ConnectRecord:
-    """What source and sink records share. Treat as immutable: use ``replace``.
+    """The fields that source and sink records share. Treat as immutable: use ``replace``.
 
     ``timestamp`` is in milliseconds since the epoch; a schema of ``None``
     means schemaless data. Connect: ``ConnectRecord``.
@@ -51,10 +51,10 @@ class ConnectRecord:
 
 @dataclass(slots=True)
 class SourceRecord(ConnectRecord):
-    """A record on its way to Kafka, with the source position that follows it.
+    """A record to be written to Kafka, with the source position after it.
 
-    ``source_partition`` names the stream in the source system and
-    ``source_offset`` the place *after* this record: both are maps of strings
+    ``source_partition`` identifies the stream in the source system and
+    ``source_offset`` the position *after* this record: both are maps of strings
     to JSON scalars. Connect: ``SourceRecord``.
     """
 
@@ -67,8 +67,8 @@ class SinkRecord(ConnectRecord):
     """A record read from Kafka.
 
     ``topic`` and ``kafka_partition`` may have been changed by transforms; the
-    ``original_*`` values (KIP-793) are those it was read from and are what
-    offsets refer to. Connect: ``SinkRecord``.
+    ``original_*`` values (KIP-793) are those it was read from, to which
+    offsets refer. Connect: ``SinkRecord``.
     """
 
     kafka_offset: int = -1
@@ -83,4 +83,4 @@ class SinkRecord(ConnectRecord):
 
 
 Record = TypeVar("Record", bound=ConnectRecord)
-"""A source or a sink record: transforms keep the kind they are given."""
+"""A source or a sink record: transforms return the kind they get."""

@@ -1,4 +1,4 @@
-"""Recounting: what a sink's markers say against what its target holds."""
+"""Recounting: comparing a sink's markers with the contents of its target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Difference", "RecountedInterval", "RecountingCommitter", "RowsPerRec
 
 
 class RowsPerRecord(Enum):
-    """How many rows a record that reached the task becomes."""
+    """The number of rows that a record that reached the task becomes."""
 
     ONE = "one"
     AT_MOST_ONE = "at most one"
@@ -22,7 +22,7 @@ class RowsPerRecord(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as a marker says.
+    """One difference between a marker and the target.
 
     ``kind``: one word, such as missing, size, rows, content, unreadable, foreign; ``place``: a file, a table, a range.
     """
@@ -36,10 +36,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecountedInterval:
-    """What the marker of one interval says, and what of it is in the target.
+    """One interval according to its marker, and what the target contains of it.
 
-    ``parts``: files or tables that were looked at; ``rows`` as the marker says; ``found`` as they were counted now,
-    ``None`` where not all could be.
+    ``parts``: number of files or tables checked; ``rows`` according to the marker; ``found`` as counted now,
+    ``None`` if not all could be counted.
     """
 
     key: IntervalKey
@@ -48,29 +48,29 @@ class RecountedInterval:
     is_foreign: bool = False
     """Whether another deployment made the marker."""
     moves: bool = True
-    """Whether it is of a live interval; a backfill's lies anywhere behind the live position."""
+    """Whether it belongs to a live interval; a backfill's may lie anywhere before the live position."""
     rows: int = 0
     found: int | None = None
     parts: int = 0
     rows_per_record: RowsPerRecord = RowsPerRecord.ANY
     differences: tuple[Difference, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    """What could not be compared, and why."""
+    """What could not be compared, with the reason."""
 
 
 @runtime_checkable
 class RecountingCommitter(Protocol):
     """A committer whose target can be recounted; an optional part of ``SinkCommitter``.
 
-    Neither method writes, fences or claims anything. Both are iterators that hold no more than one interval at a
-    time: whoever asks stops asking when time is up. Raise ConnectError where the target cannot be asked.
+    Neither method writes, fences or claims anything. Both are iterators that hold at most one interval at a
+    time: the caller stops iterating when its time is up. Raise ConnectError if the target cannot be read.
     """
 
     def recount(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
-        """Yield every interval that has a marker, from ``last`` back, with a sequence not below ``first``.
+        """Yield every interval that has a marker, backwards from ``last``, with a sequence not below ``first``.
 
-        Order is that of (incarnation, sequence); aborted ones and those of other deployments too.
+        The order is that of (incarnation, sequence); aborted intervals and those of other deployments are included.
         """
 
     def strangers(self) -> Iterator[Difference]:
-        """Yield what readers of the target find and no marker names; called after a whole ``recount``."""
+        """Yield what readers of the target find but no marker names; called after a complete ``recount``."""

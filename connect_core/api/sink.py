@@ -31,12 +31,12 @@ __all__ = [
 ]
 
 ColumnTypes = Mapping[str, str]
-"""Columns of schemaless records by name: their Arrow type, serialised as text."""
+"""Columns of schemaless records by name, with their Arrow type serialized as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalKey:
-    """What identifies one interval for ever, beyond delete and recreate."""
+    """The permanent identity of one interval, across delete and recreate."""
 
     connector: str
     incarnation: int
@@ -46,7 +46,7 @@ class IntervalKey:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRange:
-    """Offsets [start, end) of one topic partition; ``topic_id`` as Kafka gives it."""
+    """Offsets [start, end) of one topic partition; ``topic_id`` as returned by Kafka."""
 
     topic: str
     partition: int
@@ -62,21 +62,21 @@ class PartitionRange:
 
 @dataclass(frozen=True, slots=True)
 class IntervalContext:
-    """The interval a sink task works in: ``ranges`` are this task's own."""
+    """The interval of a sink task; ``ranges`` are this task's own."""
 
     key: IntervalKey
     ranges: tuple[PartitionRange, ...]
     columns: Mapping[str, ColumnTypes]
     """Columns of schemaless records stored so far, by topic."""
     attempt_id: str
-    """Epoch and a random id, fit for a path; never used again, but Spark may execute one attempt more than once."""
+    """Epoch and a random id, usable in a path; never reused, but Spark may execute one attempt more than once."""
     bound_time: int | None = None
-    """The time it ends by, in milliseconds since 1970: later ones hold no record before it but late ones."""
+    """Its end time, in milliseconds since 1970: later intervals contain no earlier record, except late ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What one task has prepared of [start, end) of a partition; JSON in ``detail``."""
+    """What one task has prepared of [start, end) of a partition; ``detail`` is JSON."""
 
     topic: str
     partition: int
@@ -87,7 +87,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class CommittedFile:
-    """A file that an interval has written, where readers find it; ``bytes`` as it is stored."""
+    """A file that an interval has written, where readers find it; ``bytes`` is the stored size."""
 
     path: str
     records: int
@@ -96,7 +96,7 @@ class CommittedFile:
 
 @dataclass(frozen=True, slots=True)
 class CommitMarker:
-    """The proof of a commit, kept in the target; positions are those *after* it.
+    """The proof of a commit, kept in the target; its positions are those *after* the commit.
 
     ``aborted``: the proof that the interval will never be committed.
     """
@@ -106,18 +106,18 @@ class CommitMarker:
     columns: Mapping[str, ColumnTypes] | None = None
     detail: Mapping[str, Any] | None = None
     ranges: tuple[PartitionRange, ...] | None = None
-    """What was committed, with topic ids: it tells a marker from one an earlier life left under the same key.
+    """What was committed, with topic ids: this distinguishes markers of different incarnations under the same key.
 
     ``None``: the target keeps positions, not intervals.
     """
     is_foreign: bool = False
-    """Whether another deployment made it: it says nothing of this one's intervals."""
+    """Whether another deployment made it: it proves nothing about this one's intervals."""
     files: tuple[CommittedFile, ...] = ()
-    """What events of Airflow's assets tell of; where records go to no files, nothing."""
+    """The files reported in Airflow's asset events; empty if records are not written to files."""
     moves: bool = True
-    """Whether it is of a live interval; one of a backfill moves no position."""
+    """Whether it belongs to a live interval; a backfill's moves no position."""
     replaced: tuple[str, ...] = ()
-    """Paths of earlier files in whose place a backfill has put its own."""
+    """Paths of earlier files that a backfill has replaced with its own."""
 
 
 class SinkCommitter(Protocol):
@@ -126,66 +126,66 @@ class SinkCommitter(Protocol):
     Runs on the driver only. Order: ``fence`` at the first plan of a run;
     ``last_interval`` before a connector's first interval; ``read_marker`` before
     an interval is run or recovered; ``commit`` after all tasks have staged;
-    ``publish`` after a marker exists, by whoever finds it.
+    ``publish`` once a marker exists, by any driver that finds it.
 
     A marker proves something only with its identity: two deployments may use one
-    target, and a metadata database that was lost starts its keys again. Refuse
-    another deployment's claim (``context.deployment``), and give the marker its ``ranges``.
+    target, and a lost metadata database starts its keys again. Reject
+    another deployment's claim (``context.deployment``), and store the marker's ``ranges``.
     """
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
-        """Make older epochs unable to commit; return the positions the target keeps.
+        """Prevent commits of older epochs; return the positions the target keeps.
 
         ``None``: the target keeps none of its own; those of the last committed
-        interval hold. Raise StaleEpochError if a newer epoch stands there.
+        interval apply. Raise StaleEpochError if the target has a newer epoch.
         """
 
     def last_interval(self) -> tuple[int, int] | None:
-        """Return incarnation and sequence of the newest interval this connector has a marker of, ``None`` without any.
+        """Return incarnation and sequence of the newest interval with a marker of this connector, or ``None``.
 
-        A connector that is recreated begins above that incarnation.
+        A connector that is recreated begins with a higher incarnation.
         """
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
-        """Return the marker under this interval's key, or ``None`` if there is none; whoever made it."""
+        """Return the marker under this interval's key, whoever made it, or ``None`` if there is none."""
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
-        """Make the marker, if absent; return the one that stands (perhaps another's)."""
+        """Make the marker, if absent; return the existing one (perhaps another driver's)."""
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Make visible what the marker names; driven by the marker only."""
+        """Make visible what the marker names; only the marker determines what to do."""
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        """Make sure the interval never commits, and move positions if given; ``None`` forgets one.
+        """Ensure that the interval never commits, and move positions if given; ``None`` deletes one.
 
-        Called after ``fence`` with the same epoch. A target that keeps positions
-        moves them, and is asked for the next interval where none is unfinished.
-        Return the marker that stands: a commit marker if it was too late.
+        Called after ``fence`` with the same epoch. If a target keeps positions, it
+        moves them; with no unfinished interval, this is called for the next one.
+        Return the existing marker: a commit marker if it was too late.
         """
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
-        """Remove what finished intervals other than ``keep``, which is unfinished, have staged.
+        """Remove what finished intervals have staged, except for ``keep``, which is unfinished.
 
         Called at the end of a run. An interval without a marker may have begun
-        since ``keep`` was read: leave it alone.
+        since ``keep`` was read: do not touch it.
         """
 
     def release(self) -> None:
-        """Let other connectors have the target: this one is deleted, its last interval ended."""
+        """Release the target for other connectors: this one is deleted, its last interval ended."""
 
     def close(self) -> None:
-        """Free what the committer holds."""
+        """Release the committer's resources."""
 
 
 class ErrantRecordReporter(Protocol):
-    """Takes records a sink task cannot write (KIP-610)."""
+    """Accepts records that a sink task cannot write (KIP-610)."""
 
     def report(self, record: SinkRecord, error: BaseException) -> Future[None]:
-        """Hand over a bad record; done when the dead letter topic has it."""
+        """Report a bad record; the future is done when the dead letter topic has it."""
 
 
 class SinkTaskContext(Protocol):
-    """What the engine offers a sink task. Connect: ``SinkTaskContext``."""
+    """The engine's interface for a sink task. Connect: ``SinkTaskContext``."""
 
     @property
     def configs(self) -> Mapping[str, str]:
@@ -208,13 +208,13 @@ class SinkTaskContext(Protocol):
         """The reporter, or ``None`` when errors are not tolerated."""
 
     def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Rewind to offsets the target itself keeps (sinks that store their offsets)."""
+        """Rewind to offsets that the target itself keeps (sinks that store their offsets)."""
 
     def timeout(self, milliseconds: int) -> None:
         """Wait this long before the next ``put`` (after a RetriableError)."""
 
     def request_commit(self) -> None:
-        """Ask for ``pre_commit`` soon."""
+        """Request a call of ``pre_commit`` soon."""
 
     def pause(self, *partitions: TopicPartition) -> None:
         """Deliver nothing of these partitions until resumed."""
@@ -226,7 +226,7 @@ class SinkTaskContext(Protocol):
 class SinkTask(Task):
     """Writes one share of the records.
 
-    Life: ``initialize``, ``start``, ``open``, ``put``…, ``pre_commit`` (which
+    Call order: ``initialize``, ``start``, ``open``, ``put``…, ``pre_commit`` (which
     calls ``flush``) before any offset moves, ``close``, ``stop``. Connect:
     ``SinkTask``, ``WorkerSinkTask``.
     """
@@ -234,15 +234,15 @@ class SinkTask(Task):
     context: SinkTaskContext
 
     def initialize(self, context: SinkTaskContext) -> None:
-        """Take the context; called once, before ``start``."""
+        """Store the context; called once, before ``start``."""
         self.context = context
 
     def take_over(self, flow: Flow) -> Flow:
-        """Return what the engine is to do of the flow: what is missing, the task does in ``put_batch``.
+        """Return the part of the flow that the engine performs; the task performs the rest in ``put_batch``.
 
-        The last transforms may be missing, and converters where all transforms
-        are: they are then replaced by ones that pass bytes on. Rows that fail in
-        what the task does go to ``flow.fail``. Called once, before
+        The last transforms may be left out, and converters if all transforms
+        are: the engine then uses converters that pass bytes through. Rows that fail in
+        the task's part are passed to ``flow.fail``. Called once, before
         ``initialize``. Beyond Connect.
         """
         return flow
@@ -252,18 +252,18 @@ class SinkTask(Task):
 
     @abstractmethod
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Write or keep the records.
+        """Write or buffer the records.
 
         RetriableError: the same records are put again after ``context.timeout``
         or a backoff. Any other exception fails the task.
         """
 
     def put_batch(self, batch: Batch) -> bool:
-        """Write or keep a batch; false if only ``put`` can: nothing was taken then."""
+        """Write or buffer a batch; false if only ``put`` can: then no record was accepted."""
         return False
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Make durable all that was put; ``offsets`` are the positions after it."""
+        """Make everything that was put durable; ``offsets`` are the positions after it."""
 
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
         """Return the positions that are safe to commit; may be fewer or lower."""
@@ -271,55 +271,55 @@ class SinkTask(Task):
         return offsets
 
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
-        """Return what is staged of the interval, for the connector's committer.
+        """Return what is staged for the interval, for the connector's committer.
 
         ``positions`` are those after the last record delivered (gaps and control
         records included): every partition in it must be covered by a Staged that
-        ends there, even when it had no record. Called once, in place of
+        ends there, even if it had no record. Called once, instead of
         ``pre_commit``, when the connector has a committer.
         """
         return ()
 
     def close(self, partitions: Collection[TopicPartition]) -> None:
-        """Free what ``open`` took; nothing is put for them afterwards."""
+        """Release what ``open`` acquired; nothing is put for these partitions afterwards."""
 
 
 class SinkConnector(Connector):
-    """A connector whose tasks write another system. Connect: ``SinkConnector``."""
+    """A connector whose tasks write to another system. Connect: ``SinkConnector``."""
 
     @abstractmethod
     def task_class(self) -> type[SinkTask]:
         """Return the class of this connector's tasks."""
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return what this configuration promises.
+        """Return the guarantee of this configuration.
 
-        By default exactly-once with a committer; without one at-least-once: what
-        was written after the last offsets is written again. Override it for a
-        task that keeps its offsets with its data itself.
+        By default exactly-once with a committer; without one at-least-once: records
+        written after the last offsets are written again. Override it for a
+        task that itself stores its offsets with its data.
         """
         if type(self).committer is SinkConnector.committer:
             return Guarantee(Delivery.AT_LEAST_ONCE)
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.INTERVAL)
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter | None:
-        """Return the keeper of markers in the target; ``None``: offsets follow ``flush``.
+        """Return the committer, which keeps markers in the target; ``None``: offsets follow ``flush``.
 
         Without one the sink is at-least-once. Called after ``start``.
         """
         return None
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return what tells where markers lie: configurations that give the same text share them.
+        """Return a text that identifies the place of the markers: configurations with the same text share them.
 
-        After a change of target an unfinished interval is ended where it was
-        begun, with the configuration it was begun with. Called after
-        ``initialize``. By default any change is one of target; name the system
-        and the place in it, so that a new password is none.
+        After a change of target, an unfinished interval is ended in the target it was
+        begun in, with the configuration it was begun with. Called after
+        ``initialize``. By default any change of a setting counts; name the system
+        and the place in it, so that a new password does not count.
         """
         has_markers = type(self).committer is not SinkConnector.committer
         return json.dumps(sorted(config.items())) if has_markers else ""
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Check or follow an offset change (KIP-875); ``None`` forgets a partition."""
+        """Check or apply an offset change (KIP-875); ``None`` deletes a partition's offset."""
         return False

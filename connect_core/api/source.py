@@ -56,11 +56,11 @@ class OffsetStorageReader(Protocol):
         """Return the committed offset of a source partition, or ``None``."""
 
     def offsets(self, partitions: Sequence[SourceMap]) -> list[tuple[SourceMap, dict[str, Any] | None]]:
-        """Return the committed offset of each partition, in the order asked."""
+        """Return the committed offset of each partition, in the order of the request."""
 
 
 class TransactionContext(Protocol):
-    """Lets a task end transactions itself (``transaction.boundary=connector``)."""
+    """Lets a task define transactions itself (``transaction.boundary=connector``)."""
 
     def commit_transaction(self, record: SourceRecord | None = None) -> None:
         """Commit after this record; without one, after the next batch."""
@@ -70,7 +70,7 @@ class TransactionContext(Protocol):
 
 
 class RecordMetadata(Protocol):
-    """Where a record landed in Kafka."""
+    """The place in Kafka to which a record was written."""
 
     @property
     def topic(self) -> str:
@@ -86,7 +86,7 @@ class RecordMetadata(Protocol):
 
 
 class SourceTaskContext(Protocol):
-    """What the engine offers a source task."""
+    """The engine's interface for a source task."""
 
     @property
     def configs(self) -> Mapping[str, str]:
@@ -106,11 +106,11 @@ class SourceTaskContext(Protocol):
 
     @property
     def transaction_context(self) -> TransactionContext | None:
-        """The transaction control; ``None`` unless the connector sets boundaries."""
+        """The transaction control; ``None`` unless the connector defines boundaries."""
 
     @property
     def offset_states(self) -> Mapping[str, Mapping[str, str]]:
-        """What ``offset_state`` returned when an offset was committed, by canonical JSON of its partition."""
+        """The states that ``offset_state`` returned with committed offsets, by canonical JSON of the partition."""
 
     @property
     def upper_bounds(self) -> Mapping[str, SourceMap] | None:
@@ -120,7 +120,7 @@ class SourceTaskContext(Protocol):
 class SourceTask(Task):
     """Reads one share of a source.
 
-    Life: ``initialize``, ``start``, ``poll`` again and again in its own thread,
+    Call order: ``initialize``, ``start``, ``poll`` repeatedly in its own thread,
     ``stop`` from another. ``commit_record`` and ``commit`` run only after the
     Kafka transaction holding the records has committed, and again after a
     crash in between. Connect: ``SourceTask``, ``WorkerSourceTask``.
@@ -129,45 +129,45 @@ class SourceTask(Task):
     context: SourceTaskContext
 
     def initialize(self, context: SourceTaskContext) -> None:
-        """Take the context; called once, before ``start``."""
+        """Store the context; called once, before ``start``."""
         self.context = context
 
     @abstractmethod
     def poll(self) -> Sequence[SourceRecord] | None:
-        """Return the next records, in source order; may block; ``None`` for none yet.
+        """Return the next records, in source order; may block; ``None`` if there are none yet.
 
-        RetriableError: polled again with backoff. Any other: the task fails.
+        RetriableError: polled again with backoff. Any other exception fails the task.
         """
 
     def poll_batch(self) -> Batch | Prepared | None:
-        """Return the next records as columns; ``None`` to be asked by ``poll``.
+        """Return the next records as columns; ``None`` if ``poll`` is to be called instead.
 
         A task that implements this returns an empty batch when there is nothing.
         """
         return None
 
     def take_over(self, flow: Flow) -> Flow:
-        """Return what the engine is to do of the flow: what is missing, the task does in ``poll_batch``.
+        """Return the part of the flow that the engine performs; the task performs the rest in ``poll_batch``.
 
-        The first transforms may be missing, and converters where all transforms
-        are: they are then replaced by ones that pass bytes on. Called once,
+        The first transforms may be left out, and converters if all transforms
+        are: the engine then uses converters that pass bytes through. Called once,
         before ``initialize``. Beyond Connect.
         """
         return flow
 
     def is_interruptible(self) -> bool:
-        """Return whether the interval may end here; false while a snapshot runs that would begin again.
+        """Return whether the interval may end here; false during a snapshot that would have to restart.
 
-        No cap and no idle time then ends the interval, only a stop. Asked after
-        each poll, about what it gave, and at any time from another thread. Beyond
+        While false, no cap and no idle time ends the interval, only a stop. Called after
+        each poll, about its result, and at any time from another thread. Beyond
         Connect.
         """
         return True
 
     def is_exhausted(self) -> bool:
-        """Return whether everything up to the planned bounds has been returned, though no offset says so.
+        """Return whether everything up to the planned bounds has been returned, even if no offset shows it.
 
-        Rows may have gone since the plan. Asked when a poll gave nothing; true
+        Rows may have been deleted since the plan. Called when a poll returned nothing; true
         ends the interval at once. Beyond Connect.
         """
         return False
@@ -175,44 +175,44 @@ class SourceTask(Task):
     def offset_state(self, partition: SourceMap) -> Mapping[str, str] | None:
         """Return private state to keep with the offset of a source partition.
 
-        Such as a file's identity: it is committed with the offset, given back in
-        ``context.offset_states``, and never shown as part of the offset. Asked
+        An example is a file's identity: it is committed with the offset, returned in
+        ``context.offset_states``, and never shown as part of the offset. Called
         directly before each commit. Beyond Connect.
         """
         return None
 
     def wants_places(self, config: Mapping[str, str]) -> bool:
-        """Return whether ``commit_batch`` and ``commit_record`` are to be told where records landed; it costs.
+        """Return whether ``commit_batch`` and ``commit_record`` get the records' places in Kafka, at some cost.
 
-        By default where ``commit_record`` is overridden. ``config`` is the
+        By default if ``commit_record`` is overridden. ``config`` is the
         task's. Beyond Connect.
         """
         return type(self).commit_record is not SourceTask.commit_record
 
     def commit_batch(self, batch: Batch, places: Sequence[RecordMetadata | None] | None) -> bool:
-        """Learn that a polled batch is committed; false: only ``commit_record`` can be told.
+        """Handle the commit of a polled batch; false: call ``commit_record`` instead.
 
-        ``places``: where each of its records landed, ``None`` for those that
-        were dropped; ``None`` as a whole where they are not wanted. Called
+        ``places``: where each of its records was written, ``None`` for those that
+        were dropped; ``None`` as a whole if they are not wanted. Called
         before ``commit``. Beyond Connect.
         """
         return False
 
     def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
-        """Learn that one record is committed; ``None``: dropped by a transform."""
+        """Handle the commit of one record; ``metadata`` is ``None`` if a transform dropped it."""
 
     def commit(self) -> None:
-        """Learn that all records returned so far are committed."""
+        """Handle the commit of all records returned so far."""
 
     def release(self) -> None:
-        """Free what is needed for the last ``commit``, which comes after ``stop``; called once, last of all.
+        """Release what the last ``commit`` needs, which comes after ``stop``; called once, as the last method.
 
         Beyond Connect.
         """
 
 
 class SourceConnector(Connector):
-    """A connector whose tasks read another system. Connect: ``SourceConnector``."""
+    """A connector whose tasks read from another system. Connect: ``SourceConnector``."""
 
     @abstractmethod
     def task_class(self) -> type[SourceTask]:
@@ -222,18 +222,18 @@ class SourceConnector(Connector):
         """Return an upper bound of each source partition, at plan time.
 
         Keys are canonical JSON of the source partition. ``offsets`` are the
-        committed ones. Equal maps mean there is nothing to do: the run waits
+        committed ones. Equal maps mean there is no work: the run waits
         without a Spark job. ``None``: this source has no bound; its interval
         ends at the first empty poll after ``interval.idle.ms``, at a cap, or on
-        stop. Beyond Connect; called on the driver, must answer within seconds.
+        stop. Beyond Connect; called on the driver, must return within seconds.
         """
         return None
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return what this configuration promises: as ``exactly_once_support`` says, unless overridden.
+        """Return the guarantee of this configuration: by default that of ``exactly_once_support``.
 
-        The engine's part is exactly-once, transaction by transaction; the
-        source's is to give the same records again after an offset.
+        The engine is exactly-once, transaction by transaction; the source's
+        part is to return the same records again after an offset.
         """
         support = self.exactly_once_support(config)
         return Guarantee(_DELIVERIES[support], atomicity=Atomicity.TRANSACTION)
@@ -247,9 +247,9 @@ class SourceConnector(Connector):
         return ConnectorTransactionBoundaries.UNSUPPORTED
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, SourceMap | None]) -> bool:
-        """Check or follow an offset change (KIP-875); false: it is not understood.
+        """Check or apply an offset change (KIP-875); false: not supported.
 
-        Keys are canonical JSON of the source partition; ``None`` forgets it.
-        Raise ConnectError to refuse.
+        Keys are canonical JSON of the source partition; ``None`` deletes its offset.
+        Raise ConnectError to reject the change.
         """
         return False

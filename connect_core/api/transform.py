@@ -18,14 +18,14 @@ __all__ = ["NOT_CHOSEN", "ChosenPlugin", "FlowStage", "Predicate", "Transformati
 
 @dataclass(frozen=True, slots=True)
 class ChosenPlugin:
-    """A plugin as a configuration chose it: its class as users write it, and the settings it was given."""
+    """A plugin as configured: its class name as users write it, and its settings."""
 
     name: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
 NOT_CHOSEN = ChosenPlugin()
-"""Of a plugin that no configuration chose."""
+"""Stands for a plugin that no configuration chose."""
 
 
 class FlowStage(Protocol):
@@ -53,10 +53,10 @@ class FlowStage(Protocol):
 
 
 class Transformation(ABC):
-    """Change, route or drop one record at a time.
+    """Changes, routes or drops one record at a time.
 
-    ``configure`` is called once, before anything else. ``apply`` is the
-    meaning; ``apply_batch`` gives equal results on columns. Connect:
+    ``configure`` is called once, before anything else. ``apply`` defines the
+    result; ``apply_batch`` returns equal results for columns. Connect:
     ``Transformation``.
     """
 
@@ -66,7 +66,7 @@ class Transformation(ABC):
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings (prefix removed). Raise ConfigError on a bad one."""
+        """Apply the settings (prefix removed). Raise ConfigError on a bad one."""
 
     @abstractmethod
     def apply(self, record: Record) -> Record | None:
@@ -76,26 +76,26 @@ class Transformation(ABC):
         """
 
     def apply_batch(self, batch: Batch) -> Batch | None:
-        """Return the changed batch, or ``None`` if only records can say it.
+        """Return the changed batch, or ``None`` if only ``apply`` can.
 
-        Dropped rows are simply absent; ``origin`` keeps the tie to the input.
-        An error surfaces in the record lane: return ``None``.
+        Dropped rows are simply absent; ``origin`` still refers to the input row.
+        Errors are reported in the record lane: return ``None``.
         """
         return None
 
     def gather(self, stages: Sequence[FlowStage]) -> tuple[FlowStage, int]:
-        """Return a stage that does the first of the stages in one go, and how many; the first one is this transform's.
+        """Return a stage that performs the first stages at once, and their number; the first one is this transform's.
 
-        Beyond Connect: batches are handed over once for several transforms.
+        Beyond Connect: batches are passed only once for several transforms.
         """
         return stages[0], 1
 
     def close(self) -> None:
-        """Free what the transform holds; called once."""
+        """Release the transform's resources; called once."""
 
 
 class Predicate(ABC):
-    """Decide whether a transform applies to a record. Connect: ``Predicate``."""
+    """Decides whether a transform applies to a record. Connect: ``Predicate``."""
 
     @abstractmethod
     def config(self) -> ConfigDef:
@@ -103,15 +103,15 @@ class Predicate(ABC):
 
     @abstractmethod
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings (prefix removed). Raise ConfigError on a bad one."""
+        """Apply the settings (prefix removed). Raise ConfigError on a bad one."""
 
     @abstractmethod
     def test(self, record: ConnectRecord) -> bool:
         """Return whether the predicate holds."""
 
     def test_batch(self, batch: Batch) -> pa.Array | None:
-        """Return a boolean array without nulls, or ``None`` if only records can say it."""
+        """Return a boolean array without nulls, or ``None`` if only ``test`` can."""
         return None
 
     def close(self) -> None:
-        """Free what the predicate holds; called once."""
+        """Release the predicate's resources; called once."""

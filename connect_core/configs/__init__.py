@@ -1,4 +1,4 @@
-"""From a connector's raw configuration to a frozen ConnectorConfig, or to what is wrong with it."""
+"""From a connector's raw configuration to a frozen ConnectorConfig, or to its errors."""
 
 from connect_core.configs.connector import ConnectorConfig, ErrorSettings
 from connect_core.configs.files import ConnectorFile, read_connector_file

@@ -1,4 +1,4 @@
-"""Classes named by a configuration: found through the registry, and nothing else."""
+"""Classes named by a configuration, found only through the registry."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["PluginRecommender", "PluginValidator", "class_resolver", "class_text
 
 
 class _Family:
-    """Stands for a class whose forms are plugins, as HoistField for HoistField$Key."""
+    """Stands for a class whose nested classes are plugins, as HoistField for HoistField$Key."""
 
     members: tuple[str, ...] = ()
 
 
 def class_resolver(*, aliases: bool) -> ClassResolver:
-    """Return what finds a plugin's class by its full name, or by short ones too.
+    """Return a function that finds a plugin's class by its full name or, with ``aliases``, by a short one.
 
-    A worker knows the short names; Connect's bare ``ConnectorConfig`` does not.
+    A worker accepts the short names; Connect's bare ``ConnectorConfig`` does not.
     """
 
     def resolve(name: str) -> type:
@@ -39,7 +39,7 @@ def class_resolver(*, aliases: bool) -> ClassResolver:
 
 
 def ensure_plugin(kind: PluginKind, found: PluginClass, interface: type) -> None:
-    """Raise ConfigError unless a class can be made and has the interface.
+    """Raise ConfigError unless a class can be instantiated and has the interface.
 
     Connect: ``Utils.ensureConcreteSubclass``.
     """
@@ -54,7 +54,7 @@ def ensure_plugin(kind: PluginKind, found: PluginClass, interface: type) -> None
 
 @dataclass(frozen=True, slots=True)
 class PluginValidator:
-    """A class with an interface, which can be made; or null."""
+    """Accepts a class with an interface that can be instantiated; or null."""
 
     kind: PluginKind
     interface: type
@@ -79,7 +79,7 @@ class PluginRecommender:
         return [plugin.name for plugin in registry().plugins(*self.types) if not plugin.needs_schema_registry]
 
     def visible(self, name: str, parsed: Any) -> bool:
-        """Return true."""
+        """Return true: the setting is always shown."""
         return True
 
 

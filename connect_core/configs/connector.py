@@ -36,7 +36,7 @@ _DEFINITIONS = {"source": source_definition, "sink": sink_definition}
 class ErrorSettings:
     """What happens to records that fail (``errors.…``, KIP-298).
 
-    Times in milliseconds. ``retry_timeout`` 0: no retry, -1: for ever. ``dead_letter_topic`` empty: none.
+    Times in milliseconds. ``retry_timeout`` 0: no retry, -1: without limit. ``dead_letter_topic`` empty: none.
     ``max_count``, ``max_share``: what one task may skip in an interval; ``None``: no limit.
     """
 
@@ -59,11 +59,11 @@ class ErrorSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorConfig:
-    """A connector's configuration with everything its defaults come from.
+    """A connector's configuration with all sources of its defaults.
 
     ``raw`` is as stored: secrets are references or ciphertext. ``resolved`` is
     what plugins get. ``values`` are the parsed settings by key. ``worker`` is
-    ``None`` only where a chain of transforms is all that is wanted.
+    ``None`` only where nothing but a chain of transforms is needed.
     """
 
     raw: Mapping[str, str]
@@ -76,9 +76,9 @@ class ConnectorConfig:
     def parse(
         cls, raw: Mapping[str, str], worker: WorkerSettings | None = None, resolve: Resolve = dict
     ) -> ConnectorConfig:
-        """Return what a configuration means. Raise ConfigError for the first bad setting.
+        """Return the parsed configuration. Raise ConfigError for the first bad setting.
 
-        Short names of transforms and predicates are known to a worker only.
+        Short names of transforms and predicates are accepted only with a worker.
         Connect: the constructors of ``SourceConnectorConfig``, ``SinkConnectorConfig``.
         """
         resolved = resolve(raw)
@@ -93,13 +93,13 @@ class ConnectorConfig:
             ensure_overrides(resolved, worker)
         made = cls(raw, resolved, values, plugin, worker)
         if plugin.type == "source":
-            # As Connect's worker does when it starts the connector; validation passes these settings.
+            # Connect's worker does the same when it starts the connector; validation accepts these settings.
             made.topic_creation()
         return made
 
     @classmethod
     def unparsed(cls, raw: Mapping[str, str], resolved: Mapping[str, str], worker: WorkerSettings) -> ConnectorConfig:
-        """Return one for its plugins alone: it has no ``values``. Raise ConfigError for an unknown class."""
+        """Return a configuration for its plugins only, without ``values``. Raise ConfigError for an unknown class."""
         return cls(raw, resolved, {}, connector_plugin(resolved), worker)
 
     # -- the connector -------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class ConnectorConfig:
 
     @property
     def tasks_max(self) -> int:
-        """The most tasks it may have."""
+        """The maximum number of its tasks."""
         return int(self.values["tasks.max"])
 
     @property
@@ -152,10 +152,10 @@ class ConnectorConfig:
         return made
 
     def converter_properties(self, setting: str) -> tuple[str, dict[str, str]]:
-        """Return class and settings of a converter: its own, or the worker's.
+        """Return class and settings of a converter: the connector's own, or the worker's.
 
-        ``setting``: ``key.converter`` and so on. Settings without a class of their
-        own do not count. Connect: ``Plugins.newConverter``.
+        ``setting``: ``key.converter`` and so on. Settings without a class beside them
+        are ignored. Connect: ``Plugins.newConverter``.
         """
         name = self.resolved.get(setting)
         if name is not None:
@@ -171,7 +171,7 @@ class ConnectorConfig:
         return made
 
     def unconfigured_converter(self, name: str) -> Converter:
-        """Return a converter that knows the worker's limits. Raise ConfigError for an unknown class."""
+        """Return a converter with the worker's limits set. Raise ConfigError for an unknown class."""
         made: Converter = registry().load(PluginKind.CONVERTER, name)()
         if self.worker is not None:
             made.limits = self.worker.limits()
@@ -231,9 +231,9 @@ class ConnectorConfig:
     # -- sources -------------------------------------------------------------------------------------------------------
 
     def topic_creation(self) -> tuple[TopicCreationGroup, ...]:
-        """Return how new topics are created; none: left to the broker. Raise ConfigError.
+        """Return how new topics are created; if empty, the broker creates them. Raise ConfigError.
 
-        The worker's ``topic.creation.…`` settings count where the connector has none.
+        The worker's ``topic.creation.…`` settings apply if the connector has none.
         """
         if self.worker is not None and not self.worker.values["topic.creation.enable"]:
             return ()
@@ -251,7 +251,7 @@ class ConnectorConfig:
 
     @property
     def transaction_interval_milliseconds(self) -> int:
-        """The longest transaction of ``interval``; by default the worker's flush interval."""
+        """The longest transaction of boundary ``interval``; by default the worker's flush interval."""
         own = self.values["transaction.boundary.interval.ms"]
         if own is None and self.worker is not None:
             own = self.worker.values["offset.flush.interval.ms"]
@@ -259,7 +259,7 @@ class ConnectorConfig:
 
     @property
     def offsets_topic(self) -> str | None:
-        """The connector's own offsets topic; ``None``: the worker's, as in standalone."""
+        """The connector's own offsets topic; ``None``: the worker's, always so in standalone mode."""
         if self.worker is not None and self.worker.is_standalone:
             return None
         return self.values.get("offsets.storage.topic") or None
@@ -267,7 +267,7 @@ class ConnectorConfig:
     # -- intervals -----------------------------------------------------------------------------------------------------
 
     def interval_settings(self) -> IntervalSettings:
-        """Return what ``plan`` and ``commit`` need to know."""
+        """Return the settings that ``plan`` and ``commit`` need."""
         of = self.values
         return IntervalSettings(
             tasks_max=of["tasks.max"],

@@ -1,4 +1,4 @@
-"""What the systems of a connector's converters answer, schema registries above all."""
+"""Checks of the systems that a connector's converters use, mainly schema registries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["topic_schemas", "try_converters"]
 
 
 def try_converters(config: ConnectorConfig) -> Mapping[str, Sequence[str]]:
-    """Try the systems of the converters of keys and values; setting → errors with remedy. Raise ConnectError."""
+    """Check the systems of the key and value converters; setting → errors with remedy. Raise ConnectError."""
     found: dict[str, Sequence[str]] = {}
     tried: dict[tuple[type, frozenset[tuple[str, str]]], Mapping[str, Sequence[str]]] = {}
     for part, converter, settings in _converters(config):
@@ -23,7 +23,7 @@ def try_converters(config: ConnectorConfig) -> Mapping[str, Sequence[str]]:
 
 
 def topic_schemas(config: ConnectorConfig, topics: Sequence[str]) -> Sequence[TopicSchema]:
-    """Return the newest schemas that registries have of topics. Raise ConnectError."""
+    """Return the newest schemas of topics in the registries. Raise ConnectError."""
     found: list[TopicSchema] = []
     for part, converter, settings in _converters(config):
         found += converter.topic_schemas(settings, part == "key", topics)

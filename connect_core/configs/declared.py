@@ -1,4 +1,4 @@
-"""What a connector declares of its guarantee, told where it is asked for: in the answer of validation."""
+"""The guarantee a connector declares, shown in the response of validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def with_declared_guarantee(
 ) -> dict[str, ConfigKey]:
     """Return the settings with the guarantee of this configuration in the documentation of ``exactly.once.support``.
 
-    Connect's answer has no other place for what is no error.
+    Connect's response has no other place for information that is no error.
     """
     key = keys.get(_SUPPORT)
     if key is None:
@@ -29,8 +29,8 @@ def with_declared_guarantee(
     try:
         declared = str(connector.guarantee(given))
     except Exception as error:
-        # A plugin's own code, over a configuration that may be wrong: its errors are told elsewhere, where secrets of
-        # the resolved values are hidden.
+        # A plugin's own code with a configuration that may be wrong: its errors are reported by the validation,
+        # where secrets of the resolved values are hidden.
         _LOG.debug("No guarantee can be told: %s", type(error).__name__)
         return dict(keys)
     return {**keys, _SUPPORT: replace(key, doc=f"{key.doc} As configured here: {declared}.")}

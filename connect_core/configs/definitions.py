@@ -49,7 +49,7 @@ class ConverterDefault:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What the defaults of a connector's settings follow from.
+    """The values that determine the defaults of a connector's settings.
 
     ``is_enriched``: whether plugins are recommended, as for validation.
     """
@@ -63,7 +63,7 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True)
 class _Fixed:
-    """Recommends one value, where there is one."""
+    """Recommends one value, if there is one."""
 
     value: str | None
 
@@ -75,7 +75,7 @@ class _Fixed:
 
 
 def common_definition(defaults: Defaults, resolve: ClassResolver) -> ConfigDef:
-    """Return what sources and sinks share. Connect: ``ConnectorConfig.configDef``."""
+    """Return the settings that sources and sinks share. Connect: ``ConnectorConfig.configDef``."""
     config = ConfigDef(resolve=resolve)
     _identity(config, defaults)
     _tasks(config)
@@ -267,7 +267,7 @@ def _errors(config: ConfigDef) -> None:
 
 
 def unique_aliases(kind: str) -> CompositeValidator:
-    """Return the validator of a list of aliases: none twice."""
+    """Return the validator of a list of aliases, which must be unique."""
 
     def check(name: str, value: Any) -> None:
         if len(set(value)) < len(value):

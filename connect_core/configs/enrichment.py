@@ -24,7 +24,7 @@ _IMPLICIT = (PREDICATE, NEGATE)
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """What aliases of one list stand for."""
+    """The kind of plugin that the aliases of one list name."""
 
     setting: str
     kind: PluginKind
@@ -41,7 +41,7 @@ _PREDICATES = _Family("predicates", PluginKind.PREDICATE, Predicate)
 
 @dataclass(frozen=True, slots=True)
 class _TypeValidator:
-    """Checks that a class gives a definition, and ``negate`` has a predicate."""
+    """Checks that a class provides a definition, and that ``negate`` comes with a predicate."""
 
     family: _Family
     alias: str
@@ -65,7 +65,7 @@ def enriched(base: ConfigDef, config: Mapping[str, Any], resolve: ClassResolver,
     """Return ``base`` with the settings of every aliased transform and predicate.
 
     ``is_strict``: raise ConfigError for a class that cannot be described;
-    otherwise leave its settings out, as its ``type`` says what is wrong.
+    otherwise leave its settings out, since the error is shown at its ``type``.
     """
     definition = ConfigDef(base)
     for family in (_TRANSFORMS, _PREDICATES):

@@ -1,4 +1,4 @@
-"""Connector configurations in files: properties or JSON, as ``connect standalone`` takes them."""
+"""Connector configurations in files: properties or JSON, as ``connect standalone`` accepts them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["ConnectorFile", "connector_of_json", "read_connector_file"]
 
 _REQUEST = frozenset({"name", "config", "initial_state"})
 _ANSWER = frozenset({"tasks", "type"})
-"""What Connect's answers have besides: a saved one may be sent back."""
+"""Further fields of Connect's responses: a saved response may be sent back."""
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectorFile:
-    """What a file asks for: a connector's name, its configuration and first state."""
+    """The contents of a file: a connector's name, its configuration and initial state."""
 
     name: str
     config: Mapping[str, str]
@@ -75,7 +75,7 @@ def _connector(path: Path, config: Mapping[str, str], state: str = "RUNNING") ->
 
 
 def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
-    """Return JSON scalars as Connect keeps them: as texts."""
+    """Return JSON scalars as Connect stores them: as texts."""
     texts: dict[str, str] = {}
     for key, value in content.items():
         if isinstance(value, dict | list) or value is None:

@@ -1,4 +1,4 @@
-"""What validation found, in the JSON shape of Connect's REST API (``ConfigInfos``)."""
+"""The result of validation, in the JSON shape of Connect's REST API (``ConfigInfos``)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ConfigKeyInfo(TypedDict):
 
 
 class ConfigValueInfo(TypedDict):
-    """A setting's value, what is recommended and what is wrong about it, as REST shows it."""
+    """A setting's value, its recommended values and errors, as REST shows it."""
 
     name: str
     value: str | None
@@ -59,7 +59,7 @@ class ConfigInfo(TypedDict):
 
 
 class ConfigInfos(TypedDict):
-    """Every setting of a configuration with what is wrong about it, as REST shows it."""
+    """Every setting of a configuration with its errors, as REST shows it."""
 
     name: str
     error_count: int
@@ -69,7 +69,7 @@ class ConfigInfos(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ValidatedSetting:
-    """One setting: its definition, if it has one, and what was found about it."""
+    """One setting: its definition, if it has one, and its validated value."""
 
     key: ConfigKey | None
     value: ConfigValue | None
@@ -103,7 +103,7 @@ class ValidatedConfig:
         return {name: errors for name, errors in found if errors}
 
     def message(self) -> str:
-        """Return all errors as the text with which REST refuses the configuration."""
+        """Return all errors as the text with which REST rejects the configuration."""
         lines = [f"Connector configuration is invalid and contains the following {self.error_count} error(s):"]
         lines += [error for errors in self.errors().values() for error in errors]
         endpoint = "`/connector-plugins/{connectorType}/config/validate`"
@@ -142,7 +142,7 @@ def ranked_infos(
 
 
 def prefixed_infos(keys: Mapping[str, ConfigKey], values: Iterable[ConfigValue], prefix: str) -> ValidatedConfig:
-    """Return the settings of a plugin or client inside a connector's.
+    """Return the settings of a plugin or client as part of a connector's.
 
     A setting with errors counts once. Connect: ``AbstractHerder.prefixedConfigInfos``.
     """

@@ -1,4 +1,4 @@
-"""Settings of our own: when a connector runs, how far an interval reaches, what it may skip."""
+"""This project's own settings: when a connector runs, how far an interval reaches, what it may skip."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _definition() -> ConfigDef:
 
 
 def _define_guarantee(config: ConfigDef) -> None:
-    """Let sinks, too, be refused unless they are exactly-once; Connect asks sources only."""
+    """Let sinks, too, be rejected unless they are exactly-once; Connect checks sources only."""
     config.define(
         "exactly.once.support",
         ConfigType.STRING,
@@ -179,7 +179,7 @@ def _define_guarantee(config: ConfigDef) -> None:
 
 
 def _define_errors(config: ConfigDef) -> None:
-    """Add what may be skipped, and dead letters for sources, too."""
+    """Add the limits of skipped records, and dead letters for sources, too."""
     define_dead_letters(config)
     rows: tuple[tuple[str, ConfigType, Any, str], ...] = (
         (
@@ -205,7 +205,7 @@ INTERVALS = _definition()
 
 
 def interval_caps(values: Mapping[str, Any]) -> IntervalCaps:
-    """Return where an interval ends at the latest."""
+    """Return the limits at which an interval ends."""
     return IntervalCaps(
         records=values["interval.max.records"],
         bytes=values["interval.max.bytes"],

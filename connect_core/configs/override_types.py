@@ -1,4 +1,4 @@
-"""Types of Kafka client settings: a value of another type is refused before a client is made of it.
+"""Types of Kafka client settings: a value of another type is rejected before a client is created with it.
 
 Data only. Numbers and booleans of Kafka 4.3's ``ProducerConfig``, ``ConsumerConfig`` and ``AdminClientConfig``, which
 agree on every name they share, and those that only librdkafka has; all else is text.
@@ -65,4 +65,4 @@ OVERRIDE_TYPES: Mapping[str, ConfigType] = {
     )
     for name in names.split()
 }
-"""The type of every setting that is no text, by its name without prefix."""
+"""The type of every setting that is not text, by its name without prefix."""

@@ -1,7 +1,7 @@
 """Which Kafka client settings a connector may override (KIP-458, KIP-1188).
 
-Above every policy stands what no connector may set: it would run programs, load
-code, read files, go to other places, or break exactly-once.
+Regardless of the policy, no connector may set what would run programs, load
+code, read files, connect to other places, or break exactly-once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 CLIENTS = ("producer", "consumer", "admin")
 
 PRINCIPAL_KEYS = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
-"""What policy Principal allows, as Connect's."""
+"""The keys that policy Principal allows, as in Connect."""
 
 _TUNING = """
 auto.offset.reset batch.num.messages batch.size buffer.memory check.crcs client.rack compression.codec
@@ -44,7 +44,7 @@ socket.max.fails socket.nagle.disable socket.receive.buffer.bytes socket.send.bu
 sticky.partitioning.linger.ms topic.metadata.refresh.interval.ms transaction.timeout.ms
 """
 TUNING_KEYS = frozenset(_TUNING.split())
-"""What policy Allowlist allows where the worker lists nothing: settings that only cost or save time."""
+"""The keys that policy Allowlist allows if the worker lists none: settings that affect performance only."""
 
 _PROGRAM, _CODE = "it runs a program", "it loads code"
 _FILE, _PLACE, _ENGINE = "it reads a file", "it sends credentials elsewhere", "exactly-once depends on it"
@@ -87,7 +87,7 @@ _LOGIN_MODULES = frozenset(
 
 
 def denied_reason(key: str, value: str | None) -> str | None:
-    """Return why no connector may set a client setting so; ``None`` if one may."""
+    """Return why no connector may set a client setting to this value; ``None`` if one may."""
     name = key.strip().lower()
     reason = next((reason for pattern, reason in _DENIED if pattern.fullmatch(name)), None)
     if reason is not None or name != "sasl.jaas.config":
@@ -108,11 +108,11 @@ def ensure_overrides(config: Mapping[str, str], worker: WorkerSettings) -> None:
 
 
 def check_overrides(config: Mapping[str, str | None], client: str, worker: WorkerSettings) -> list[ConfigValue]:
-    """Return every override of a client, without prefix, with what is wrong.
+    """Return every override of a client, without prefix, with its errors.
 
-    All three clients count for every connector: plans look at topics and groups
+    All three clients are checked for every connector: plans read topics and groups
     with clients that its tasks may not have. Raise ConfigError for a value of
-    another type than the client's, as Connect does before it asks the policy.
+    another type than the client's, as Connect does before it applies the policy.
     Connect: ``ConnectorClientConfigOverridePolicy.validate``.
     """
     prefix = f"{client}.override."
@@ -125,14 +125,14 @@ def check_overrides(config: Mapping[str, str | None], client: str, worker: Worke
 
 
 def _connection_keys_kept(found: Mapping[str, str | None], client: str, worker: WorkerSettings) -> re.Pattern[str]:
-    """Return the keys that stay the worker's, as these clients log in as the worker."""
-    # Only admin clients inherit what the worker says without a prefix.
+    """Return the keys that only the worker may set, because these clients log in as the worker."""
+    # Only admin clients inherit the worker's settings without a prefix.
     prefixes = (f"{client}.", "") if client == "admin" else (f"{client}.",)
     inherited = {key for prefix in prefixes for key in _LOGIN_KEYS if worker.resolved.get(f"{prefix}{key}")}
     has_own = bool(found.get("sasl.jaas.config") or (found.get("sasl.username") and found.get("sasl.password")))
     if not has_own and any(key.startswith("sasl.") for key in inherited):
         return _CONNECTION
-    # A certificate proves itself without being sent, but not to whomever a connector names.
+    # A client certificate is not disclosed by a login, but must not log in to a server that a connector names.
     return _ADDRESS if any(key.startswith("ssl.") for key in inherited) else _NOTHING
 
 

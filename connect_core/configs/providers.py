@@ -1,6 +1,6 @@
 """References in configurations: ``${env:NAME}``, ``${file:path:key}``, ``${dir:path:file}``.
 
-A provider is off until ``config.providers`` names it, and gives nothing outside
+A provider is off until ``config.providers`` names it, and returns nothing outside
 its allow-list (CVE-2024-31141). Values are read where they are used, and never
 shown. Connect: ``ConfigTransformer`` and its providers.
 """
@@ -29,7 +29,7 @@ _MOST_SECRETS = 1000
 
 class _Provider(Protocol):
     def value(self, path: str, key: str) -> str:
-        """Return what a reference stands for. Raise ConfigError."""
+        """Return the value of a reference. Raise ConfigError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,13 @@ class _DirectoryProvider:
 
 @dataclass(frozen=True, slots=True)
 class ConfigProviders:
-    """Replaces references; sealed values are opened with the key file."""
+    """Replaces references; sealed values are decrypted with the key file."""
 
     providers: Mapping[str, _Provider] = field(default_factory=dict)
     key_file: Path | None = None
 
     def secret_box(self) -> SecretBox | None:
-        """Return what seals and opens secrets, if there is a key. Raise ConfigError."""
+        """Return the box that seals and opens secrets, if there is a key. Raise ConfigError."""
         return None if self.key_file is None else SecretBox.from_file(self.key_file)
 
     def resolve(self, config: Mapping[str, str], owner: str = "") -> dict[str, str]:
@@ -102,7 +102,7 @@ class ConfigProviders:
         return {key: self._replaced(key, value, owner) for key, value in config.items()}
 
     def secrets(self, config: Mapping[str, str | None], owner: str = "") -> dict[str, str]:
-        """Return what each reference stands for, with the reference as it was written; others are left out."""
+        """Return the value of each reference → the reference as written; those that fail are left out."""
         written = (value[start:end] for value in config.values() if value for start, end, _ in references(value))
         found: dict[str, str] = {}
         for text in islice(dict.fromkeys(written), _MOST_SECRETS):
@@ -111,7 +111,7 @@ class ConfigProviders:
         return {secret: text for secret, text in found.items() if secret != text}
 
     def _replaced(self, key: str, value: str, owner: str) -> str:
-        # A null of REST's JSON is no text, and a provider's own settings cannot refer to it.
+        # A null of REST's JSON is not text, and a provider's own settings cannot contain references.
         if not value or "${" not in value or key.startswith(_SETTING):
             return value
         try:
@@ -133,7 +133,7 @@ def make_providers(properties: Mapping[str, str], environment: Mapping[str, str]
     """Return the providers a worker's properties configure. Raise ConfigError.
 
     Keys as in Connect: ``config.providers``, ``config.providers.NAME.class``
-    (not needed where the name says it), ``config.providers.NAME.param.…``.
+    (not needed if NAME is the provider's kind), ``config.providers.NAME.param.…``.
     """
     names = [name.strip() for name in properties.get(_SETTING, "").split(",") if name.strip()]
     key_file = properties.get("secret.key.file")
@@ -170,9 +170,9 @@ def _parameter(properties: Mapping[str, str], name: str, parameter: str) -> str:
 
 
 def unresolve(raw: Mapping[str, str], resolved: Mapping[str, str]) -> Callable[[Mapping[str, str]], dict[str, str]]:
-    """Return what puts references back into task configurations.
+    """Return a function that puts references back into task configurations.
 
-    They were made from ``resolved``; plans hold references and ciphertext only.
+    These were made from ``resolved``, but plans hold references and ciphertext only.
     Resolving gives the same task configurations again.
     """
     changed = {key: value for key, value in resolved.items() if value != raw[key] and value}

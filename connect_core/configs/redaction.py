@@ -1,4 +1,4 @@
-"""Secrets of a connector taken out of what its code raises, before anybody reads it."""
+"""Removes a connector's secrets from the errors of its code, before they are read."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from connect_core.errors import ConnectError
 __all__ = ["Redaction"]
 
 _TELLING = 4
-"""Characters of the shortest secret that is sought: a shorter one is found in any text."""
+"""Characters of the shortest secret that is replaced: a shorter one may occur in any text."""
 
 
 @dataclass(slots=True)
 class Redaction:
-    """Puts references back where their values stand in a text, and ``[hidden]`` for other secrets.
+    """Puts references back in place of their values in a text, and ``[hidden]`` in place of other secrets.
 
-    Made for each task and asked at the first error only: what secrets stand for is
-    looked up then. A secret of less than four characters is left.
+    One is made for each task; the values of secrets are looked up only at its
+    first error. A secret of less than four characters is not replaced.
     """
 
     raw: Mapping[str, str] = field(default_factory=dict)
@@ -37,9 +37,9 @@ class Redaction:
         return text
 
     def clean(self, error: BaseException) -> BaseException:
-        """Take the secrets out of an error, its notes and what it came from → the error, or one that stands for it.
+        """Remove the secrets from an error, its notes and its causes → the error, or a substitute.
 
-        Another stands for it where its text is not made of its arguments.
+        A substitute is returned if the error's text is not made of its arguments.
         """
         for one in _chain(error):
             self._clean_one(one)
@@ -73,7 +73,7 @@ class Redaction:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and all that it came from, each once."""
+    """Yield an error and all its causes and contexts, each once."""
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

@@ -1,6 +1,6 @@
 """References in a value: ``${provider:key}``, ``${provider:path:key}``, found in one pass.
 
-Connect: the pattern of ``ConfigTransformer``, whose matching takes the cube of a value's length.
+Connect: the pattern of ``ConfigTransformer``, whose matching takes cubic time in the value's length.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from connect_core.errors import ConfigError
 __all__ = ["Reference", "references", "replaced"]
 
 _MOST = 100
-"""References in one value that are not the same."""
+"""Most distinct references in one value."""
 _LONGEST = 1 << 20
-"""Characters of a value with its references replaced."""
+"""Most characters of a value with its references replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What stands between the braces; ``path`` is empty where there is none."""
+    """The contents of the braces; ``path`` is empty if there is none."""
 
     provider: str
     path: str
@@ -28,7 +28,7 @@ class Reference:
 
 
 def references(value: str) -> Iterator[tuple[int, int, Reference]]:
-    """Yield where each reference begins and ends, and what it says."""
+    """Yield the start and end of each reference, and its contents."""
     at = value.find("${")
     while at >= 0:
         end = value.find("}", at)
@@ -42,7 +42,7 @@ def references(value: str) -> Iterator[tuple[int, int, Reference]]:
 
 
 def replaced(value: str, look_up: Callable[[Reference], str | None]) -> str:
-    """Return a value with its references replaced; those without an answer stay.
+    """Return a value with its references replaced; those without a result are kept.
 
     Each is looked up once. Raise ConfigError for too many, and for a result
     that is too long.

@@ -16,7 +16,7 @@ class RegexValidator:
     """A regular expression."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError, in Java's words where they are known."""
+        """Raise ConfigError, with Java's message if it is known."""
         try:
             compile_pattern(value or "")
         except ConfigError as error:
@@ -27,7 +27,7 @@ class RegexValidator:
 
 
 def compile_pattern(pattern: str) -> JavaPattern:
-    """Compile a Java pattern; names must match it whole. Raise ConfigError."""
+    """Compile a Java pattern, which must match a name as a whole. Raise ConfigError."""
     if len(pattern) > _LONGEST:
         raise ConfigError(f"The pattern is longer than {_LONGEST} characters: name the topics instead")
     try:
@@ -37,7 +37,7 @@ def compile_pattern(pattern: str) -> JavaPattern:
 
 
 def _java_message(pattern: str) -> str | None:
-    """Return what Java says of a pattern that Python refuses as well."""
+    """Return Java's message for a pattern that Python rejects as well."""
     try:
         found = refusal(pattern)
     except IllegalArgumentError:

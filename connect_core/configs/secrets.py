@@ -1,4 +1,4 @@
-"""Secrets in configurations: sealed at rest, hidden on every read."""
+"""Secrets in configurations: encrypted at rest, hidden on every read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 HIDDEN = Password.HIDDEN
-"""What is shown in place of a secret; written back, it keeps the stored value."""
+"""Shown in place of a secret; if written back, the stored value is kept."""
 
 _SEALED = "sealed"
 _SEPARATOR = "\0"
@@ -41,9 +41,9 @@ _WORDS = re.compile(
     r"|(api|access|account|private|keystore|shared|signing|encryption|master)[._-]?key($|[._-])|key[._-]pem",
     re.IGNORECASE,
 )
-"""Found in names of secrets; accessToken is read as access.Token."""
+"""Words in names of secrets; accessToken is read as access.Token."""
 _PLACE = re.compile(r"[._-](file|filename|location|path)$", re.IGNORECASE)
-"""Ends names of settings that say where a secret is."""
+"""Endings of names of settings with the place of a secret."""
 _INSIDE = re.compile(
     r"://[^/\s:@]*:(?!\$\{)[^/\s@]+@"
     r"|(?:^|[?&;,])\s*(?i:password|passwd|pwd|secret|token|access_token|api_?key|accountkey|sharedaccesskey|sig)\s*="
@@ -56,7 +56,7 @@ _DESTINATION = re.compile(
     r"($|[._-])|^connector\.class$",
     re.IGNORECASE,
 )
-"""Names settings that say where a secret is sent."""
+"""Names of settings that determine where a secret is sent."""
 _PLUGINS = (
     ("key.converter", PluginKind.CONVERTER),
     ("value.converter", PluginKind.CONVERTER),
@@ -67,17 +67,17 @@ _ALIASED = (("transforms", PluginKind.TRANSFORMATION), ("predicates", PluginKind
 
 @dataclass(frozen=True, slots=True)
 class SecretBox:
-    """Seals texts with the first key of a file, and opens what any of its keys sealed.
+    """Seals texts with the first key of a file, and opens texts that any of its keys sealed.
 
-    A sealed text belongs to its owner, a connector's name: copied into another's
-    configuration it does not open.
+    A sealed text belongs to its owner, a connector's name: it cannot be opened
+    in another connector's configuration.
     """
 
     keys: MultiFernet
 
     @classmethod
     def from_file(cls, path: Path) -> SecretBox:
-        """Read a key file: one key a line, the newest first. Raise ConfigError."""
+        """Read a key file: one key per line, the newest first. Raise ConfigError."""
         remedy = "Write a line of 32 random bytes in URL-safe base64; CONNECT_SECRET_KEY_FILE names the file."
         try:
             lines = path.read_text("ascii").split()
@@ -88,7 +88,7 @@ class SecretBox:
 
     @classmethod
     def make(cls, path: Path) -> None:
-        """Create a key file for its owner only unless there is one. Raise ConfigError for one others may read."""
+        """Create a key file, for its owner only, unless it exists. Raise ConfigError if others may read it."""
         if not path.exists():
             cls._create(path)
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
@@ -102,7 +102,7 @@ class SecretBox:
         with os.fdopen(descriptor, "wb") as file:
             file.write(Fernet.generate_key() + b"\n")
         with suppress(FileExistsError):
-            # A link is made whole or not at all, and never over a key that is in use.
+            # Linking is atomic, and never overwrites a key that is in use.
             os.link(draft, path)
         draft.unlink()
 
@@ -112,7 +112,7 @@ class SecretBox:
         return f"${{{_SEALED}:{token}}}"
 
     def open(self, token: str, owner: str) -> str:
-        """Return the text a sealed reference's token holds. Raise ConfigError."""
+        """Return the text of a sealed reference's token. Raise ConfigError."""
         try:
             found, _, text = self.keys.decrypt(token.encode()).decode().partition(_SEPARATOR)
         except InvalidToken as error:
@@ -126,7 +126,7 @@ class SecretBox:
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value is nothing but references to providers."""
+    """Whether a value consists only of references to providers."""
     return bool(value) and not _REFERENCE.sub("", value).strip()
 
 
@@ -136,10 +136,10 @@ def is_sealed(value: str | None) -> bool:
 
 
 def sensitive_keys(config: Mapping[str, str | None]) -> frozenset[str]:
-    """Return the keys whose values nobody may see.
+    """Return the keys whose values must not be shown.
 
     Those of type PASSWORD in the connector, its converters, transforms and
-    predicates; those whose name says so; and values with a secret inside.
+    predicates; those named like a secret; and values that contain a secret.
     """
     typed = frozenset(_typed(config))
     return frozenset(
@@ -153,16 +153,16 @@ def _says_secret(key: str) -> bool:
 
 
 def mask(config: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Return a configuration fit to be shown: secrets hidden, references kept."""
+    """Return a configuration that may be shown: secrets hidden, references kept."""
     hidden = sensitive_keys(config)
     return {key: HIDDEN if key in hidden and _is_secret(value) else value for key, value in config.items()}
 
 
 def keep_hidden(config: Mapping[str, str | None], stored: Mapping[str, str]) -> dict[str, str | None]:
-    """Return a configuration with ``[hidden]`` as what is stored.
+    """Return a configuration with ``[hidden]`` replaced by the stored value.
 
-    Raise ConfigError where nothing is stored, and where what says to whom the
-    secrets go has changed: who may not see them may not send them elsewhere.
+    Raise ConfigError if nothing is stored, or if a setting that determines where
+    secrets are sent has changed: who may not see them may not send them elsewhere.
     """
     hidden = [key for key, value in config.items() if value == HIDDEN]
     lost = [key for key in hidden if key not in stored]
@@ -180,9 +180,9 @@ def _is_moved(key: str, value: str | None, stored: str | None) -> bool:
 
 
 def seal_config(config: Mapping[str, str], owner: str, box: SecretBox | None, *, is_required: bool) -> dict[str, str]:
-    """Return a configuration fit to be stored: secrets sealed, references kept.
+    """Return a configuration that may be stored: secrets sealed, references kept.
 
-    Without a key they are refused where ``is_required``, else kept as they are.
+    Without a key, secrets are rejected if ``is_required``, else kept as they are.
     Raise ConfigError naming the keys.
     """
     secrets = [
@@ -216,7 +216,7 @@ def _typed(config: Mapping[str, str | None]) -> Iterable[str]:
 
 @cache
 def _passwords(kind: PluginKind, name: str | None) -> frozenset[str]:
-    """Return the PASSWORD settings of a plugin; none of one that cannot say."""
+    """Return the PASSWORD settings of a plugin; none if its definition is not available."""
     try:
         definition: ConfigDef = registry().load(kind, (name or "").strip())().config()
     except ConnectError:

@@ -1,4 +1,4 @@
-"""Settings of sinks only, and the rules between them. Connect: ``SinkConnectorConfig``."""
+"""Settings of sinks only, and the checks across them. Connect: ``SinkConnectorConfig``."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def sink_definition(defaults: Defaults, resolve: ClassResolver) -> ConfigDef:
 
 
 def consumer_group(config: Mapping[str, str | None]) -> str:
-    """Return the group a sink's positions are shown in, by default ``connect-<name>``."""
+    """Return the group that shows a sink's positions, by default ``connect-<name>``."""
     return config.get("consumer.override.group.id") or f"connect-{config.get('name')}"
 
 
 def check_sink(config: Mapping[str, str | None], values: dict[str, ConfigValue], deployment: str) -> None:
-    """Add the errors that lie between settings of a sink. Connect: ``validate``."""
+    """Add the errors that concern several settings of a sink. Connect: ``validate``."""
     _check_topics(config, values)
     _check_dead_letters(config, values)
     _check_group(config, values, deployment)
@@ -110,12 +110,12 @@ def _is_given(config: Mapping[str, str | None], name: str) -> bool:
 
 
 def _matched(pattern: str, topic: str) -> str:
-    """Return what is wrong with a pattern that matches the topic of dead letters; empty if nothing is."""
+    """Return the error of a pattern that matches the dead letter topic; empty if it does not."""
     try:
         if compile_pattern(pattern).fullmatch(topic) is None:
             return ""
     except ConfigError:
-        # The setting itself has that error already.
+        # That error is already reported at the setting itself.
         return ""
     except IllegalArgumentError as error:
         return str(error)

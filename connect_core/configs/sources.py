@@ -1,4 +1,4 @@
-"""Settings of sources only, and what the connector must support. Connect: ``SourceConnectorConfig``."""
+"""Settings of sources only, and checks of what the connector supports. Connect: ``SourceConnectorConfig``."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def source_definition(defaults: Defaults, resolve: ClassResolver) -> ConfigDef:
 def check_source(
     connector: SourceConnector, config: Mapping[str, str], values: Mapping[str, ConfigValue], worker: WorkerSettings
 ) -> None:
-    """Add the errors of a source that cannot do what its settings ask for.
+    """Add the errors of a source that does not support what its settings require.
 
-    Connect: ``DistributedHerder.validateSourceConnectorConfig``. A worker is asked
-    as one with ``exactly.once.source.support=enabled``, unless it says otherwise.
+    Connect: ``DistributedHerder.validateSourceConnectorConfig``. A worker is treated
+    as if ``exactly.once.source.support=enabled``, unless it sets another value.
     """
     support = values["exactly.once.support"]
     is_enabled = worker.resolved.get("exactly.once.source.support", "enabled").strip().lower() == "enabled"

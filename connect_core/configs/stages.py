@@ -1,4 +1,4 @@
-"""The chain of transforms a configuration asks for, made and configured."""
+"""The chain of transforms in a configuration, created and configured."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class TransformationStage:
 def make_stages(config: Mapping[str, str], values: Mapping[str, Any]) -> list[TransformationStage]:
     """Return new, configured stages in order; ``values`` are the parsed settings.
 
-    Raise ConnectError, in Connect's words, for a transform or a predicate that
-    refuses its settings or is not defined.
+    Raise ConnectError, with Connect's messages, for a transform or a predicate that
+    rejects its settings or is not defined.
     """
     return [_stage(alias, config, values) for alias in values["transforms"]]
 

@@ -1,4 +1,4 @@
-"""Topics a connector's configuration names that are not for its records: internal ones."""
+"""Checks for internal topics in a connector's configuration: they must not hold its records."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _REASON = "is internal: Kafka or the worker keeps offsets, status or other recor
 def check_topics(
     config: Mapping[str, str | None], values: dict[str, ConfigValue], worker: WorkerSettings, in_use: Collection[str]
 ) -> None:
-    """Add an error where records would be read from, or written to, an internal topic.
+    """Add an error if records would be read from, or written to, an internal topic.
 
-    Who may write there can forge the offsets and epochs of any connector.
-    ``in_use``: offsets topics of other connectors. Topics that only records
-    name are refused when they are written.
+    Whoever may write there can forge the offsets and epochs of any connector.
+    ``in_use``: offsets topics of other connectors. Topics named only by records
+    are rejected when they are written.
     """
     own = (config.get(_OFFSETS) or "").strip()
     closed = {*worker.internal_topics, *in_use, own} - {""}
     named = [("topics", topic) for topic in _listed(config.get("topics"))]
     named.append((_DEAD_LETTERS, (config.get(_DEAD_LETTERS) or "").strip()))
     found = [(key, topic) for key, topic in named if topic and is_internal(topic, closed)]
-    # The worker's own offsets topic may be named: it is what a connector has without the setting.
+    # The worker's own offsets topic may be named: it is the default of the setting.
     if own and own != _offsets_topic(worker) and is_internal(own, worker.own_topics):
         found.append((_OFFSETS, own))
     for key, topic in found:
@@ -48,5 +48,5 @@ def _listed(topics: str | None) -> list[str]:
     try:
         return [topic for topic in parse_type("topics", topics, ConfigType.LIST) or [] if topic]
     except ConfigError:
-        # The setting itself has that error already.
+        # That error is already reported at the setting itself.
         return []

@@ -27,7 +27,7 @@ _OWN = ("include", "exclude", "replication.factor", "partitions")
 
 @dataclass(frozen=True, slots=True)
 class TopicCreationGroup:
-    """How topics whose names match are created; -1 leaves a number to the broker."""
+    """How topics with matching names are created; -1 means the broker's default."""
 
     name: str
     include: tuple[str, ...]
@@ -37,17 +37,17 @@ class TopicCreationGroup:
     settings: Mapping[str, str]
 
     def is_for(self, topic: str) -> bool:
-        """Whether the group's patterns take a topic; the default group takes all."""
+        """Whether the group's patterns match a topic; the default group matches all."""
         if self.name == _DEFAULT:
             return True
         return _any_matches(self.include, topic) and not _any_matches(self.exclude, topic)
 
 
 def topic_creation_definition(config: Mapping[str, str]) -> ConfigDef:
-    """Return the settings of the groups a configuration names, if it names any.
+    """Return the settings of the groups that a configuration names, if it names any.
 
-    Raise ConfigError where the list of groups, or the default group's numbers
-    the others follow, cannot be read.
+    Raise ConfigError if the list of groups, or the default group's numbers
+    that the others inherit, cannot be read.
     """
     definition = ConfigDef()
     if not any(key.startswith(_PREFIX) for key in config):
@@ -62,7 +62,7 @@ def topic_creation_definition(config: Mapping[str, str]) -> ConfigDef:
 
 
 def topic_creation_groups(config: Mapping[str, str]) -> tuple[TopicCreationGroup, ...]:
-    """Return the groups in the order they are tried; none: the broker decides."""
+    """Return the groups in the order they are tried; if empty, the broker decides."""
     values = topic_creation_definition(config).parse(_without_default_patterns(config))
     if not values:
         return ()
@@ -70,7 +70,7 @@ def topic_creation_groups(config: Mapping[str, str]) -> tuple[TopicCreationGroup
 
 
 def group_of_topic(groups: tuple[TopicCreationGroup, ...], topic: str) -> TopicCreationGroup | None:
-    """Return the first group that takes a topic. Connect: ``findFirstGroup``."""
+    """Return the first group that matches a topic. Connect: ``findFirstGroup``."""
     return next((group for group in groups if group.is_for(topic)), None)
 
 
@@ -90,7 +90,7 @@ def _aliases(config: Mapping[str, str]) -> list[str]:
 
 
 def _without_default_patterns(config: Mapping[str, str]) -> dict[str, str]:
-    """Drop patterns of the default group: it takes whatever the others leave."""
+    """Drop patterns of the default group: it matches every topic the others do not."""
     ignored = (f"{_PREFIX}{_DEFAULT}.include", f"{_PREFIX}{_DEFAULT}.exclude")
     return {key: value for key, value in config.items() if key not in ignored}
 

@@ -1,6 +1,6 @@
-"""Everything that is wrong with a connector's configuration, at once.
+"""All errors of a connector's configuration, at once.
 
-Connect: ``AbstractHerder.validateConnectorConfig``. Systems are not tried here.
+Connect: ``AbstractHerder.validateConnectorConfig``. External systems are not checked here.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def validate(
 ) -> ValidatedConfig:
     """Return every setting with its errors and recommended values; secrets are hidden.
 
-    ``owner``: whose sealed values it may hold; by default the connector it names.
+    ``owner``: the owner of the sealed values it may hold; by default the connector it names.
     ``in_use``: offsets topics of other connectors, closed to records.
 
-    Raise ConfigError where there is no connector class, or none of that name.
+    Raise ConfigError if there is no connector class, or none of that name.
     """
     providers, owner = providers or ConfigProviders(), owner or str(raw.get("name", ""))
     config, unresolved = _resolved(raw, providers, owner)
@@ -94,16 +94,16 @@ def validate(
 
 
 def _refuse_secret_aliases(raw: Config, config: Config) -> None:
-    """Refuse references where names of settings and groups come from: those are shown to everybody."""
+    """Reject references in lists that name settings and groups: those names are shown to everybody."""
     for key in _ALIASES:
         if config.get(key) != raw.get(key):
             raise ConfigError(key, raw.get(key), "Aliases are shown, and cannot be references: write them")
 
 
 def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ValidatedConfig]:
-    """Check the overrides of all clients; of those without tasks' use only what is wrong is shown, as Connect has none.
+    """Check the overrides of all clients; of clients its tasks do not use, only errors are shown, as Connect has none.
 
-    Connect answers a value of another type with 500, before it asks the policy.
+    Connect responds to a value of another type with 500, before it applies the policy.
     """
     for client in CLIENTS:
         try:
@@ -115,7 +115,7 @@ def _override_parts(connector_type: str, config: Config, worker: WorkerSettings)
 
 
 def _used_clients(connector_type: str, config: Config) -> tuple[str, ...]:
-    """Return the clients the tasks of a source or sink have. Connect: ``connectorUsesProducer`` and so on."""
+    """Return the clients that the tasks of a source or sink use. Connect: ``connectorUsesProducer`` and so on."""
     has_dead_letters = bool((config.get("errors.deadletterqueue.topic.name") or "").strip())
     if connector_type == "source":
         creates_topics = any(key.startswith("topic.creation.") for key in config)
@@ -124,7 +124,7 @@ def _used_clients(connector_type: str, config: Config) -> tuple[str, ...]:
 
 
 def _without_version(plugin: Plugin, config: Config, worker: WorkerSettings, message: str) -> ValidatedConfig:
-    """Return the shared settings: nothing can be asked of a connector that is not there in this version.
+    """Return the shared settings only: the connector is not available in this version, so its own are unknown.
 
     Connect: ``AbstractHerder.invalidVersionedConnectorValidation``.
     """
@@ -139,7 +139,7 @@ def _without_version(plugin: Plugin, config: Config, worker: WorkerSettings, mes
 
 
 def plugin_config(name: str) -> list[ConfigKeyInfo] | None:
-    """Return a plugin's settings as REST shows them; ``None``: no such plugin.
+    """Return a plugin's settings as REST shows them; ``None`` if there is no such plugin.
 
     A connector's own settings come first. Connect: ``connectorPluginConfig``.
     """
@@ -155,7 +155,7 @@ def plugin_config(name: str) -> list[ConfigKeyInfo] | None:
 
 
 def _resolved(raw: Config, providers: ConfigProviders, owner: str) -> tuple[Config, dict[str, str]]:
-    """Return the configuration with references replaced, and why some could not be."""
+    """Return the configuration with references replaced, and the errors of those that could not be."""
     config, errors = dict(raw), {}
     for key, value in raw.items():
         try:
@@ -173,7 +173,7 @@ def _plugin(raw: Config, config: Config) -> Plugin:
 
 
 def _java_map(config: Config) -> str:
-    """Return a map as a copied ``HashMap`` is shown: in the order of its hash table."""
+    """Return a map as Java shows a copied ``HashMap``: in the order of its hash table."""
     copied = int(len(config) / 0.75 + 1)
     names = in_hash_order(config, 1 << (copied - 1).bit_length())
     shown = ", ".join(f"{name}={'null' if config[name] is None else config[name]}" for name in names)
@@ -191,14 +191,14 @@ def _definition(plugin: Plugin, config: Config, worker: WorkerSettings) -> Confi
     base = _DEFINITIONS[plugin.type](defaults, resolve)
     definition = enriched(base, config, resolve, is_strict=False)
     for key in INTERVALS.config_keys().values():
-        # Settings Connect does not know are shown where they are used.
+        # Settings that Connect does not have are shown only where they are used.
         if key.name in config and key.name not in definition.config_keys():
             definition.define_key(key)
     return definition
 
 
 def _check(connector: Connector, config: Config, values: dict[str, ConfigValue], worker: WorkerSettings) -> None:
-    """Add what no setting's own definition can find."""
+    """Add the errors that no setting's own definition can find."""
     given = {key: value for key, value in config.items() if value is not None}
     if isinstance(connector, SourceConnector):
         check_source(connector, given, values, worker)
@@ -216,7 +216,7 @@ def _refuse_nulls(config: Config, values: dict[str, ConfigValue]) -> None:
 
 
 def _check_guarantee(connector: Connector, config: Mapping[str, str], values: dict[str, ConfigValue]) -> None:
-    """Refuse a sink that does not declare what ``exactly.once.support`` requires; sources are asked as in Connect."""
+    """Reject a sink that does not declare what ``exactly.once.support`` requires; sources are checked as in Connect."""
     wanted = config.get("exactly.once.support", "")
     if wanted.lower() != "required":
         return
@@ -248,7 +248,7 @@ def _check_versions(config: Mapping[str, str], values: dict[str, ConfigValue]) -
 def _settings(
     connector: Connector, definition: ConfigDef, values: list[ConfigValue], config: Config
 ) -> tuple[dict[str, ConfigKey], list[ConfigValue]]:
-    """Return the settings of engine and connector, and what both find about them."""
+    """Return the settings of engine and connector, and the errors both find."""
     own = connector.config()
     if own is None:
         name = registry().name_of(type(connector))
@@ -259,7 +259,7 @@ def _settings(
 
 
 def _references_off(config: Config, worker: WorkerSettings) -> dict[str, str]:
-    """Return what is wrong with references to providers the worker does not have."""
+    """Return the errors of references to providers that the worker does not have."""
     listed = ",".join(worker.values["config.providers"])
     remedy = f"name it in the worker's config.providers, which is '{listed}'"
     off = _PROVIDERS.difference(worker.values["config.providers"])
@@ -276,7 +276,7 @@ def _references_off(config: Config, worker: WorkerSettings) -> dict[str, str]:
 
 
 def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Iterator[ValidatedConfig]:
-    """Check the settings of converters the connector itself names."""
+    """Check the settings of the converters that the connector itself names."""
     for setting in ("header.converter", "key.converter", "value.converter"):
         if config.get(setting) is None or values[setting].error_messages:
             continue
@@ -294,9 +294,9 @@ def _converter_parts(config: Config, values: Mapping[str, ConfigValue]) -> Itera
 
 
 def hide_secrets(infos: ValidatedConfig, raw: Config, config: Config, secrets: Mapping[str, str]) -> ValidatedConfig:
-    """Show references as they were written, and secrets not at all, in values and in what is wrong with them.
+    """Show references as they were written, and no secrets, in values and error messages.
 
-    ``config``: with references replaced; ``secrets``: what each of them stands for.
+    ``config``: with references replaced; ``secrets``: the value of each reference.
     """
     sensitive = sensitive_keys(config)
     shown = {
@@ -318,7 +318,7 @@ def _hidden_info(
         return info
     errors = list(value.error_messages)
     for secret in sorted(texts, key=len, reverse=True):
-        # A secret of a few letters is only sought where it stands.
+        # A secret of a few letters is replaced only in errors of its own setting.
         if secret == config.get(value.name) or len(secret) >= _TELLING:
             text = HIDDEN if is_sealed(texts[secret]) else texts[secret]
             errors = [error.replace(secret, text) for error in errors]
@@ -330,7 +330,7 @@ def _add(values: dict[str, ConfigValue], name: str, value: str | None, error: st
 
 
 def _add_to_last(found: list[ConfigValue], messages: Mapping[str, str], config: Config) -> None:
-    """Add messages to the last finding about a setting: that one is shown."""
+    """Add messages to the last result for a setting, which is the one shown."""
     last = {value.name: value for value in found}
     for key, message in messages.items():
         if key not in last:

@@ -1,4 +1,4 @@
-"""Plugin versions a configuration asks for (KIP-891): one version, a range, or ``latest``."""
+"""Plugin versions a configuration requests (KIP-891): one version, a range, or ``latest``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _PARTS = re.compile(r"\d+|[a-zA-Z]+")
 
 
 class VersionMissingError(ConfigError):
-    """Say that there is no version of a plugin that is asked for. Connect: ``VersionedPluginLoadingException``."""
+    """Raised when the requested version of a plugin does not exist. Connect: ``VersionedPluginLoadingException``."""
 
 
 class VersionValidator:
-    """A version or a range of versions in Maven's notation; or null."""
+    """Accepts a version or a range of versions in Maven's notation; or null."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raise ConfigError for anything else."""
@@ -31,7 +31,7 @@ class VersionValidator:
 
 
 def is_version_matched(version: str, requirement: str) -> bool:
-    """Return whether a version satisfies a requirement: itself, or a range."""
+    """Return whether a version satisfies a requirement: the same version, or a range."""
     if requirement in ("", "latest", version):
         return True
     return any(_is_within(version, match) for match in _ranges(requirement))
@@ -63,6 +63,6 @@ def _is_within(version: str, match: re.Match[str]) -> bool:
 
 
 def _parts(version: str) -> list[tuple[int, int, str]]:
-    """Order numbers as numbers, and words before them (1.0-rc1 < 1.0.1)."""
+    """Return a key that orders numbers as numbers, and words before them (1.0-rc1 < 1.0.1)."""
     parts = _PARTS.findall(version)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part.lower()) for part in parts]

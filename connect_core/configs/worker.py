@@ -1,4 +1,4 @@
-"""A worker's settings with its references resolved, and as a Spark worker gets them."""
+"""A worker's settings with references resolved, and the form in which a Spark worker gets them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def load_worker(path: Path | None, environment: Mapping[str, str], mode: WorkerM
 
 
 def providers_of(worker: WorkerSettings, environment: Mapping[str, str]) -> ConfigProviders:
-    """Return a worker's providers: they resolve configurations. Raise ConfigError."""
+    """Return a worker's providers, which resolve configurations. Raise ConfigError."""
     return make_providers(worker.raw, environment)
 
 
 def task_worker_properties(worker: WorkerSettings, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a plan may carry of the worker: references and sealed secrets only.
+    """Return the worker's properties that a plan may contain: references and sealed secrets only.
 
     Raise ConfigError for a literal secret without a key, except in standalone mode.
     """
@@ -43,7 +43,7 @@ def task_worker_properties(worker: WorkerSettings, environment: Mapping[str, str
 def task_worker(properties: Mapping[str, str], environment: Mapping[str, str]) -> WorkerSettings:
     """Return the worker's settings on a Spark worker. Raise ConfigError.
 
-    Of its environment only the key file and what providers may read counts.
+    Only the key file and what providers may read are taken from its environment.
     """
     own = {name: value for name, value in environment.items() if name == _KEY_VARIABLE}
 

@@ -1,1 +1,1 @@
-"""Converters: between Connect data and the bytes in Kafka, one module a format."""
+"""Converters between Connect data and the bytes in Kafka, one module per format."""

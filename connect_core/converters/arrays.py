@@ -1,4 +1,4 @@
-"""Arrow arrays put together for converters."""
+"""Helpers that assemble Arrow arrays for converters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["default_array", "integers_of", "logical_array", "scatter", "struct_o
 
 
 def default_array(schema: Schema) -> pa.Array | None:
-    """Return a schema's default as an array of one."""
+    """Return a schema's default as an array of length one."""
     return to_arrow_array(schema, [schema.default])
 
 
 def logical_array(schema: Schema, integers: pa.Int64Array) -> pa.Array | None:
-    """Return days or milliseconds as instants, ``None`` if the schema's type is not the usual one."""
+    """Return days or milliseconds as instants, ``None`` if the schema has an unusual type."""
     kind = to_arrow_type(schema)
     if pa.types.is_timestamp(kind):
         return integers.view(kind)
@@ -27,7 +27,7 @@ def logical_array(schema: Schema, integers: pa.Int64Array) -> pa.Array | None:
 
 
 def integers_of(array: pa.Array) -> pa.Array | None:
-    """Return instants as the days or milliseconds they are stored as, ``None`` for another type."""
+    """Return instants as the days or milliseconds stored, ``None`` for another type."""
     if pa.types.is_timestamp(array.type) and array.type.unit == "ms":
         return array.view(pa.int64())
     is_small = pa.types.is_date32(array.type) or (pa.types.is_time32(array.type) and array.type.unit == "ms")

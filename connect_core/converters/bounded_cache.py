@@ -1,4 +1,4 @@
-"""A small cache that forgets what was used least recently."""
+"""A small cache that drops the least recently used entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Keep at most ``size`` entries; none at all for a size below one."""
+    """Keeps at most ``size`` entries; none at all for a size below one."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -27,7 +27,7 @@ class BoundedCache(Generic[Key, Value]):
         return value
 
     def put(self, key: Key, value: Value) -> Value:
-        """Remember and return ``value``."""
+        """Store and return ``value``."""
         self._entries[key] = value
         while len(self._entries) > max(self._size, 0):
             self._entries.popitem(last=False)

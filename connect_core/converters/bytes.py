@@ -1,4 +1,4 @@
-"""ByteArrayConverter: bytes as they are."""
+"""ByteArrayConverter: bytes passed through unchanged."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CONFIG = define_kind(ConfigDef())
 
 
 class ByteArrayConverter(Converter, HeaderConverter):
-    """Pass bytes through, refuse everything else. Connect: ``ByteArrayConverter``."""
+    """Passes bytes through, rejects everything else. Connect: ``ByteArrayConverter``."""
 
     def configure(self, configs: Mapping[str, Any], is_key: bool | None = None) -> None:
-        """Take nothing: there is nothing to set."""
+        """Do nothing: there are no settings to apply."""
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return CONFIG
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:

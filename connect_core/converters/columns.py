@@ -1,4 +1,4 @@
-"""Data as columns, schemaless scalars included."""
+"""Data as columns, including schemaless scalars."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["columns_of"]
 
 
 def columns_of(data: Data) -> Columns | None:
-    """Return data as columns, ``None`` where they cannot say it."""
+    """Return data as columns, ``None`` if that is impossible."""
     columns = data.to_columns()
     if columns is not None or not isinstance(data, Objects) or any(schema is not None for schema in data.schemas):
         return columns

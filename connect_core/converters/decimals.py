@@ -13,10 +13,10 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def unscaled_bytes(column: pa.Decimal128Array) -> pa.BinaryArray:
-    """Return each unscaled value in as few two's-complement bytes as hold it; no nulls allowed."""
+    """Return each unscaled value in its shortest two's-complement form; no nulls allowed."""
     rows = _big_endian(column)
     sign = np.where(rows[:, 0] & 0x80, 0xFF, 0).astype(np.uint8)
-    # The first byte kept must have the sign's bit on top.
+    # The top bit of the first byte kept must equal the sign bit.
     needed = np.ones(rows.shape, dtype=bool)
     needed[:, :-1] = np.logical_or.accumulate(
         (rows[:, :-1] != sign[:, None]) | (((rows[:, 1:] ^ sign[:, None]) & 0x80) != 0), axis=1
@@ -27,7 +27,7 @@ def unscaled_bytes(column: pa.Decimal128Array) -> pa.BinaryArray:
 
 
 def decimals_of(values: pa.BinaryArray, kind: pa.Decimal128Type) -> pa.Decimal128Array | None:
-    """Return decimals of unscaled values, ``None`` for an empty value or one of too many digits."""
+    """Return decimals of unscaled values, ``None`` if a value is empty or has too many digits."""
     filled = values.fill_null(b"\0")
     lengths = np.diff(np.frombuffer(filled.buffers()[1], np.int32)[filled.offset : filled.offset + len(filled) + 1])
     if len(lengths) and (lengths.min() < 1 or lengths.max() > _WIDTH - 1):

@@ -1,4 +1,4 @@
-"""Batches of messages that name a registered schema: bodies out of frames, and frames before bodies."""
+"""Batches of messages that name a registered schema: splitting frames from bodies, and joining them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["bodies_of", "framed", "only_id", "unreadable"]
 
 
 def only_id(frames: Frames) -> int | None:
-    """Return the id that all messages name, ``None`` for several, or for nulls among them."""
+    """Return the id in all messages, ``None`` for several ids, or nulls among them."""
     ids = frames.ids
     return int(ids[0]) if len(ids) and ids[0] >= 0 and bool(np.all(ids == ids[0])) else None
 
@@ -30,7 +30,7 @@ def bodies_of(frames: Frames) -> pa.BinaryArray:
     if starts[0] == 0 and ends[-1] == len(frames.data) and bool(np.all(starts[1:] == ends[:-1])):
         return _array(np.append(starts, ends[-1]), frames)
     if bool(np.all(starts[1:] >= ends[:-1])):
-        # The bytes between bodies become rows of their own, which are left out.
+        # The bytes between bodies become separate rows, which are left out.
         between = np.empty(2 * len(starts), np.int64)
         between[0::2], between[1::2] = starts, ends
         return _array(between, frames).take(pa.array(np.arange(0, len(between) - 1, 2)))
@@ -44,9 +44,9 @@ def _array(offsets: np.ndarray[tuple[int], np.dtype[np.int64]], frames: Frames) 
 
 
 def framed(topic: pa.Array, bodies: pa.Array, frame: Callable[[str], bytes]) -> pa.BinaryArray:
-    """Return bodies behind the frame of their topic, null where a body is.
+    """Return each body after the frame of its topic, null where a body is.
 
-    topic: string or dictionary, of the same length; frame: called once a topic.
+    topic: string or dictionary, of the same length; frame: called once per topic.
     """
     names = topic if isinstance(topic, pa.DictionaryArray) else topic.dictionary_encode()
     frames = [frame(name or "") for name in names.dictionary.to_pylist()]
@@ -58,7 +58,7 @@ def framed(topic: pa.Array, bodies: pa.Array, frame: Callable[[str], bytes]) -> 
 
 @contextmanager
 def unreadable(topic: str | None, language: str, registered: RegisteredSchema | None = None) -> Iterator[None]:
-    """Let a DataError of the block also name the topic and the schema; what the registry raises stays as it is."""
+    """Add the topic and the schema to the message of a DataError in the block; registry errors are unchanged."""
     try:
         yield
     except (DataError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The setting that tells converters what they are used for."""
+"""The setting with the purpose of a converter."""
 
 from __future__ import annotations
 

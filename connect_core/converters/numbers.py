@@ -48,10 +48,10 @@ CONFIG = define_kind(ConfigDef())
 
 
 class NumberConverter(Converter, HeaderConverter):
-    """One number of fixed width; what the schema says is not looked at.
+    """One number of fixed width; the schema's type is not checked.
 
-    A plain int or float counts by its schema, or as a Long or Double without
-    one. Connect: ``NumberConverter``.
+    A plain int or float is accepted if the schema has this type, or without a schema as
+    Long or Double. Connect: ``NumberConverter``.
     """
 
     type_name: ClassVar[str]
@@ -63,11 +63,11 @@ class NumberConverter(Converter, HeaderConverter):
     deserializer: ClassVar[str]
 
     def configure(self, configs: Mapping[str, Any], is_key: bool | None = None) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         CONFIG.parse(with_kind(configs, is_key))
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return CONFIG
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
@@ -187,11 +187,11 @@ class BooleanConverter(Converter, HeaderConverter):
     """One byte, 0 or 1. Connect: ``BooleanConverter``."""
 
     def configure(self, configs: Mapping[str, Any], is_key: bool | None = None) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         CONFIG.parse(with_kind(configs, is_key))
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return CONFIG
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
@@ -234,7 +234,7 @@ class BooleanConverter(Converter, HeaderConverter):
         return unpack_numbers(array.cast(pa.int8()), _BYTE) if pa.types.is_boolean(array.type) else None
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | None:
-        """Return the booleans of all rows, or ``None`` if one is neither."""
+        """Return the booleans of all rows, or ``None`` if one is neither 0 nor 1."""
         if not pc.all(pc.is_in(values, value_set=pa.array([*_BYTES, None], pa.binary()))).as_py():
             return None
         array = pack_numbers(values, _BYTE, pa.int8())

@@ -1,4 +1,4 @@
-"""Between Arrow columns and the bytes of keys and values in Kafka."""
+"""Conversion between Arrow columns and the bytes of keys and values in Kafka."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["pack_numbers", "unpack_numbers"]
 
 
 def unpack_numbers(column: pa.Array, form: struct.Struct) -> pa.Array:
-    """Return a column of numbers as bytes in the byte order of ``form``."""
+    """Return a column of numbers as bytes, in the byte order of ``form``."""
     numbers = column.fill_null(0).to_numpy().astype(np.dtype(form.format))
     if numbers.dtype.kind == "f":
-        # One bit pattern for all that is no number, as doubleToLongBits has it.
+        # One bit pattern for every NaN, as in doubleToLongBits.
         numbers[np.isnan(numbers)] = np.nan
     buffers = [column.is_valid().buffers()[1], pa.py_buffer(numbers.tobytes())]
     return pa.Array.from_buffers(pa.binary(form.size), len(column), buffers).cast(pa.binary())

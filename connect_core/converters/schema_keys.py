@@ -1,4 +1,4 @@
-"""The settings that converters of registered schemas share."""
+"""The settings shared by the converters of registered schemas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCHEMAS_CACHE_CONFIG = "schemas.cache.config"
 
 
 def define_schema_keys(definition: ConfigDef) -> ConfigDef:
-    """Add them to a definition and return it."""
+    """Add these settings to a definition and return it."""
     return (
         definition.define(
             GENERALIZED_SUM_TYPE_SUPPORT,

@@ -19,17 +19,17 @@ _UTF8 = find_charset("UTF-8")
 
 
 class SimpleHeaderConverter(HeaderConverter):
-    """Write text, and guess the schema of text when reading; nothing to set.
+    """Writes text, and guesses the schema of text when reading; it has no settings.
 
-    Text that cannot be understood comes back as bytes. Connect:
+    Text that cannot be parsed is returned as bytes. Connect:
     ``SimpleHeaderConverter``.
     """
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take nothing: there is nothing to set."""
+        """Do nothing: there are no settings."""
 
     def to_connect_header(self, topic: str | None, header_key: str, value: bytes | None) -> SchemaAndValue:
-        """Return what a header's text says."""
+        """Return the value of a header's text."""
         if value is None:
             return SchemaAndValue(None, None)
         try:

@@ -1,4 +1,4 @@
-"""StringConverter: anything as its text, text as strings."""
+"""StringConverter: any value as its text, text as strings."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ CONFIG = define_kind(ConfigDef()).define(
 
 
 class StringConverter(Converter, HeaderConverter):
-    """Text in one character set; any value is written as Java's ``toString`` has it.
+    """Text in one character set; any value is written in the form of Java's ``toString``.
 
-    Bytes that are no text of the set become U+FFFD, characters that the set
+    Malformed bytes become U+FFFD, characters that the set
     lacks become ``?``. Connect: ``StringConverter``.
     """
 
     def configure(self, configs: Mapping[str, Any], is_key: bool | None = None) -> None:
-        """Take the settings. Raise SerializationError for an unknown character set."""
+        """Apply the settings. Raise SerializationError for an unknown character set."""
         config = CONFIG.parse(with_kind(configs, is_key))
         self._charset: Charset = find_charset(config[ENCODING])
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return CONFIG
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
@@ -90,7 +90,7 @@ class StringConverter(Converter, HeaderConverter):
 
 
 def _text(schema: Schema | None, column: pa.Array) -> pa.Array | None:
-    """Return ``to_text`` of every row, ``None`` if only records can say it; nulls stay null."""
+    """Return ``to_text`` of every row, ``None`` if only records can be written; nulls stay null."""
     if pa.types.is_decimal128(column.type) or pa.types.is_temporal(column.type):
         return logical_column_text(column)
     return None if schema is not None and schema.name in LOGICAL_CLASSES else column_text(column)

@@ -1,1 +1,1 @@
-"""Performs the effects of plan and commit: store, Kafka, and the connectors' own code."""
+"""Performs the effects of plan and commit on the store, on Kafka, and by the connectors' own code."""

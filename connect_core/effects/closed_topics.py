@@ -1,4 +1,4 @@
-"""The topics that are closed to records at this moment, whatever pattern a sink names its own by."""
+"""The topics that connectors must not use at this moment, even if a sink's pattern matches them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["closed_topics"]
 
 
 def closed_topics(settings: WorkerSettings, database: Database) -> Callable[[], frozenset[str]]:
-    """Return a function for the worker's own topics and the offsets topics of all connectors.
+    """Return a function that returns the worker's own topics and the offsets topics of all connectors.
 
     It may raise RetriableError. It is called each time a pattern is matched: any
     connector may have named an offsets topic since.

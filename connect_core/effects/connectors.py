@@ -38,7 +38,7 @@ __all__ = ["BY_CONNECTOR", "ConnectorEffects", "DriverContext"]
 
 @dataclass(slots=True)
 class DriverContext:
-    """A connector's context on the driver; remembers what the connector asks for."""
+    """A connector's context on the driver; records the connector's requests."""
 
     connector_name: str
     limits: WorkerLimits
@@ -59,7 +59,7 @@ class DriverContext:
         return self.redaction(text)
 
     def request_task_reconfiguration(self) -> None:
-        """Ask for ``task_configs`` again at the next commit point."""
+        """Request a call of ``task_configs`` at the next commit point."""
         self.is_reconfiguration_requested = True
 
     def raise_error(self, error: BaseException) -> None:
@@ -69,13 +69,13 @@ class DriverContext:
 
 @dataclass(slots=True)
 class ConnectorEffects:
-    """One started connector: between plan and plan it stays started; ``close`` stops it.
+    """One connector, which stays started from plan to plan; ``close`` stops it.
 
     ``resolved`` is the configuration with references resolved; task configs the
-    connector derives from it are translated back by ``unresolve``. Calls by which
-    a plan is made may take ``hook_seconds`` each (``hook.timeout.ms``); what the
-    target does in a commit takes as long as it takes. ``earlier`` makes the same of
-    an earlier raw configuration: by default of one without references.
+    connector derives from it are translated back by ``unresolve``. Each call made
+    for a plan may take ``hook_seconds`` (``hook.timeout.ms``); the target's work
+    in a commit has no limit. ``earlier`` makes such an object from an earlier raw
+    configuration; by default the configuration has no references.
     """
 
     connector: Connector
@@ -98,10 +98,10 @@ class ConnectorEffects:
         return dict.fromkeys(BY_CONNECTOR, self.perform)
 
     def perform(self, effect: Effect[Any]) -> Any:
-        """Perform one of the effects ``BY_CONNECTOR`` lists; return its answer.
+        """Perform one of the effects listed in ``BY_CONNECTOR``; return its result.
 
-        Whatever the connector's code raises becomes a ConnectError. What the machine lacks for a moment, such as
-        space on a disk, must not need a person afterwards: it becomes a RetriableError.
+        Every exception of the connector's code becomes a ConnectError. A temporary shortage on the machine, such as
+        a full disk, becomes a RetriableError: no manual restart must be needed afterwards.
         """
         try:
             return BY_CONNECTOR[type(effect)](self, effect)
@@ -115,7 +115,7 @@ class ConnectorEffects:
             raise (RetriableError if is_shortage(error) else ConnectError)(text) from error
 
     def close(self) -> None:
-        """Stop the connector and close its committer; so those of earlier configurations."""
+        """Stop the connector and close its committer, also those of earlier configurations."""
         for one in self._earlier.values():
             one.close()
         self._earlier.clear()
@@ -161,11 +161,11 @@ class ConnectorEffects:
             other = self._of(effect.config)
             return type(other.connector) is type(self.connector) and other.target() == mine
         except ConnectError:
-            # What reaches the present target can be told; whoever asks this one hears why it cannot.
+            # It counts as another target: an effect on it then raises the reason.
             return False
 
     def target(self) -> str:
-        """Return what the connector says of where its markers lie; it need not be started."""
+        """Return the connector's description of where its markers are stored; it need not be started."""
         assert isinstance(self.connector, SinkConnector)
         self._initialize()
         return self.connector.target(self.resolved)
@@ -214,7 +214,7 @@ class ConnectorEffects:
         return None if committer is None else committer.abandon(effect.key, effect.positions)
 
     def _sweep(self, effect: SweepTarget) -> None:
-        # Not by ``committer``: nothing is started only to sweep.
+        # Not by ``committer``: no connector is started only to sweep.
         known = self if effect.config is None else self._earlier.get(_name(effect.config))
         if known is not None and known._committer is not None:
             known._committer.sweep(effect.keep)
@@ -262,4 +262,4 @@ BY_CONNECTOR: Mapping[type[Effect[Any]], Callable[[ConnectorEffects, Any], Any]]
     SweepTarget: ConnectorEffects._sweep,
     ReleaseTarget: ConnectorEffects._release,
 }
-"""Which method performs which effect by the connector's own code."""
+"""Effect → the method that performs it by the connector's own code."""

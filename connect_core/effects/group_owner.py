@@ -1,4 +1,4 @@
-"""One metadata database a ``group.id``: claimed on the brokers, and refused to any other database."""
+"""One metadata database per ``group.id``: claimed on the brokers, and denied to any other database."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["ensure_group_owned", "own_group"]
 
 
 def own_group(settings: WorkerSettings, database: Database) -> None:
-    """Make the ``group.id`` this database's, as a run of a connector needs it; the brokers are asked the first time.
+    """Claim the ``group.id`` for this database, as a connector's run needs it; brokers are asked only the first time.
 
-    Raises RetriableError, also where it is another's, or was changed too early: it is the worker's setting, and no
-    connector is to be restarted by hand once that is right.
+    Raises RetriableError, also if it belongs to another database or was changed too early: it is a worker setting, and
+    no connector should need a manual restart once that is corrected.
     """
     try:
         with database.write() as connection:
@@ -29,7 +29,7 @@ def own_group(settings: WorkerSettings, database: Database) -> None:
 
 
 def ensure_group_owned(settings: WorkerSettings, database: Database) -> None:
-    """Do the same as a service begins: the brokers are asked again. Raises ConfigError, RetriableError."""
+    """Do the same when a service starts: the brokers are asked every time. Raises ConfigError, RetriableError."""
     with database.write() as connection:
         mine = deployment.claim(connection, settings.deployment)
     _claim(settings, database, mine)

@@ -42,10 +42,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class KafkaEffects:
-    """Performs what ``plan`` and ``commit`` ask of Kafka, for connectors of one deployment.
+    """Performs the Kafka effects of ``plan`` and ``commit``, for connectors of one deployment.
 
-    Beside what each effect says: RetriableError when the brokers do not answer,
-    ConnectError when they forbid it.
+    Besides the errors of each effect: RetriableError when the brokers do not respond,
+    ConnectError when they deny access.
     """
 
     clients: KafkaClients
@@ -53,7 +53,7 @@ class KafkaEffects:
     offsets_topic: str
     status_topic: str
     internal: Callable[[], frozenset[str]] = frozenset
-    """Asked for topics that no pattern matches, beside the two above."""
+    """Returns topics that no pattern matches, besides the two above."""
     _admin: KafkaAdmin = field(init=False)
     _tail: StatusTail = field(init=False)
     _reports: dict[int, TaskReport] = field(init=False, default_factory=dict)
@@ -76,13 +76,13 @@ class KafkaEffects:
         return dict.fromkeys(ON_KAFKA, self.perform)
 
     def perform(self, effect: Effect[Any]) -> Any:
-        """Perform one of the effects ``ON_KAFKA`` lists; return its answer."""
+        """Perform one of the effects listed in ``ON_KAFKA``; return its result."""
         return ON_KAFKA[type(effect)](self, effect)
 
     def ask_to_stop(self, key: IntervalKey) -> None:
-        """Tell an interval's running tasks to end at their next commit point; trouble is logged.
+        """Tell an interval's running tasks to end at their next commit point; errors are logged.
 
-        Tasks hear it from their first second on: repeat it while they run.
+        Tasks receive only requests sent after they began to listen: repeat it while they run.
         """
         try:
             ask_to_stop(self.clients, self.status_topic, key)
@@ -90,9 +90,9 @@ class KafkaEffects:
             _log.warning("The tasks of %s could not be asked to stop: %s", key.connector, failure)
 
     def progress(self, key: IntervalKey) -> list[TaskReport]:
-        """Return the last report of each task of an interval, as far as heard; not thread-safe.
+        """Return the last report received from each task of an interval; not thread-safe.
 
-        The first call begins to listen. Trouble is logged.
+        The first call begins to listen. Errors are logged.
         """
         try:
             heard = [report for report in self._tail.poll() if isinstance(report, TaskReport)]
@@ -103,7 +103,7 @@ class KafkaEffects:
         return [report for _, report in sorted(self._reports.items()) if report.key == key]
 
     def close(self) -> None:
-        """Leave the brokers."""
+        """Close the connections to the brokers."""
         self._tail.close()
 
     def _offsets(self, topic: str | None = None) -> OffsetsTopic:
@@ -119,7 +119,7 @@ class KafkaEffects:
     def _fence_producers(self, effect: FenceProducers) -> None:
         of = self.deployment, effect.connector
         ids = [transactional_id(*of, task) for task in range(effect.tasks)]
-        # Not after its own transaction: the broker ends that in its own time, and has the next wait half a second.
+        # Skipped right after its own transaction: the broker still completes that and delays the call by half a second.
         fence_producers(self.clients, [control_id(*of), *ids] if effect.has_control else ids)
 
     def _read_offsets_topic(self, effect: ReadOffsetsTopic) -> OffsetProjection:
@@ -155,4 +155,4 @@ ON_KAFKA: Mapping[type[Effect[Any]], Callable[[KafkaEffects, Any], Any]] = {
     CommitGroupOffsets: KafkaEffects._commit_group_offsets,
     ForgetGroup: KafkaEffects._forget_group,
 }
-"""Which method performs which effect on Kafka."""
+"""Effect → the function that performs it on Kafka."""

@@ -21,8 +21,8 @@ Handlers = Mapping[type[Effect[Any]], Callable[[Any], Any]]
 def perform(steps: Steps[Result], handlers: Handlers) -> Result:
     """Run a protocol to its end and return its result.
 
-    A handler's error is thrown into the protocol at the effect, so that it may
-    answer it; one it does not answer is raised here.
+    A handler's error is thrown into the protocol at the effect, so that it may be
+    handled there; an unhandled error is raised here.
     """
     try:
         effect = next(steps)

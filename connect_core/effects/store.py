@@ -19,11 +19,11 @@ __all__ = ["StoreEffects"]
 
 @dataclass(frozen=True, slots=True)
 class StoreEffects:
-    """Performs what ``plan`` and ``commit`` ask of the metadata database.
+    """Performs the metadata database effects of ``plan`` and ``commit``.
 
-    Every method is one transaction and safe to call from any thread. Beside
-    what each effect says: RetriableError when the database is down,
-    UnclearOutcomeError when a commit's answer was lost.
+    Every method is one transaction and safe to call from any thread. Besides the
+    errors of each effect: RetriableError when the database is down,
+    UnclearOutcomeError when the reply to a commit was lost.
     """
 
     database: Database
@@ -38,22 +38,22 @@ class StoreEffects:
         }
 
     def renew_lease(self, connector: str, holder: str, seconds: float) -> bool:
-        """Keep the connector longer; false once another holder has taken it."""
+        """Extend the lease; false once another holder has taken it."""
         with self.database.write() as connection:
             return leases.renew(connection, connector, holder, seconds)
 
     def heartbeat(self, key: IntervalKey, epoch: int, progress: Iterable[TaskProgress] = ()) -> bool:
-        """Say that the interval runs, and how far its tasks are; false if it is not this epoch's any more."""
+        """Record that the interval is running and how far its tasks are; false if it no longer has this epoch."""
         with self.database.write() as connection:
             return intervals.beat(connection, key, epoch, progress)
 
     def signals(self, connector: str) -> leases.Signals | None:
-        """Return what tells a driver to end at the next commit point; ``None`` for an unknown name."""
+        """Return the signals that make a driver end at the next commit point; ``None`` for an unknown name."""
         with self.database.read() as connection:
             return leases.read_signals(connection, connector)
 
     def record_failure(self, connector: str, holder: str, trace: str, is_retriable: bool) -> bool:
-        """Make the connector FAILED; a fatal failure stands until a restart or a new config.
+        """Make the connector FAILED; a fatal failure remains until a restart or a new config.
 
         False if ``holder`` no longer has the connector.
         """
@@ -67,7 +67,7 @@ class StoreEffects:
             return interval_history.of_run(connection, connector, run_id, others)
 
     def schedule_retry(self, connector: str, seconds: float, tries_left: int) -> bool:
-        """Say when the failed interval runs again; while tries are left its tasks are not shown FAILED."""
+        """Record when the failed interval runs again; while tries are left, its tasks are not shown as FAILED."""
         with self.database.write() as connection:
             return intervals.schedule_retry(connection, connector, seconds, tries_left)
 

@@ -1,4 +1,4 @@
-"""One connector on the driver: its row, its code, its Kafka clients, composed into one performer."""
+"""One connector on the driver: its row, its code and its Kafka clients, composed into one performer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from connect_core.store.attempts import TaskProgress
 __all__ = ["ConnectorWorker"]
 
 _ASSIGN_SECONDS = 20.0
-"""How long nobody else takes a connector whose tasks are assigned; after that whoever takes it voids them."""
+"""Seconds of the lease while tasks are assigned; whoever takes the connector after that voids the assignment."""
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class ConnectorWorker:
     _connector: ConnectorEffects | None = None
     _kafka: KafkaEffects | None = None
     _started: tuple[int, int] | None = None
-    """Version of the configuration that is followed; it never restarts for a name."""
+    """Version of the configuration in use; versions never restart for a name."""
     _config: ConnectorConfig | None = None
     _redaction: Redaction = field(default_factory=Redaction)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -87,7 +87,7 @@ class ConnectorWorker:
         return StoreEffects(self.database, self.identity)
 
     def handlers(self) -> Handlers:
-        """Return the performer of every effect: one table for good; each call uses the configuration loaded last."""
+        """Return the performer of every effect: always the same table; each call uses the configuration loaded last."""
         return self._handlers
 
     @property
@@ -114,28 +114,28 @@ class ConnectorWorker:
         )
 
     def _task_worker(self) -> dict[str, str]:
-        """Return the worker as its tasks get it, with the topics that other connectors' offsets are in."""
+        """Return the worker's properties for its tasks, with the offsets topics of other connectors."""
         with self.database.read() as connection:
             in_use = sorted(connectors.offsets_topics(connection))
         return {**task_worker_properties(self.settings, os.environ), IN_USE: ",".join(in_use)}
 
     def interval_settings(self, state: ConnectorState) -> IntervalSettings:
-        """Return what plan and commit need of the connector's configuration."""
+        """Return the parts of the connector's configuration that plan and commit need."""
         return self.config_of(state).interval_settings()
 
     def reader(self, state: ConnectorState) -> ConnectorEffects:
-        """Return the connector's object to look with: nothing is claimed for it. Raises ConfigError."""
+        """Return the connector's object for reading only: nothing is claimed for it. Raises ConfigError."""
         self._redaction = Redaction(state.config, self._providers, state.name)
         return self._effects_of(state.name, state.config, self.config_of(state))
 
     @property
     def run_seconds(self) -> float:
-        """After how long a run begins no further interval (``run.max.ms``)."""
+        """Seconds after which a run begins no further interval (``run.max.ms``)."""
         return self._seconds("run.max.ms", 60.0)
 
     @property
     def poll_seconds(self) -> float:
-        """How often a source without bounds is asked while idle (``source.poll.interval.ms``)."""
+        """Seconds between polls of an idle source without bounds (``source.poll.interval.ms``)."""
         return self._seconds("source.poll.interval.ms", 10.0)
 
     def _seconds(self, key: str, default: float) -> float:
@@ -149,12 +149,12 @@ class ConnectorWorker:
         return ConnectorConfig.parse(raw, self.settings, lambda given: self._providers.resolve(given, name))
 
     def renew_lease(self, holder: str, seconds: float) -> None:
-        """Keep the connector. Raises LeaseLostError."""
+        """Extend the connector's lease. Raises LeaseLostError."""
         if not self.store.renew_lease(self.name, holder, seconds):
             raise LeaseLostError(f"Another run has taken connector {self.name}")
 
     def is_unwanted(self, state: ConnectorState) -> bool:
-        """Return whether a running interval shall end at its next commit point."""
+        """Return whether a running interval should end at its next commit point."""
         if self._connector is not None and self._connector.context.is_reconfiguration_requested:
             return True
         signals = self.store.signals(self.name)
@@ -174,9 +174,9 @@ class ConnectorWorker:
             raise
 
     def assign(self) -> bool:
-        """Assign the connector's tasks without a run → whether they are assigned, or a run that has it is about to.
+        """Assign the connector's tasks without a run → whether they are assigned, or a current run is about to do so.
 
-        Raises ConnectError: a run would fail by the same, and record it.
+        Raises ConnectError: a run would fail with the same error, and record it.
         """
         handlers = self.handlers()
         holder = f"watcher-{uuid.uuid4().hex} {socket.gethostname()}"
@@ -192,7 +192,7 @@ class ConnectorWorker:
             handlers[ReleaseLease](ReleaseLease(self.name, holder))
 
     def clean(self, error: ConnectError) -> None:
-        """Take the secrets of the connector out of an error, before anybody logs or keeps it."""
+        """Remove the connector's secrets from an error before it is logged or stored."""
         self._redaction.clean(error)
 
     def record_failure(self, holder: str, error: ConnectError) -> None:
@@ -201,11 +201,11 @@ class ConnectorWorker:
         self.store.record_failure(self.name, holder, trace, isinstance(error, RetriableError))
 
     def beat(self, plan: Plan, epoch: int, progress: Sequence[TaskProgress] = ()) -> None:
-        """Say that the interval's driver lives, and how far its tasks are."""
+        """Record that the interval's driver is alive, and how far its tasks are."""
         self.store.heartbeat(plan.row.key, epoch, progress)
 
     def progress(self, plan: Plan) -> list[TaskProgress]:
-        """Return how far the running tasks have said to be; the first call of an interval begins to listen."""
+        """Return the reported progress of the running tasks; the first call of an interval begins to listen."""
         assert self._kafka is not None
         attempts = {task.attempt_id for task in plan.tasks}
         return [
@@ -215,7 +215,7 @@ class ConnectorWorker:
         ]
 
     def ask_tasks_to_stop(self, plan: Plan) -> None:
-        """Let the running tasks end at their next commit point."""
+        """Ask the running tasks to end at their next commit point."""
         assert self._kafka is not None
         self._kafka.ask_to_stop(plan.row.key)
 
@@ -243,9 +243,9 @@ class ConnectorWorker:
         return state
 
     def _follow(self, state: ConnectorState) -> None:
-        """Make the connector's object again when its configuration has changed.
+        """Recreate the connector's object when its configuration has changed.
 
-        Raises ConfigError; RetriableError where ``group.id`` is another database's, or was changed too early.
+        Raises ConfigError; RetriableError if ``group.id`` belongs to another database or was changed too early.
         """
         version = (state.incarnation, state.config_version)
         if version == self._started:

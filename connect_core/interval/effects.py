@@ -97,7 +97,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TakeLease(Effect[ConnectorState | None]):
-    """Take the connector, unless another's lease is valid → ``ConnectorState | None``. Raise NotFoundError."""
+    """Take the connector's lease unless another holder's is valid → ``ConnectorState | None``. Raise NotFoundError."""
 
     connector: str
     holder: str
@@ -106,7 +106,7 @@ class TakeLease(Effect[ConnectorState | None]):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLease(Effect[None]):
-    """Give the lease back if ``holder`` still has it → ``None``."""
+    """Release the lease if ``holder`` still has it → ``None``."""
 
     connector: str
     holder: str
@@ -121,7 +121,7 @@ class LoadConnector(Effect[ConnectorState]):
 
 @dataclass(frozen=True, slots=True)
 class LoadConfig(Effect[Mapping[str, str] | None]):
-    """Read one of the configurations the connector has had → raw ``Mapping[str, str] | None``."""
+    """Read one version of the connector's configuration → raw ``Mapping[str, str] | None``."""
 
     connector: str
     version: int
@@ -129,9 +129,9 @@ class LoadConfig(Effect[Mapping[str, str] | None]):
 
 @dataclass(frozen=True, slots=True)
 class RaiseIncarnation(Effect[int]):
-    """Raise the incarnation above itself and ``floor`` while ``epoch`` is mine → ``int``. Raise StaleEpochError.
+    """Raise the incarnation above its value and ``floor`` while ``epoch`` is mine → ``int``. Raise StaleEpochError.
 
-    Where the target holds markers of an earlier life under the keys to come.
+    Needed where the target holds markers of an earlier incarnation under the keys of coming intervals.
     """
 
     connector: str
@@ -141,9 +141,9 @@ class RaiseIncarnation(Effect[int]):
 
 @dataclass(frozen=True, slots=True)
 class RaiseEpoch(Effect[int]):
-    """Raise the epoch above ``floor`` where the holder is mine and the target state STARTED → ``int``.
+    """Raise the epoch above ``floor`` while ``holder`` has the lease and the target state is STARTED → ``int``.
 
-    ``is_settling``: where it is *not*. Raise StaleEpochError otherwise.
+    ``is_settling``: while the target state is *not* STARTED. Raise StaleEpochError otherwise.
     """
 
     connector: str
@@ -154,7 +154,7 @@ class RaiseEpoch(Effect[int]):
 
 @dataclass(frozen=True, slots=True)
 class RecordAssignment(Effect[None]):
-    """Store the tasks a plan assigned, found work or not, while the holder is mine → ``None``.
+    """Store the tasks a plan assigned, even if it found no work, while ``holder`` has the lease → ``None``.
 
     Begins restarts. Raise StaleEpochError when the lease is lost or the connector was stopped.
     """
@@ -169,7 +169,7 @@ class RecordAssignment(Effect[None]):
 class LoadUnfinished(Effect[IntervalRow | None]):
     """Read the connector's one interval that is not final → ``IntervalRow | None``.
 
-    One of an earlier incarnation was left unclear when a sink of this name was deleted.
+    If it is of an earlier incarnation, its outcome was unclear when a sink of this name was deleted.
     """
 
     connector: str
@@ -177,7 +177,7 @@ class LoadUnfinished(Effect[IntervalRow | None]):
 
 @dataclass(frozen=True, slots=True)
 class LoadResults(Effect[tuple[TaskResult, ...]]):
-    """Read what tasks last reported, those still running or to be restarted left out → ``tuple[TaskResult, ...]``."""
+    """Read the last results of tasks, except those still running or to be restarted → ``tuple[TaskResult, ...]``."""
 
     key: IntervalKey
 
@@ -205,7 +205,7 @@ class InsertInterval(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class RecordLosses(Effect[None]):
-    """Keep for good what can no longer be read, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
+    """Record permanently what can no longer be read, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
 
     connector: str
     epoch: int
@@ -214,7 +214,7 @@ class RecordLosses(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class RestartInterval(Effect[IntervalRow]):
-    """Begin another attempt; results of tasks in ``kept`` stand → ``IntervalRow``. Raise StaleEpochError."""
+    """Begin another attempt; results of the tasks in ``kept`` stay valid → ``IntervalRow``. Raise StaleEpochError."""
 
     key: IntervalKey
     epoch: int
@@ -227,7 +227,7 @@ class RestartInterval(Effect[IntervalRow]):
 
 @dataclass(frozen=True, slots=True)
 class AbandonInterval(Effect[None]):
-    """Make an unfinished interval ABANDONED, a sink's positions where it began, while ``epoch`` is mine → ``None``."""
+    """Make an unfinished interval ABANDONED, a sink's positions its start, while ``epoch`` is mine → ``None``."""
 
     key: IntervalKey
     epoch: int
@@ -236,9 +236,9 @@ class AbandonInterval(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class RepairOffsets(Effect[None]):
-    """Let SQL follow the offsets topic or the target while ``epoch`` is mine → ``None``. Raise StaleEpochError.
+    """Update SQL from the offsets topic or the target while ``epoch`` is mine → ``None``. Raise StaleEpochError.
 
-    ``topic_ids``: of the topics in which a sink's partitions begin where they do.
+    ``topic_ids``: ids of the topics of a sink's partitions whose first positions are stored.
     """
 
     connector: str
@@ -249,7 +249,7 @@ class RepairOffsets(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class RecordAttempt(Effect[None]):
-    """Store what an attempt reported, and its state, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
+    """Store an attempt's results and state, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
 
     key: IntervalKey
     epoch: int
@@ -259,7 +259,7 @@ class RecordAttempt(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class CommitInterval(Effect[None]):
-    """Commit an interval, with all that follows from it, while ``epoch`` is mine; idempotent. Raise StaleEpochError."""
+    """Commit an interval and all that depends on it, while ``epoch`` is mine; idempotent. Raise StaleEpochError."""
 
     key: IntervalKey
     epoch: int
@@ -272,10 +272,10 @@ class CommitInterval(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class StoreIntent(Effect[int]):
-    """Raise the epoch above ``floor`` where STOPPED and keep the wanted offsets → ``int``.
+    """Raise the epoch above ``floor`` of a STOPPED connector and store the requested offsets → ``int``.
 
-    A ``None`` offset forgets one, ``wanted=None`` resets all. ``position``: the
-    offsets topic they go to, for a connector that followed none yet. Raise
+    A ``None`` offset deletes one, ``wanted=None`` resets all. ``position``: the
+    offsets topic they are written to, for a connector that followed none yet. Raise
     NotFoundError, IllegalWorkerStateError unless STOPPED. See plan/README.md#abandoning.
     """
 
@@ -288,9 +288,9 @@ class StoreIntent(Effect[int]):
 
 @dataclass(frozen=True, slots=True)
 class FinishIntent(Effect[None]):
-    """Let SQL follow the moved target, abandon what is unfinished, while ``epoch`` is mine → ``None``.
+    """Update SQL from the moved target, abandon the unfinished interval, while ``epoch`` is mine → ``None``.
 
-    ``None`` offsets forget. Raise StaleEpochError if overtaken: the next plan repairs SQL.
+    ``None`` deletes an offset. Raise StaleEpochError if a newer epoch exists: the next plan repairs SQL.
     """
 
     connector: str
@@ -304,7 +304,7 @@ class FinishIntent(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class WriteEpoch(Effect[None]):
-    """Write the epoch record by the control producer → ``None``. Raise StaleEpochError if one ≥ stands.
+    """Write the epoch record by the control producer → ``None``. Raise StaleEpochError if an epoch ≥ it exists.
 
     See plan/README.md#fencing.
     """
@@ -316,7 +316,7 @@ class WriteEpoch(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class WriteOffsets(Effect[None]):
-    """Write source offsets, with private states, by the control producer; may be repeated; as ``WriteEpoch``."""
+    """Write source offsets and private states by the control producer; repeatable; errors as ``WriteEpoch``."""
 
     connector: str
     epoch: int
@@ -326,7 +326,7 @@ class WriteOffsets(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class FenceProducers(Effect[None]):
-    """Run ``init_transactions`` for tasks 0…``tasks``-1, ``has_control``: for the control producer, too → ``None``."""
+    """Run ``init_transactions`` for tasks 0…``tasks``-1 and, if ``has_control``, the control producer → ``None``."""
 
     connector: str
     tasks: int
@@ -335,7 +335,10 @@ class FenceProducers(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class ReadOffsetsTopic(Effect[OffsetProjection]):
-    """Read from ``position``, or the start if elsewhere, to the high watermark, committed → ``OffsetProjection``."""
+    """Read committed records from ``position`` to the high watermark → ``OffsetProjection``.
+
+    Reads from the start if ``position`` is of another topic.
+    """
 
     connector: str
     position: TopicPosition | None
@@ -344,7 +347,7 @@ class ReadOffsetsTopic(Effect[OffsetProjection]):
 
 @dataclass(frozen=True, slots=True)
 class ReadPartitionEnds(Effect[Mapping[TopicPartition, PartitionEnds]]):
-    """Read the ends of all partitions, of topics that exist → ``Mapping[TopicPartition, PartitionEnds]``."""
+    """Read the ends of all partitions of the topics that exist → ``Mapping[TopicPartition, PartitionEnds]``."""
 
     topics: tuple[str, ...] = ()
     regex: str | None = None
@@ -352,7 +355,7 @@ class ReadPartitionEnds(Effect[Mapping[TopicPartition, PartitionEnds]]):
 
 @dataclass(frozen=True, slots=True)
 class ReadGroupOffsets(Effect[Mapping[TopicPartition, int]]):
-    """Read a consumer group's committed offsets → ``Mapping[TopicPartition, int]`` (what exists)."""
+    """Read a consumer group's committed offsets, where they exist → ``Mapping[TopicPartition, int]``."""
 
     group: str
     partitions: tuple[TopicPartition, ...]
@@ -360,7 +363,7 @@ class ReadGroupOffsets(Effect[Mapping[TopicPartition, int]]):
 
 @dataclass(frozen=True, slots=True)
 class CommitGroupOffsets(Effect[None]):
-    """Let lag tools see a sink's positions → ``None``; a failure is logged, never raised."""
+    """Commit a sink's positions to its consumer group, for lag tools → ``None``; a failure is logged, never raised."""
 
     group: str
     positions: Mapping[TopicPartition, int]
@@ -368,6 +371,6 @@ class CommitGroupOffsets(Effect[None]):
 
 @dataclass(frozen=True, slots=True)
 class ForgetGroup(Effect[None]):
-    """Drop a sink's consumer group → ``None``; a failure is logged, never raised."""
+    """Delete a sink's consumer group → ``None``; a failure is logged, never raised."""
 
     group: str

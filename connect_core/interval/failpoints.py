@@ -1,9 +1,9 @@
-"""The kill points of an interval, K0 to K10, where a test may end or hold up a process; off unless armed.
+"""The kill points of an interval, K0 to K10, where a test may kill or delay a process; off unless armed.
 
 A process is armed by ``CONNECT_TESTING=1`` and ``CONNECT_FAIL_POINTS``, the path
-of a file that says ``<point> <connector> <act>``. Whichever process of that
-connector comes to the point first takes the file away and acts: ``kill`` (SIGKILL
-to itself), ``raise`` (RetriableError), or so many seconds of sleep.
+of a file with ``<point> <connector> <act>``. The first process of that connector
+to reach the point renames the file and acts: ``kill`` (SIGKILL to itself),
+``raise`` (RetriableError), or the number of seconds to sleep.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FAIL_POINTS: Mapping[str, str] = MappingProxyType(
         "K10": "before a run takes the connector",
     }
 )
-"""Point → where it is."""
+"""Point → its place in an interval."""
 
 POINT_OF: Mapping[type[fx.Effect[Any]], str] = MappingProxyType(
     {
@@ -60,11 +60,11 @@ POINT_OF: Mapping[type[fx.Effect[Any]], str] = MappingProxyType(
         fx.ReleaseLease: "K9",
     }
 )
-"""Effect → the point before it; K0 for all others. K2 is before a job, K3, K4 and more of K5 and K6 are in tasks."""
+"""Effect → the point before it; all others: K0. K2 is before a job; K3, K4 and parts of K5 and K6 are in tasks."""
 
 
 def reach(point: str, connector: str) -> None:
-    """Do what a test has armed for this point of this connector, once; else nothing. Raise RetriableError."""
+    """Perform what a test has armed for this point of this connector, once. Raise RetriableError."""
     armed = os.environ.get(FILE)
     if armed is None or os.environ.get(TESTING) != "1":
         return
@@ -84,7 +84,7 @@ def pass_effect(effect: fx.Effect[Any]) -> None:
 
 
 def _taken(file: Path, point: str, connector: str) -> str | None:
-    """Return the act that is armed, having taken it away from all others."""
+    """Return the armed act, if it is for this point; renaming the file keeps other processes from performing it."""
     try:
         wanted, name, act = file.read_text().split()
         if (wanted, name) != (point, connector):

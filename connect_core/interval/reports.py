@@ -1,4 +1,4 @@
-"""A run's request and end as plain text, for a driver in another process."""
+"""A run's request and its report as plain text, for a driver in another process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _times(request: RunRequest) -> dict[str, datetime | None]:
 
 
 def report_to_text(end: RunOutcome | ConnectError, job_url: str = "") -> str:
-    """Return how a run ended, and where its latest Spark job is shown."""
+    """Return a run's outcome or error, and the address of its latest Spark job, as text."""
     if isinstance(end, ConnectError):
         recovery = next(name for name, kind in _RECOVERIES.items() if isinstance(end, kind))
         return json.dumps({"error": str(end), "recovery": recovery, "job_url": job_url})

@@ -1,4 +1,4 @@
-"""What a task reports as JSON: a Spark worker's bytes are read by the driver, never executed as a pickle is."""
+"""A task's report as JSON: the driver only reads a Spark worker's bytes, whereas a pickle would be executed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["result_from_bytes", "result_to_bytes"]
 
 
 def result_to_bytes(result: TaskResult) -> bytes:
-    """Return the whole result as JSON; what holds anything else is reported as the failure it is."""
+    """Return the whole result as JSON; one with a value that JSON cannot hold is reported as a failure."""
     try:
         return json.dumps(_told(result)).encode()
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What a scheduler asks of a run of a connector, and what it learns of its end."""
+"""What a scheduler requests of a run of a connector, and the outcome it receives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RunIdentity", "RunOutcome", "RunRequest", "RunStatus"]
 
 
 class RunStatus(Enum):
-    """How a run ended; errors worth another try are raised instead."""
+    """How a run ended; errors worth a retry are raised instead."""
 
     DRAINED = "drained"
     """Everything up to the bound, or up to ``run.max.ms``, is committed."""
@@ -21,14 +21,14 @@ class RunStatus(Enum):
     SKIPPED = "skipped"
     """Another holder has the connector; nothing was touched."""
     STOPPED = "stopped"
-    """The connector was paused, stopped, deleted or the run interrupted; what is done is committed."""
+    """The connector was paused, stopped, deleted or the run interrupted; finished work is committed."""
     FAILED = "failed"
     """A fatal error, recorded on the connector: only a restart or a new config helps."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunIdentity:
-    """Who runs intervals: the scheduler's run and the driver's ``host:port``."""
+    """The process that runs intervals: the scheduler's run and the driver's ``host:port``."""
 
     run_id: str = ""
     worker: str = ""
@@ -39,12 +39,12 @@ class RunRequest:
     """One run of one connector; ids only.
 
     ``continuous`` runs go on while there is data; others end at the bound that
-    was current when they began. ``asked`` is a run somebody wanted (manual, or
-    a repeated try), which is tried although the connector has failed.
-    ``last_try``: no automatic retry follows a retriable error. ``since``: of a
-    backfill, which exports the time from then to ``bound_time`` again, ``begun_at``
-    when the scheduler began the run, tries that failed included: one run of a
-    scheduler may be done over, and what it did before was told then.
+    was current when they began. ``asked``: a user wants the run (manual, or a
+    repeated try), so it is tried although the connector has failed.
+    ``last_try``: no automatic retry follows a retriable error. ``since``: for a
+    backfill, which exports the time from then to ``bound_time`` again. ``begun_at``:
+    when the scheduler began the run, including failed tries: a scheduler may repeat
+    a run, and what it did before was reported then.
     """
 
     connector: str
@@ -61,7 +61,7 @@ class RunRequest:
 class RunOutcome:
     """How a run ended.
 
-    ``wait``: come back when there is data, without ending the run. ``outlets``
+    ``wait``: call again when there is data, without ending the run. ``outlets``
     are the URIs of what was written (``kafka://…``, ``file:///…``), ``finished`` the
     bounds, counts and files of what was committed, as JSON.
     """

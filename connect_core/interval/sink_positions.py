@@ -17,7 +17,7 @@ def sink_positions(offsets: Mapping[str, Mapping[str, Any]]) -> dict[TopicPartit
 
 
 def sink_wishes(offsets: Mapping[str, Mapping[str, Any] | None]) -> dict[TopicPartition, int | None]:
-    """Return wanted offsets as positions; ``None`` forgets one."""
+    """Return the requested offsets as positions; ``None`` deletes one."""
     return {
         _topic_partition(partition): None if offset is None else offset["kafka_offset"]
         for partition, offset in offsets.items()
@@ -25,7 +25,7 @@ def sink_wishes(offsets: Mapping[str, Mapping[str, Any] | None]) -> dict[TopicPa
 
 
 def sink_offsets(positions: Mapping[TopicPartition, int | None]) -> dict[str, dict[str, Any] | None]:
-    """Return positions in Connect's own form, by canonical JSON of the partition."""
+    """Return positions in Connect's own form, keyed by the canonical JSON of the partition."""
     return {
         canonical({"kafka_partition": part.partition, "kafka_topic": part.topic}): None
         if position is None

@@ -1,4 +1,4 @@
-"""The effects on the connector's own code and its target; ``effects`` gives them with all others."""
+"""The effects on the connector's own code and its target; ``effects`` re-exports them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TaskConfigs(Effect[TaskAssignment]):
-    """Start the connector if need be and call ``task_configs`` → ``TaskAssignment`` (configs unresolved)."""
+    """Start the connector if needed and call ``task_configs`` → ``TaskAssignment`` (configs unresolved)."""
 
     connector: str
     max_tasks: int
@@ -47,7 +47,7 @@ class LatestSourceOffsets(Effect[SourceOffsets | None]):
 
 @dataclass(frozen=True, slots=True)
 class CompareTarget(Effect[bool]):
-    """Ask ``SinkConnector.target`` whether the connector writes where it did by ``config`` → ``bool``."""
+    """Compare by ``SinkConnector.target``: whether ``config`` reaches the same target as the connector → ``bool``."""
 
     connector: str
     config: Mapping[str, str]
@@ -57,8 +57,8 @@ class CompareTarget(Effect[bool]):
 class FenceTarget(Effect[Mapping[TopicPartition, int] | None]):
     """Call ``SinkCommitter.fence`` → ``Mapping[TopicPartition, int] | None``.
 
-    ``config``, here and below: the configuration whose target is meant, of an
-    interval begun by it; ``None``: the present one.
+    ``config``, here and below: the configuration whose target is meant, for an
+    interval begun with it; ``None``: the current one.
     """
 
     connector: str

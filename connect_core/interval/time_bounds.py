@@ -1,4 +1,4 @@
-"""Intervals that end by a time: where in each partition that is, and by which times their records are counted."""
+"""Intervals that end at a time: that time's offset in each partition, and the times by which records are counted."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["FutureRecord", "LoadTimeBefore", "ReadTimeBounds", "RecordFuture", "
 
 
 def millis_of(moment: datetime) -> int:
-    """Return the first whole millisecond since 1970 that is not earlier."""
+    """Return the moment in milliseconds since 1970, rounded up."""
     return math.ceil(round(moment.timestamp() * 1_000_000) / 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class FutureRecord:
-    """A record later than now and the skew that is let pass; ``time`` in milliseconds since 1970."""
+    """A record later than now plus the allowed skew; ``time`` in milliseconds since 1970."""
 
     offset: int
     time: int
@@ -29,10 +29,10 @@ class FutureRecord:
 
 @dataclass(frozen=True, slots=True)
 class TimeBound:
-    """Where a partition's range ends by a time; ``is_cut``: there is more before that time.
+    """The end of a partition's range by time; ``is_cut``: there are further records before that time.
 
-    ``future``: the first record that the range would end at for no other reason than that it lies in the future. Where
-    such are passed over ``end`` lies behind them, else at it.
+    ``future``: the first record at which the range would end only because it lies in the future. If such records are
+    passed over, ``end`` lies after them, otherwise at it.
     """
 
     end: int
@@ -42,9 +42,9 @@ class TimeBound:
 
 @dataclass(frozen=True, slots=True)
 class RecordTimes:
-    """The times by which a sink's records are counted, in milliseconds since 1970; ``None``: they are not.
+    """The times by which a sink's records are counted, in milliseconds since 1970; ``None``: they are not counted.
 
-    Those before ``late`` come after the interval of their time; those from ``bound`` on were passed over as future.
+    Records before ``late`` came after the interval of their time; those from ``bound`` on were passed over as future.
     """
 
     late: int | None = None
@@ -55,8 +55,8 @@ class RecordTimes:
 class ReadTimeBounds(Effect[Mapping[TopicPartition, TimeBound]]):
     """Read where ranges end by a time → ``Mapping[TopicPartition, TimeBound]``.
 
-    The first offset from a range's start on whose record is of ``before`` or later; the range's end, if there is none.
-    ``passes_future``: a range that begins at a record later than now and ``skew_ms`` goes on behind it and its like.
+    A range ends at its first offset whose record has the time ``before`` or later; without one, at its own end.
+    ``passes_future``: a range that begins with records later than now plus ``skew_ms`` continues after them.
     """
 
     ranges: tuple[PartitionRange, ...]
@@ -67,7 +67,7 @@ class ReadTimeBounds(Effect[Mapping[TopicPartition, TimeBound]]):
 
 @dataclass(frozen=True, slots=True)
 class LoadTimeBefore(Effect[datetime | None]):
-    """Read the latest earlier time by which an interval of this life was committed → ``datetime | None``."""
+    """Read the latest end time, before ``before``, of the incarnation's committed intervals → ``datetime | None``."""
 
     connector: str
     incarnation: int
@@ -76,7 +76,7 @@ class LoadTimeBefore(Effect[datetime | None]):
 
 @dataclass(frozen=True, slots=True)
 class RecordFuture(Effect[None]):
-    """Keep for good which future records are passed over, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
+    """Record which future records are passed over, while ``epoch`` is mine → ``None``. Raise StaleEpochError."""
 
     connector: str
     epoch: int

@@ -41,17 +41,17 @@ __all__ = [
 ]
 
 SourceOffsets = Mapping[str, Mapping[str, Any]]
-"""Source offsets by the canonical JSON of their source partition."""
+"""Source offsets, keyed by the canonical JSON of their source partition."""
 
 OffsetStates = Mapping[str, Mapping[str, str]]
-"""Private state of sources, kept with an offset, by canonical JSON of the partition."""
+"""Private state of sources, kept with an offset, keyed by the canonical JSON of the partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicPosition:
-    """A place in an offsets topic: the next offset to read of each partition, from its start where none is named.
+    """A position in an offsets topic: the next offset to read of each partition; one not listed is read from its start.
 
-    It holds in this topic only: neither in another, nor in one recreated under the name.
+    It is valid in this topic only: neither in another, nor in one recreated under the name.
     """
 
     topic: str
@@ -68,14 +68,14 @@ class TopicPosition:
 
 
 class ConnectorType(Enum):
-    """Which way a connector moves data."""
+    """The direction in which a connector moves data."""
 
     SOURCE = "source"
     SINK = "sink"
 
 
 class TargetState(Enum):
-    """What the operator wants of a connector. Connect: ``TargetState``."""
+    """The state an operator requested for a connector. Connect: ``TargetState``."""
 
     STARTED = "STARTED"
     PAUSED = "PAUSED"
@@ -83,7 +83,7 @@ class TargetState(Enum):
 
 
 class IntervalState(Enum):
-    """How far an interval has come; COMMITTED and ABANDONED are final."""
+    """The progress of an interval; COMMITTED and ABANDONED are final."""
 
     PLANNED = "PLANNED"
     RUNNING = "RUNNING"
@@ -100,9 +100,9 @@ class IntervalState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class IntervalCaps:
-    """Where an interval ends at the latest; ``None`` means no cap.
+    """The limits at which an interval ends; ``None`` means no cap.
 
-    ``records`` and ``bytes`` over all tasks; times in milliseconds.
+    ``records`` and ``bytes`` are totals over all tasks; times are in milliseconds.
     """
 
     records: int | None = None
@@ -113,7 +113,7 @@ class IntervalCaps:
 
 @dataclass(frozen=True, slots=True)
 class IntervalSettings:
-    """What ``plan`` and ``commit`` need of a connector's configuration."""
+    """The parts of a connector's configuration that ``plan`` and ``commit`` need."""
 
     tasks_max: int = 1
     tasks_max_enforce: bool = True
@@ -123,7 +123,7 @@ class IntervalSettings:
     bound: str = "latest"
     """``latest`` or ``data_interval_end`` (``interval.bound``)."""
     future: str = "fail"
-    """``fail`` or ``advance``: what to do where a record from the future holds up such an interval."""
+    """``fail`` or ``advance``: what to do where a record from the future blocks such an interval."""
     skew_ms: int = 300_000
     """How much later than now a record may be (``interval.future.skew.ms``)."""
     data_loss: str = "fail"
@@ -157,9 +157,9 @@ class ConnectorState:
     offsets_position: TopicPosition | None
     columns: Mapping[str, ColumnTypes]
     topic_ids: Mapping[str, str] = field(default_factory=dict)
-    """Ids of the topics last planned: a recreated topic is another source."""
+    """Ids of the topics last planned: a recreated topic counts as a different source."""
     failure: str | None = None
-    """Trace of a fatal failure that stands until a restart or a new config."""
+    """Trace of a fatal failure, kept until a restart or a new config."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class SourceBounds:
     upper: SourceOffsets | None = None
     states: OffsetStates = field(default_factory=dict)
     position: TopicPosition | None = None
-    """Where in the offsets topic ``start`` was read: markers behind it are newer."""
+    """The position in the offsets topic at which ``start`` was read: markers after it are newer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +195,11 @@ class IntervalRow:
     attempts: int = 0
     bound_time: datetime | None = None
     since: datetime | None = None
-    """Of a backfill: from when on it exports again, up to ``bound_time``."""
+    """For a backfill: the start of the time exported again; it ends at ``bound_time``."""
 
     @property
     def is_backfill(self) -> bool:
-        """Whether it moves no position."""
+        """Whether it is a backfill, which moves no position."""
         return self.since is not None
 
 
@@ -211,7 +211,7 @@ def job_tag(key: IntervalKey) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """Everything one task needs; travels to a Spark worker, so JSON in all parts.
+    """Everything one task needs; it is sent to a Spark worker, so every part can be written as JSON.
 
     ``connector_config`` and ``worker`` are raw (references, ciphertext).
     """
@@ -233,7 +233,7 @@ class TaskPlan:
     staged_commit: bool = False
     """Whether the connector's committer commits what tasks stage."""
     times: RecordTimes = field(default_factory=RecordTimes)
-    """By which a sink counts late and future records."""
+    """The times by which a sink counts late and future records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,11 +244,11 @@ class Plan:
     tasks: tuple[TaskPlan, ...]
     assignment: TaskAssignment
     is_last: bool = True
-    """Whether it reaches all that was there when it was planned (no cap, no recovery)."""
+    """Whether it covers all data that existed when it was planned (no cap, no recovery)."""
     kept: tuple[TaskResult, ...] = ()
-    """Results of an earlier attempt that stand: these tasks do not run again."""
+    """Results of an earlier attempt that stay valid: these tasks do not run again."""
     backfill: Backfill | None = None
-    """What it is part of, where it moves no position."""
+    """The backfill it is part of, if it moves no position."""
 
     @property
     def job_tag(self) -> str:
@@ -260,17 +260,17 @@ class TaskOutcome(Enum):
     """How one attempt of a task ended."""
 
     DONE = "DONE"
-    """The bounds were reached, or what was read is committed and the task was asked to stop."""
+    """The bounds were reached, or the task was asked to stop and what it read is committed."""
     STALE = "STALE"
     """A newer epoch or another attempt was seen: nothing more may be done."""
     UNCLEAR = "UNCLEAR"
-    """A commit's answer never came: only the marker knows."""
+    """The reply to a commit was lost: only the marker shows whether it succeeded."""
     FAILED = "FAILED"
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a task or an interval moved."""
+    """Counts of what a task or an interval moved."""
 
     records: int = 0
     bytes: int = 0
@@ -279,9 +279,9 @@ class Counts:
     fallbacks: int = 0
     """Batches that had to go through the record lane."""
     late: int = 0
-    """Records of a time by which an earlier interval had ended."""
+    """Records of a time before the end of an earlier interval."""
     future: int = 0
-    """Records of the time this interval ends by, or later, that it was let take."""
+    """Records at or after this interval's end time that it was allowed to take."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
@@ -307,9 +307,9 @@ class TaskError:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRecords:
-    """Records a task skipped for one kind of error; ``message`` and ``sample`` are of the first.
+    """Records a task skipped for one kind of error; ``message`` and ``sample`` are those of the first.
 
-    ``sample`` says where it lies: topic, partition, offset, or source partition and offset.
+    ``sample`` is its location: topic, partition, offset, or source partition and offset.
     """
 
     stage: str
@@ -321,7 +321,7 @@ class SkippedRecords:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What one attempt of a task reports; positions here are claims, markers are proof."""
+    """The report of one attempt of a task; its positions are claims, only markers are proof."""
 
     task: int
     outcome: TaskOutcome
@@ -333,7 +333,7 @@ class TaskResult:
     topics: tuple[str, ...] = ()
     """Topics the task's records went to or came from (active topics, KIP-558)."""
     skipped: tuple[SkippedRecords, ...] = ()
-    """What ``errors.tolerance=all`` let pass, as far as it is committed or will be with the interval."""
+    """Records that ``errors.tolerance=all`` skipped, as far as committed now or with the interval."""
     error: TaskError | None = None
     is_capped: bool = False
     """Whether a cap ended the attempt: there is more."""
@@ -345,11 +345,11 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class OffsetProjection:
-    """What the offsets topic says of one connector, up to ``position``; of a sink, its target.
+    """What the offsets topic, or a sink's target, contains about one connector, up to ``position``.
 
-    ``offsets`` holds only what changed since the position asked from; ``None``
-    forgets a source partition. ``epoch`` is the newest epoch record seen,
-    ``moved`` the records that transactions read here moved, by interval sequence.
+    ``offsets`` holds only what changed since the requested start position; ``None``
+    deletes a source partition. ``epoch`` is the newest epoch record seen, ``moved`` the
+    number of records moved by the transactions read here, by interval sequence.
     """
 
     offsets: Mapping[str, Mapping[str, Any] | None]
@@ -361,7 +361,7 @@ class OffsetProjection:
 
 @dataclass(frozen=True, slots=True)
 class LostRecords:
-    """Offsets [start, end) that were gone before they were read, and what became of them."""
+    """Offsets [start, end) that were removed before they were read, with the reason."""
 
     partition: TopicPartition
     start: int
@@ -377,4 +377,4 @@ class PartitionEnds:
     earliest: int
     stable: int
     latest: int
-    """High watermark: behind it and beyond ``stable`` lies an open transaction."""
+    """High watermark: an open transaction lies between ``stable`` and it."""

@@ -13,9 +13,9 @@ class Check(Enum):
     """How to find out whether a waiting connector has something to do."""
 
     NOW = "now"
-    """It has: an unfinished interval, a restart that is asked for or due, no plan yet."""
+    """It has: an unfinished interval, a restart requested or due, or no plan yet."""
     ASSIGN = "assign"
-    """By assigning its tasks, which is all it lacks: it has no interval to end; its data is looked for after that."""
+    """By assigning its tasks, which is all it needs: no interval is unfinished; its data is checked after that."""
     NEVER = "never"
     """It must not run: failed, paused or stopped."""
     SINK = "sink"
@@ -28,10 +28,10 @@ class Check(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WaitState:
-    """What the metadata database says about a waiting connector.
+    """What the metadata database contains about a waiting connector.
 
-    ``since_run``: seconds since the last holder of its lease gave it back or lost it; negative while one holds it.
-    ``committed_at``: when an interval was committed last.
+    ``since_run``: seconds since its lease was last released or lost; negative while a holder has it.
+    ``committed_at``: when an interval was last committed.
     """
 
     check: Check

@@ -1,1 +1,1 @@
-"""What the JVM does and Connect's users rely on: numbers, texts, dates, regular expressions, names; see README.md."""
+"""JVM behaviour that Connect's users rely on: numbers, texts, dates, regular expressions, names; see README.md."""

@@ -1,4 +1,4 @@
-"""Character sets by their Java names, with Java's ways in malformed text."""
+"""Character sets by their Java names, with Java's handling of malformed text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_IN_JAVA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """A character set: ``mark`` stands before all that is written."""
+    """A character set: ``mark`` is written before every text."""
 
     name: str
     mark: bytes = b""
@@ -29,18 +29,18 @@ class Charset:
         return self.name == "utf-8"
 
     def encode(self, text: str) -> bytes:
-        """Return the bytes; ``?`` for what the set lacks."""
+        """Return the bytes; characters that the set lacks become ``?``."""
         return self.mark + text.encode(self.name, "replace")
 
     def decode(self, data: bytes) -> str:
-        """Return the text; U+FFFD for what is malformed."""
+        """Return the text; malformed bytes become U+FFFD."""
         if self.mark:
             return _decode_marked(data)
         return data.decode(self.name, "connect.replace")
 
 
 def find_charset(name: str | None) -> Charset:
-    """Return the set of a Java name. Raise SerializationError for an unknown one."""
+    """Return the set with a Java name. Raise SerializationError for an unknown one."""
     try:
         if name is None or _LEGAL.fullmatch(name) is None:
             raise LookupError(name)
@@ -65,7 +65,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     data, start = error.object, error.start
-    # Java takes an encoded surrogate for one malformed character, Python for three.
+    # Java decodes an encoded surrogate as one malformed character, Python as three.
     if _SURROGATE.match(data, start):
         return "\ufffd", start + 3
     return "\ufffd", error.end

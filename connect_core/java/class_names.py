@@ -1,4 +1,4 @@
-"""Java's classes by name: of values, and of errors."""
+"""Java's class names for values and errors."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _PACKAGES = {
 
 
 def java_class(kind: type) -> str | None:
-    """Return the full name of the class that Java has for a value of ``kind``, if it has one."""
+    """Return the full name of Java's class for a value of ``kind``, if there is one."""
     return _OF_VALUES.get(kind)
 
 
 def error_text(error: ConnectError) -> str:
-    """Return what Java's ``Throwable.toString`` says of the error."""
+    """Return the text of Java's ``Throwable.toString`` for the error."""
     simple = next(_OF_ERRORS[kind] for kind in type(error).__mro__ if kind in _OF_ERRORS)
     return f"{_PACKAGES.get(simple, 'org.apache.kafka.connect.errors')}.{simple}: {error}"

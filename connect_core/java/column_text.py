@@ -1,4 +1,4 @@
-"""Arrow columns as text in the words of Java's ``toString``, all rows at once."""
+"""Arrow columns as text in the format of Java's ``toString``, all rows at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from connect_core.java.text import float32_text, float64_text
 __all__ = ["column_text", "float_column_text", "logical_column_text"]
 
 _EXACT_BELOW = {pa.float64(): 2.0**53, pa.float32(): 2.0**24}
-"""Up to here whole numbers have the digits of the integer, in every JDK."""
+"""Below these limits, whole numbers have the digits of the integer, in every JDK."""
 _DAY = 86_400_000
 _EARLIEST, _LATEST = -12_212_553_600_000, 253_402_300_799_999
 
 
 def column_text(column: pa.Array) -> pa.Array | None:
-    """Return strings, numbers and booleans as ``to_text`` says them; nulls stay null.
+    """Return strings, numbers and booleans formatted as by ``to_text``; nulls stay null.
 
     Return ``None`` for every other type.
     """
@@ -30,9 +30,9 @@ def column_text(column: pa.Array) -> pa.Array | None:
 
 
 def float_column_text(column: pa.Array) -> pa.Array:
-    """Return floats as ``Double.toString`` or ``Float.toString`` says them.
+    """Return floats formatted as by ``Double.toString`` or ``Float.toString``.
 
-    Plain within 0.001 to 10,000,000, else ``1.0E10``; ``NaN``, ``Infinity``.
+    Plain from 0.001 to 10,000,000, otherwise as ``1.0E10``; ``NaN``, ``Infinity``.
     """
     series = pl.Series(column)
     plain = series.cast(pl.String)
@@ -52,7 +52,7 @@ def float_column_text(column: pa.Array) -> pa.Array:
 
 
 def logical_column_text(column: pa.Array) -> pa.Array | None:
-    """Return decimals, dates, times and timestamps as ``to_text`` says them; nulls stay null.
+    """Return decimals, dates, times and timestamps formatted as by ``to_text``; nulls stay null.
 
     Return ``None`` for instants outside the years 1583 to 9999, and for units other than milliseconds.
     """

@@ -15,7 +15,7 @@ _EXPONENT_DIGITS = 10
 
 
 def parse_decimal(text: str) -> decimal.Decimal:
-    """Return what Java's ``new BigDecimal(text)`` reads, scale included.
+    """Return the value of Java's ``new BigDecimal(text)``, including its scale.
 
     Raise NumberFormatError for blanks, infinities and exponents beyond 32 bits.
     """

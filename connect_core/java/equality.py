@@ -1,7 +1,7 @@
-"""When two values are the same, by Java's rules rather than Python's.
+"""Whether two values are equal, by Java's rules rather than Python's.
 
-NaN equals itself, 0.0 and -0.0 differ, decimals compare with their scale, and
-an Int32 is no Int64; a plain int or float equals any width of the same number.
+NaN equals itself, 0.0 and -0.0 differ, decimals are compared with their scale, and
+an Int32 differs from an Int64; a plain int or float equals any width of the same number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["KeyList", "KeyMap", "as_key", "hash_value", "same_value"]
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Return whether two values are equal as Connect's values are."""
+    """Return whether two values are equal by the rules of Connect's values."""
     if one is other:
         return True
     kind, other_kind = type(one), type(other)
@@ -28,7 +28,7 @@ def same_value(one: Any, other: Any) -> bool:
 
 
 def hash_value(value: Any) -> int:
-    """Return a hash that agrees with ``same_value``."""
+    """Return a hash that is consistent with ``same_value``."""
     if isinstance(value, float) and math.isnan(value):
         return 0
     if isinstance(value, list):
@@ -39,21 +39,21 @@ def hash_value(value: Any) -> int:
 
 
 class KeyList(list[Any]):
-    """A list that may be a map's key; never change it."""
+    """A list that can be a map's key; never change it."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash_value(self)
 
 
 class KeyMap(dict[Any, Any]):
-    """A map that may be a map's key; never change it."""
+    """A map that can be a map's key; never change it."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash_value(self)
 
 
 def as_key(value: Any) -> Any:
-    """Return a value fit to be a map's key: lists and maps made hashable."""
+    """Return a value that can be a map's key: lists and maps are made hashable."""
     if isinstance(value, list):
         return KeyList(value)
     return KeyMap(value) if isinstance(value, dict) else value

@@ -1,6 +1,6 @@
-"""The digits JDK 17 gives a Float or Double, which are not always the shortest.
+"""The digits that JDK 17 gives a Float or Double, which are not always the shortest.
 
-Connect's own texts were recorded on JDK 17; JDK 19 went over to shortest ones.
+Connect's own texts were recorded on JDK 17; since JDK 19 the digits are the shortest.
 Connect: ``jdk.internal.math.FloatingDecimal``.
 """
 
@@ -17,7 +17,7 @@ _LARGEST_WHOLE_EXPONENT = 62
 
 
 def float32_digits(value: float) -> tuple[str, int]:
-    """Return the digits of a positive, finite binary32 value, and where its point is.
+    """Return the digits of a positive, finite binary32 value, and the position of its point.
 
     ``("15", 1)`` is 1.5, ``("1", -2)`` is 0.001.
     """
@@ -41,7 +41,7 @@ def _digits(value: float, mantissa_bits: int, least_exponent: int) -> tuple[str,
 
 
 def _whole_digits(value: int, insignificant_bits: int) -> tuple[str, int]:
-    """Cut off the decimal digits that the bits beyond the mantissa are worth."""
+    """Drop the decimal digits that only represent bits beyond the mantissa."""
     dropped = int(insignificant_bits * math.log10(2)) if insignificant_bits > 1 else 0
     unit = 10**dropped
     kept = value // unit + (dropped > 0 and value % unit >= unit // 2)
@@ -87,7 +87,7 @@ class _Division:
         )
 
     def digits(self) -> tuple[str, int]:
-        """Return the digits and where the point is."""
+        """Return the digits and the position of the point."""
         found: list[int] = []
         low = high = False
         while not (low or high):
@@ -105,7 +105,7 @@ class _Division:
         return "".join(map(str, found)), self.place + 1
 
     def _is_near(self) -> tuple[bool, bool]:
-        """Say whether the digits so far, or the same plus one, are near enough."""
+        """Return whether the digits so far, or those plus one, are near enough."""
         ten = self.denominator * 10
         if not self.bits:
             return self.numerator < self.tolerance, self.numerator + self.tolerance >= ten

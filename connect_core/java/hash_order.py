@@ -1,4 +1,4 @@
-"""The order in which a Java HashSet of texts is read, seen in some messages."""
+"""The iteration order of a Java HashSet of texts, which is visible in some messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["in_hash_order"]
 
 
 def in_hash_order(texts: Iterable[str], buckets: int = 16) -> list[str]:
-    """Return the distinct texts in the order of ``java.util.HashSet``; ``buckets`` as it was made."""
+    """Return the distinct texts in the order of ``java.util.HashSet``; ``buckets`` is its initial capacity."""
     distinct = list(dict.fromkeys(texts))
     while len(distinct) * 4 > buckets * 3:
         buckets *= 2

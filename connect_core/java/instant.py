@@ -22,7 +22,7 @@ class Instant:
     def of(cls, value: datetime | date | time) -> Instant:
         """Return the instant of a datetime (naive: UTC), a day or a time of day.
 
-        Microseconds are cut off toward the past; a time of day lies on 1970-01-01.
+        Microseconds are truncated toward the past; a time of day lies on 1970-01-01.
         """
         if isinstance(value, time):
             value = datetime.combine(date(1970, 1, 1), value)

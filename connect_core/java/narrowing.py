@@ -1,4 +1,4 @@
-"""Numbers narrowed as Java's ``Number.longValue`` and ``doubleValue`` do it."""
+"""Numbers narrowed as by Java's ``Number.longValue`` and ``doubleValue``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def to_int(number: int | float | decimal.Decimal) -> int:
 
 
 def to_double(number: int | float | decimal.Decimal) -> float:
-    """Return the double nearest to a number, infinite beyond its range."""
+    """Return the double nearest to a number; infinite beyond its range."""
     try:
         return float(number)
     except OverflowError:
@@ -36,7 +36,7 @@ _WHOLE_DIGITS = 400
 
 
 def _low_bits(number: decimal.Decimal) -> int:
-    """Return the low 64 bits of a huge decimal: zero once it is a multiple of 2^64."""
+    """Return the low 64 bits of a huge decimal: zero if it is a multiple of 2^64."""
     exponent = number.as_tuple().exponent
     return 0 if isinstance(exponent, int) and exponent >= 64 else wrap(int(number), 64)
 

@@ -1,7 +1,7 @@
 """Numbers with a declared width, for schemaless data and strict schemas.
 
-A plain ``int`` or ``float`` is legal wherever one of these is: it counts as
-INT64 or FLOAT64 when a schema is inferred. Arithmetic gives plain numbers.
+A plain ``int`` or ``float`` is allowed wherever one of these is: it counts as
+INT64 or FLOAT64 when a schema is inferred. Arithmetic returns plain numbers.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Int64(_Width, bits=64):
 
 
 class BigInteger(int):
-    """An integer without bounds; no schema type holds it."""
+    """An integer without bounds; no schema type accepts it."""
 
     __slots__ = ()
 
@@ -133,15 +133,15 @@ def round_to_float32(value: float) -> float:
 
 
 def wrap(value: int, bits: int) -> int:
-    """Keep the low ``bits`` of an integer, two's complement, as Java's casts do."""
+    """Return the low ``bits`` of an integer in two's complement, as Java's casts do."""
     half = 1 << bits - 1
     return (value + half) % (half << 1) - half
 
 
 def parse_integer(text: str, bits: int) -> int:
-    """Return what Java's ``Integer.parseInt`` (or Short's, Long's) reads.
+    """Return the result of Java's ``Integer.parseInt`` (or Short's, Long's).
 
-    Raise NumberFormatError for spaces, points, underscores and overflow.
+    Raise NumberFormatError for spaces, decimal points, underscores and overflow.
     """
     number = int(text) if _INTEGER.fullmatch(text) else None
     if number is None or wrap(number, bits) != number:
@@ -150,7 +150,7 @@ def parse_integer(text: str, bits: int) -> int:
 
 
 def parse_double(text: str) -> float:
-    """Return what Java's ``Double.parseDouble`` reads: ``1.5``, ``3f``, ``0x1p3``.
+    """Return the result of Java's ``Double.parseDouble``: ``1.5``, ``3f``, ``0x1p3``.
 
     Raise NumberFormatError for anything else, such as underscores.
     """
@@ -158,7 +158,7 @@ def parse_double(text: str) -> float:
 
 
 def parse_float(text: str) -> float:
-    """Return what Java's ``Float.parseFloat`` reads, as a plain float.
+    """Return the result of Java's ``Float.parseFloat``, as a plain float.
 
     Raise NumberFormatError as ``parse_double`` does.
     """
@@ -169,7 +169,7 @@ def parse_float(text: str) -> float:
 def nearest_float32(exact: decimal.Decimal) -> float:
     """Return the binary32 value nearest to an exact decimal, as a plain float.
 
-    Rounding by way of a double would be wrong where that lies exactly between
+    Rounding to a double first would be wrong if the double lies exactly between
     two binary32 values and the decimal does not.
     """
     near = float(exact)
@@ -184,7 +184,7 @@ def nearest_float32(exact: decimal.Decimal) -> float:
 
 
 def _finite(value: float) -> float:
-    """Take infinity as the power of two after the largest binary32 value."""
+    """Return a float, infinity replaced by the power of two after the largest binary32 value."""
     return math.copysign(2.0**128, value) if math.isinf(value) else value
 
 

@@ -54,7 +54,7 @@ def _logical_lines(text: str) -> Iterator[str]:
             continue
         logical = (kept or "") + stripped
         if _is_continued(stripped):
-            # Java forgets that a line was continued when nothing stands on it yet.
+            # Java discards a continuation if the line so far is empty.
             kept = logical[:-1] or None
             continue
         yield logical

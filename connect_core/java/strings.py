@@ -13,5 +13,5 @@ def trim(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Return whether nothing but control characters and spaces is there."""
+    """Return whether a text consists only of control characters and spaces."""
     return not trim(text)

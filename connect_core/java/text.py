@@ -1,4 +1,4 @@
-"""Values as text in the words of Java's ``toString``."""
+"""Values as text in the format of Java's ``toString``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["decimal_text", "float32_text", "float64_text", "to_text"]
 
 
 def to_text(value: Any) -> str:
-    """Return what Java's ``String.valueOf`` says of a Connect value.
+    """Return the text of Java's ``String.valueOf`` for a Connect value.
 
-    ``null``, ``true``, ``1.0E10``, ``[a, b]``, ``{k=v}``; plain floats count
+    ``null``, ``true``, ``1.0E10``, ``[a, b]``, ``{k=v}``; plain floats are formatted
     as doubles. Bytes have no text of their own: ``[B@0``.
     """
     form = _FORMS.get(type(value))

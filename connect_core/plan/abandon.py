@@ -45,7 +45,7 @@ from connect_core.plan.run import Run, Steps
 __all__ = ["OffsetChanges", "OffsetWish", "abandon"]
 
 OffsetChanges: TypeAlias = Mapping[str, Mapping[str, Any] | None]
-"""Offsets by the canonical JSON of their partition; ``None`` forgets one."""
+"""Offsets keyed by the canonical JSON of their partition; ``None`` deletes one."""
 
 _TRIES = 3
 _REASON = "offsets were altered or reset, or the connector was deleted"
@@ -53,17 +53,17 @@ _REASON = "offsets were altered or reset, or the connector was deleted"
 
 @dataclass(frozen=True, slots=True)
 class OffsetWish:
-    """Offsets an operator wants: some, none (only what is unfinished is ended), or with ``None`` all reset."""
+    """The offsets an operator requests: some, none (only end what is unfinished), or ``None`` to reset all."""
 
     wanted: OffsetChanges | None
     actor: str = ""
 
 
 def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
-    """End what is unfinished and move offsets where the truth lies → whether the target keeps positions.
+    """End the unfinished interval and move the authoritative offsets → whether the target keeps positions.
 
     (1) store the intent and raise the epoch; (2) fence the target; (3) move the
-    offsets there; (4) SQL follows. Nothing older can commit after (2). After (3) the request has happened, even if
+    offsets there; (4) update SQL. Nothing older can commit after (2). After (3) the request is done, even if
     SQL was overtaken meanwhile: the next plan repairs it. Raises NotFoundError,
     IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken before.
     """
@@ -85,18 +85,18 @@ def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
         kept = {key: state for key, state in states.items() if key not in wanted}
         yield from _surely(WriteOffsets(run.connector, epoch, changes, kept))
     finish = FinishIntent(run.connector, epoch, {**current, **wanted}, _start_of(topic))
-    # In a topic that SQL does not follow yet nothing holds before it does.
+    # Offsets in a topic that SQL does not follow yet take effect only once SQL follows it.
     yield from _follow(finish, has_moved=bool(changes) and not is_elsewhere(run, topic))
 
 
 def _fence_topics(run: Run, wish: OffsetWish) -> Steps[tuple[Run, int]]:
-    """Store the intent and raise the epoch, then fence tasks and operators → the run as it is then, the epoch."""
-    # From its start, always: the topic may have been recreated since the position SQL remembers.
+    """Store the intent and raise the epoch, then fence tasks and operators → the run after that, and the epoch."""
+    # Always from its start: the topic may have been recreated since the position stored in SQL.
     before = yield from ReadOffsetsTopic(run.connector, None)
     former = yield from read_former(run, before)
     newest = max(before.epoch, 0 if former is None else former.epoch)
     epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor, newest, _start_of(before))
-    # Read again: only now can no plan assign more tasks, and the offsets topic may be another by now.
+    # Read again: only now can no plan assign more tasks, and the offsets topic may have changed.
     version = run.state.config_version
     run = run.refreshed((yield from LoadConnector(run.connector)))
     if run.state.config_version != version:
@@ -113,10 +113,10 @@ def _start_of(topic: OffsetProjection) -> TopicPosition | None:
 
 
 def _current(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, OffsetStates]]:
-    """Return the offsets that hold, read after the fence, and the states to carry over with them.
+    """Return the valid offsets, read after the fence, and the states to carry over with them.
 
-    The topic's own, where SQL follows it; else those of the topic before, which
-    SQL knows up to where it has read it, and all of them if that topic is gone.
+    They are the topic's own, if SQL follows it; otherwise those of the former topic, which
+    SQL has up to where it has read it, or SQL's alone if that topic is gone.
     """
     stored: SourceOffsets = yield from LoadOffsets(run.connector)
     if not is_elsewhere(run, topic):
@@ -152,7 +152,7 @@ def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
 
 
 def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, wish: OffsetWish) -> Steps[Run]:
-    """End what is unfinished where it was begun; where all is reset, a target that does not answer is not needed."""
+    """End an interval in the target it was begun in; if all is reset, a target that does not answer is not needed."""
     home = yield from home_of(run, row)
     if home is None:
         yield from end_sink_interval(run, row, kept, _REASON)
@@ -187,7 +187,7 @@ def _fence(run: Run, wish: OffsetWish) -> Steps[tuple[Run, Mapping[TopicPartitio
 
 
 def _surely(effect: Effect[None] | AbandonTarget) -> Steps[None]:
-    """Repeat an act whose answer was lost: done twice, it changes nothing more."""
+    """Repeat an effect whose reply was lost: it is idempotent."""
     for _ in range(_TRIES - 1):
         try:
             yield from effect

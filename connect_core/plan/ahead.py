@@ -1,4 +1,4 @@
-"""A target that is ahead of the metadata database: that was lost, or a backup of it was restored."""
+"""A target that is ahead of a metadata database that was lost or restored from a backup."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Positions = Mapping[TopicPartition, int]
 
 
 def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
-    """Return the positions that the markers under the keys to come lead to, and the run above their incarnation.
+    """Return the positions that the markers under coming keys lead to, and the run above their incarnation.
 
-    A plan takes such a marker for its own interval. Where offsets are moved by hand, or the connector begins another
-    life, none of them may stand for what is asked for again, and their records must not be written again.
+    A plan takes such a marker for its own interval's. Where offsets are moved by hand, or a new incarnation begins,
+    no marker may count for records that are requested again, and the markers' records must not be written again.
     """
     last = yield from ReadLastInterval(run.connector)
     positions, sequence = dict(stored), run.state.sequence + 1
@@ -41,10 +41,10 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
 
 
 def follow_group(run: Run, adopted: Positions, topic_ids: Mapping[str, str]) -> Steps[Positions]:
-    """Return the positions a first plan adopts from a consumer group, or those the target's last marker leads to.
+    """Return the positions a first plan adopts from a consumer group, or those of the target's last marker.
 
-    Of a metadata database that was lost the group has not heard of that interval if it was lost just then: the
-    marker joins on to what the group says. ``topic_ids``: the topics as they are now, which a group does not tell.
+    If a metadata database was lost right after an interval, the group does not have its positions yet: the marker
+    continues from the group's. ``topic_ids``: ids of the current topics, which a group does not store.
     """
     if not adopted:
         return adopted
@@ -59,7 +59,7 @@ def follow_group(run: Run, adopted: Positions, topic_ids: Mapping[str, str]) -> 
 
 
 def _last_that_moves(run: Run, incarnation: int, sequence: int) -> Steps[tuple[CommitMarker | None, IntervalKey]]:
-    """Return the newest marker that tells of positions; what a backfill had committed last is published."""
+    """Return the newest marker that contains positions; the latest commits of backfills are published."""
     while True:
         key = IntervalKey(run.connector, incarnation, sequence, run.mine)
         marker = yield from ReadTargetMarker(key)
@@ -71,7 +71,7 @@ def _last_that_moves(run: Run, incarnation: int, sequence: int) -> Steps[tuple[C
 
 
 def _joins(marker: CommitMarker, positions: Positions, topic_ids: Mapping[str, str]) -> bool:
-    """Return whether a marker commits what follows these positions, of the topics they are of."""
+    """Return whether a marker commits what follows these positions, in the same topics."""
     if marker.aborted or marker.is_foreign or marker.ranges is None or not marker.moves:
         return False
     return all(

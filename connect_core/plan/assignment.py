@@ -1,4 +1,4 @@
-"""How work is shared out over tasks: topic partitions to sink tasks, and the name of an assignment."""
+"""How work is divided among tasks: topic partitions for sink tasks, and the name of an assignment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["assign_ranges", "assignment_name", "check_tasks_max"]
 
 
 def check_tasks_max(connector: str, assignment: TaskAssignment, settings: IntervalSettings) -> None:
-    """Refuse more task configs than ``tasks.max`` where it is enforced (KIP-1004).
+    """Reject more task configs than ``tasks.max`` if it is enforced (KIP-1004).
 
     Raises ConnectError.
     """
@@ -27,7 +27,7 @@ def check_tasks_max(connector: str, assignment: TaskAssignment, settings: Interv
 
 
 def assignment_name(kind: ConnectorType, configs: Sequence[Mapping[str, str]]) -> str:
-    """Return a text that differs when tasks would share out the work differently."""
+    """Return a text that differs when the work would be divided differently among tasks."""
     if kind is ConnectorType.SINK:
         return f"sink-{len(configs)}"
     text = json.dumps([sorted(config.items()) for config in configs])

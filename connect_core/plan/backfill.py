@@ -1,7 +1,7 @@
 """Planning of backfills: which ranges of a past time are exported again, or for the first time.
 
-An interval of a backfill lies behind the live position and moves nothing. Its ranges are those of one earlier
-interval, as a whole: equal ranges have equal names. Or they are what no interval ever had of that time.
+An interval of a backfill lies before the live position and moves no position. Its ranges are all those of one
+earlier interval, since equal ranges have equal names, or those of that time that no interval ever had.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _EVER = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def plan_backfill(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | ConnectError | None]]:
-    """Fence the target, give up what a backfill left unfinished, then bound the next interval → why not, if refused."""
+    """Fence the target, abandon a backfill's unfinished interval, then bound the next one → or why it is refused."""
     run, _ = yield from fence_sink(run, assignment_name(ConnectorType.SINK, assignment.configs))
     unfinished = yield from LoadUnfinished(run.connector)
     if unfinished is not None:
@@ -91,7 +91,7 @@ def _next(run: Run, assignment: TaskAssignment) -> Steps[Plan | ConnectError | N
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What one interval takes; ``is_first``: for the first time, so that late records are counted."""
+    """The ranges of one interval; ``is_first``: exported for the first time, so that late records are counted."""
 
     ranges: Ranges
     is_first: bool
@@ -99,7 +99,7 @@ class _Piece:
 
 
 def _piece(old: Sequence[Exported], gaps: Ranges, most: int | None) -> _Piece:
-    """Return what no interval has had, one range of each partition; else what one has had, the oldest first."""
+    """Return ranges that no interval has had, one of each partition; otherwise those of the oldest interval."""
     firsts: dict[TopicPartition, PartitionRange] = {}
     for gap in sorted(gaps, key=lambda one: (one.topic_partition, one.start)):
         firsts.setdefault(gap.topic_partition, gap)
@@ -127,7 +127,7 @@ def _begun(run: Run, assignment: TaskAssignment, key: IntervalKey, piece: _Piece
     yield from InsertInterval(row)
     times = RecordTimes(millis_of(since), millis_of(before)) if piece.is_first else RecordTimes()
     plan = plan_of(run, row, assignment, (), times)
-    # What is cut short by a cap has another name, and would stand beside what it is to replace.
+    # Ranges that a cap cuts have another file name, and would be added to what they are to replace.
     whole = replace(run.settings.caps, records=None, bytes=None, milliseconds=None)
     tasks = tuple(replace(task, caps=whole) for task in plan.tasks)
     backfill = Backfill(millis_of(since), millis_of(before), row.config_version, is_last)
@@ -141,16 +141,16 @@ def _time(run: Run) -> tuple[datetime, datetime]:
 
 
 def _is_passed(run: Run, before: datetime) -> Steps[bool]:
-    """Return whether the live export has no record of that time before it, but late ones."""
+    """Return whether the live export has passed that time: it has no earlier records left, except late ones."""
     latest = yield from LoadTimeBefore(run.connector, run.state.incarnation, _EVER)
     return run.settings.offset_reset == "latest" if latest is None else latest >= before
 
 
 def _wanted(run: Run, positions: Positions, ends: Ends) -> Steps[Ranges]:
-    """Return the offsets of the time that lie behind the live position.
+    """Return the ranges of the time that lie before the live position.
 
-    From the first record of ``since`` or later to the first of ``before`` or later: so that the ranges of times
-    side by side lie side by side. A late record is in that of the time it came in.
+    From the first record of ``since`` or later to the first of ``before`` or later, so that the ranges of
+    adjacent times are adjacent. A late record belongs to the range of the time it arrived in.
     """
     behind = tuple(
         PartitionRange(part.topic, part.partition, end.earliest, min(positions[part], end.stable), end.topic_id)
@@ -166,7 +166,7 @@ def _wanted(run: Run, positions: Positions, ends: Ends) -> Steps[Ranges]:
 
 
 def _first_of(run: Run, ranges: Ranges, moment: datetime) -> Steps[dict[TopicPartition, int]]:
-    """Return the first offset of each range whose record is of a time or later, those from the future passed over."""
+    """Return the first offset of each range whose record is of a time or later; future records are passed over."""
     found: dict[TopicPartition, int] = {}
     left = ranges
     while left:
@@ -179,7 +179,7 @@ def _first_of(run: Run, ranges: Ranges, moment: datetime) -> Steps[dict[TopicPar
 
 
 def _is_new(run: Run, exported: Exported) -> bool:
-    """Return whether this backfill has made an interval, or another has by this configuration and its files stand."""
+    """Return whether no new export is needed: this backfill, or this configuration with files that exist, made it."""
     assert run.sequence_before is not None
     is_mine = exported.incarnation == run.state.incarnation and exported.sequence > run.sequence_before
     return is_mine or (exported.config_version == run.state.config_version and exported.stands)

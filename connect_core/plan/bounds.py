@@ -17,10 +17,10 @@ Ends = Mapping[TopicPartition, PartitionEnds]
 
 
 def first_position(ends: PartitionEnds, group_offset: int | None, settings: IntervalSettings) -> int:
-    """Return where a partition without a position begins.
+    """Return the position at which a partition without one begins.
 
-    The consumer group's offset where one was committed (a Connect cluster's
-    work is carried on), else what ``auto.offset.reset`` says.
+    It is the consumer group's committed offset if there is one (a Connect cluster's
+    work is continued), otherwise it follows ``auto.offset.reset``.
     """
     if group_offset is not None:
         return group_offset
@@ -28,10 +28,10 @@ def first_position(ends: PartitionEnds, group_offset: int | None, settings: Inte
 
 
 def find_losses(positions: Positions, ends: Ends, topic_ids: Mapping[str, str]) -> tuple[LostRecords, ...]:
-    """Return what can no longer be read of these positions; ``end`` is where reading can go on.
+    """Return what can no longer be read at these positions; ``end`` is where reading can continue.
 
     A position before the earliest offset means removed records; a topic with
-    another id than last time is another topic.
+    different id than last time is a different topic.
     """
     found = (_loss(part, position, ends[part], topic_ids.get(part.topic))
              for part, position in sorted(positions.items()) if part in ends)  # fmt: skip
@@ -53,7 +53,7 @@ def _loss(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: st
 
 
 def surviving_positions(positions: Positions, losses: Sequence[LostRecords], policy: str) -> Positions:
-    """Return the positions that can still be read, moved on where ``policy`` is ``skip``.
+    """Return the positions that can still be read, advanced past losses if ``policy`` is ``skip``.
 
     Raises DataLossError when the policy is ``fail``.
     """
@@ -65,7 +65,7 @@ def surviving_positions(positions: Positions, losses: Sequence[LostRecords], pol
 
 
 def covering(row: IntervalRow, reached: Positions) -> Positions:
-    """Return a position for every partition of an interval: one that nothing was read of stays at its start."""
+    """Return a position for every partition of an interval; one of which nothing was read stays at its start."""
     return {**{part.topic_partition: part.start for part in row.ranges}, **reached}
 
 
@@ -81,7 +81,7 @@ def sink_ranges(positions: Positions, ends: Ends) -> tuple[PartitionRange, ...]:
 def cap_ranges(ranges: Iterable[PartitionRange], records: int | None) -> tuple[PartitionRange, ...]:
     """Cut ranges so that together they hold at most ``records`` offsets.
 
-    Small partitions keep all they have; the rest is shared equally, so that no
+    Small partitions keep all their offsets; the rest is shared equally, so that no
     partition starves behind a large one.
     """
     left = list(ranges)

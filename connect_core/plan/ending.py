@@ -1,4 +1,4 @@
-"""Ending a sink's interval without running its tasks: what markers prove is committed, the rest abandoned."""
+"""Ending a sink's interval without running its tasks: what markers prove is committed, the rest is abandoned."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def end_sink_interval(
     reason: str,
     home: Mapping[str, str] | None = None,
 ) -> Steps[None]:
-    """Commit the interval as far as the target's marker goes, or abandon it for ever.
+    """Commit the interval as far as the target's marker goes, or abandon it permanently.
 
     ``kept``: the positions the target keeps, read after the fence. ``home``: the
-    configuration the target is reached by, where it is not the present one's.
+    configuration that reaches the interval's target, if it is not the current one.
     """
     marker = yield from ReadTargetMarker(row.key, home)
     if marker is None:

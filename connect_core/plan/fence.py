@@ -28,16 +28,15 @@ __all__ = ["begin_above", "fence_sink", "fence_source", "raise_above", "reloaded
 def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
     """Raise the epoch in SQL, write it to the offsets topic, fence every id of earlier plans and of ``tasks``.
 
-    Producers are fenced twice: a transaction that a killed process left open holds
-    back whoever reads the topic, for as long as its time-out; and only what begins
-    after the epoch stands in the topic is sure to see it. The epoch starts above
-    the topic's, which outlives a lost database. Where the offsets topic is another than SQL follows, the epoch
-    goes to both, and the offsets to the new one. Raises StaleEpochError, DataLossError.
+    Producers are fenced twice: a transaction that a killed process left open blocks readers of the topic until it
+    times out; and only a producer that begins after the epoch record is sure to see it. The epoch starts above the
+    topic's, which outlives a lost database. If the offsets topic differs from the one SQL follows, the epoch is
+    written to both, and the offsets to the new one. Raises StaleEpochError, DataLossError.
     """
     is_ahead, floor = False, 0
     while True:
         epoch = yield from RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
-        # Each time: a wish may have been carried out before it, in another topic than SQL followed until then.
+        # Reload each time: a request may have been carried out before, in a topic that SQL did not follow until then.
         run = yield from reloaded(run)
         ever = max(run.state.tasks_ever, tasks)
         yield from FenceProducers(run.connector, ever, has_control=True)
@@ -58,8 +57,8 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
 
 
 def _change_topic(run: Run, is_ahead: bool) -> Steps[Run]:
-    """Let the offsets go over to the topic that is configured, or follow it where the database is older than it."""
-    # Read again: what an operator wrote there before the epoch stood in it holds no more.
+    """Move the offsets to the configured topic, or update SQL from it if the database is older."""
+    # Read again: what an operator wrote there before this epoch's record is no longer valid.
     topic = yield from ReadOffsetsTopic(run.connector, run.state.offsets_position)
     if is_ahead:
         yield from RepairOffsets(run.connector, run.mine, topic)
@@ -90,18 +89,18 @@ def fence_sink(run: Run, name: str) -> Steps[tuple[Run, Mapping[TopicPartition, 
 def raise_above(
     run: Run, floor: int, raising: Callable[[int], Effect[int]] | None = None
 ) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
-    """Raise the epoch above one that stands in a target, and fence the present target with it.
+    """Raise the epoch above one found in a target, and fence the current target with it.
 
-    ``raising`` returns what raises it, by default as a plan does. Raises StaleEpochError.
+    ``raising`` returns the effect that raises it, by default a plan's. Raises StaleEpochError.
     """
     epoch: int = yield raising(floor) if raising else RaiseEpoch(run.connector, run.holder, floor, run.is_settling)
     return replace(run, epoch=epoch), (yield from FenceTarget(run.connector, epoch))
 
 
 def begin_above(run: Run) -> Steps[Run]:
-    """Raise the incarnation of a connector's life where the target holds markers of it already.
+    """Raise a connector's incarnation if the target already holds markers of it.
 
-    The metadata database was lost, recreated or restored: keys it would use again are another life's.
+    The metadata database was lost, recreated or restored: the keys it would use belong to another incarnation.
     """
     last = yield from ReadLastInterval(run.connector)
     if last is None or last[0] < run.state.incarnation:
@@ -111,9 +110,9 @@ def begin_above(run: Run) -> Steps[Run]:
 
 
 def reloaded(run: Run) -> Steps[Run]:
-    """Return the run over the row as it is under its epoch: an operator may have moved it just before.
+    """Return the run with the row as it is under its epoch: an operator may have changed it just before.
 
-    Raises StaleEpochError where tasks were assigned by a configuration that is replaced by now.
+    Raises StaleEpochError if tasks were assigned by a configuration that was replaced since.
     """
     state = yield from LoadConnector(run.connector)
     if state.config_version != run.state.config_version and not run.is_settling:

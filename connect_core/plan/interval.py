@@ -1,4 +1,4 @@
-"""Planning one interval: recover the unfinished one, else fix the bounds of the next."""
+"""Planning one interval: recover the unfinished one, or fix the bounds of the next."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ __all__ = ["Planned", "Verdict", "assign_tasks", "plan_interval"]
 
 
 class Verdict(Enum):
-    """What a plan found to do."""
+    """The result of a plan."""
 
     RUN = "RUN"
     IDLE = "IDLE"
     STOP = "STOP"
-    """The connector is paused or stopped; what a crash had left unfinished is ended."""
+    """The connector is paused or stopped; what a crash left unfinished is ended."""
     REFUSED = "REFUSED"
-    """A backfill that cannot be, or not now; nothing was touched."""
+    """A backfill that is impossible, or not possible now; nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The run after planning, what to do, and the plan when there is work."""
+    """The run after planning, the verdict, and the plan when there is work."""
 
     run: Run
     verdict: Verdict
     plan: Plan | None = None
     refusal: ConnectError | None = None
-    """Why a backfill is refused: it says nothing of the connector itself."""
+    """Why a backfill is refused; it is no failure of the connector itself."""
 
 
 def plan_interval(run: Run) -> Steps[Planned]:
@@ -76,10 +76,10 @@ def _refused(run: Run, refusal: ConnectError) -> Planned:
 
 
 def assign_tasks(run: Run) -> Steps[bool]:
-    """Assign the tasks of a connector with nothing unfinished, and plan nothing → whether that was to be done.
+    """Assign the tasks of a connector with nothing unfinished, without a plan → whether they were assigned.
 
-    Not where a plan fixes where reading begins: a sink with ``auto.offset.reset=latest`` would skip what arrives
-    between. Raises StaleEpochError when the connector was taken over, and what its own ``task_configs`` raises.
+    They are not if a plan must fix where reading begins: a sink with ``auto.offset.reset=latest`` would skip what
+    arrives before it. Raises StaleEpochError when the connector was taken over, and what its ``task_configs`` raises.
     """
     state = yield from LoadConnector(run.connector)
     run = run.refreshed(state)

@@ -1,7 +1,7 @@
 """A source's offsets carried over to another offsets topic: reconfigured, or recreated (row 52).
 
-SQL remembers which topic it follows, by name and id. What another topic holds
-of the connector is of an earlier time, and is replaced.
+SQL records which topic it follows, by name and id. What another topic contains
+for the connector is older, and is replaced.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from connect_core.plan.run import Run, Steps
 __all__ = ["carry_over", "check_finished", "is_elsewhere", "read_former", "replacing"]
 
 Offsets: TypeAlias = Mapping[str, Mapping[str, Any] | None]
-"""By canonical JSON of their partition; ``None`` forgets one."""
+"""Keyed by the canonical JSON of their partition; ``None`` deletes one."""
 
 
 def is_elsewhere(run: Run, found: OffsetProjection) -> bool:
-    """Return whether what was read is not of the topic that SQL follows."""
+    """Return whether what was read comes from another topic than the one SQL follows."""
     known = run.state.offsets_position
     return known is not None and found.position is not None and found.position.is_beside(known)
 
 
 def read_former(run: Run, found: OffsetProjection) -> Steps[OffsetProjection | None]:
-    """Read on in the topic that SQL follows, where ``found`` is of another one → ``None`` if it is gone."""
+    """Read further in the topic that SQL follows, if ``found`` is of another one → ``None`` if it is gone."""
     known = run.state.offsets_position
     if known is None or found.position is None or found.position.topic == known.topic:
         return None
@@ -46,11 +46,11 @@ def read_former(run: Run, found: OffsetProjection) -> Steps[OffsetProjection | N
 
 
 def carry_over(run: Run, found: OffsetProjection) -> Steps[None]:
-    """Write the connector's offsets to the topic they are to be kept in from now on, once all is fenced.
+    """Write the connector's offsets to the topic they are kept in from now on, after all producers are fenced.
 
-    ``found``: what that topic holds by now. The topic before says what the
-    offsets are; if it is gone SQL does, which has followed every interval that
-    ended. Raises DataLossError where an unfinished one's markers went with it.
+    ``found``: what that topic contains now. The offsets are those of the former
+    topic; if it is gone, those in SQL, which has followed every interval that
+    ended. Raises DataLossError if an unfinished interval's markers were lost with it.
     """
     former = yield from read_former(run, found)
     if former is not None:
@@ -66,7 +66,7 @@ def carry_over(run: Run, found: OffsetProjection) -> Steps[None]:
 
 
 def replacing(found: OffsetProjection, offsets: Mapping[str, Mapping[str, Any] | None]) -> Offsets:
-    """Return the changes after which a topic holds these offsets and none of those found in it."""
+    """Return the changes after which a topic contains these offsets and none of those found in it."""
     return {**{key: None for key, offset in found.offsets.items() if offset is not None}, **offsets}
 
 

@@ -1,4 +1,4 @@
-"""Asking cheaply whether a plan would find work; the answer is a hint, the plan decides."""
+"""A cheap check whether a plan would find work; the result is a hint, the plan decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a marker proves: its key alone says nothing, an earlier life may have used it."""
+"""What a marker proves: its key alone proves nothing, since an earlier incarnation may have used it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from connect_core.api.sink import CommitMarker, PartitionRange
 __all__ = ["FOREIGN", "PASSED_BY", "is_of", "is_passed_by", "proves_commit"]
 
 FOREIGN = "an earlier life's manifest stands at its place"
-"""Why an interval is abandoned that can never have a marker under its key."""
+"""Why an interval is abandoned whose key can never have a marker of its own."""
 PASSED_BY = "at its place stands a backfill's manifest, or that of an interval that was given up"
-"""Why an interval is abandoned whose key the target knows from a time that the metadata database does not."""
+"""Why an interval is abandoned whose key the target has from a time that is missing in the metadata database."""
 
 
 def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
     """Return whether a marker is of the interval of these ranges: same deployment, topics and starts.
 
     A deployment, a metadata database or a topic that was recreated uses the same
-    keys for other records. What such a marker names is never counted as this interval's.
+    keys for other records. Such a marker is never counted as this interval's.
     """
     if marker.is_foreign:
         return False
@@ -29,9 +29,9 @@ def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
 
 
 def is_passed_by(marker: CommitMarker) -> bool:
-    """Return whether a marker of this deployment tells of no position: the live intervals go on behind it.
+    """Return whether a marker of this deployment contains no position: the live intervals continue after it.
 
-    It is a backfill's, or that of an interval that was given up where it began.
+    It is a backfill's, or that of an interval that was abandoned at its start.
     """
     return not marker.is_foreign and (not marker.moves or (marker.aborted and marker.ranges == ()))
 

@@ -1,4 +1,4 @@
-"""What becomes of an interval that a crash left unfinished: the target it was begun in says it."""
+"""The outcome of an interval that a crash left unfinished, as decided by the target it was begun in."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _BACKFILL = "the backfill was interrupted; its next try starts over"
 
 
 class Ended(Enum):
-    """What a marker says of the interval under whose key it stands."""
+    """The state of an interval according to the marker under its key."""
 
     COMMITTED = "COMMITTED"
     ABANDONED = "ABANDONED"
     PASSED_BY = "PASSED_BY"
-    """It tells of no position: the next key may have a marker, too."""
+    """The marker contains no position: the next key may have a marker, too."""
 
 
 def recovered(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[tuple[Run, bool]]:
-    """End the interval where markers say what became of it; false: it is to run again, in its bounds.
+    """End the interval if markers decide its outcome; false: it is to run again, in its bounds.
 
     One that was begun in another target, or by a deleted connector of this name,
-    never runs again. Nor does a backfill's: it must not hold the live export up.
+    never runs again. Nor does a backfill's: it must not delay the live export.
     """
     home = yield from home_of(run, row)
     if row.is_backfill:
@@ -58,7 +58,7 @@ def recovered(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[tuple
 
 
 def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
-    """Bring SQL up to the marker under this interval's key → how it ended; ``None`` where there is no marker."""
+    """Update SQL from the marker under this interval's key → how it ended; ``None`` if there is no marker."""
     marker = yield from ReadTargetMarker(row.key)
     if marker is None:
         return None
@@ -79,7 +79,7 @@ def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
 
 
 def home_of(run: Run, row: IntervalRow) -> Steps[Config | None]:
-    """Return the configuration that reaches the interval's own target; ``None``: the present one does."""
+    """Return the configuration that reaches the interval's own target; ``None``: the current one does."""
     if row.config_version == run.state.config_version:
         return None
     config = yield from LoadConfig(run.connector, row.config_version)
@@ -91,9 +91,9 @@ def home_of(run: Run, row: IntervalRow) -> Steps[Config | None]:
 def fence_home(
     run: Run, home: Config, raising: Callable[[int], Effect[int]] | None = None
 ) -> Steps[tuple[Run, Positions | None]]:
-    """Fence an earlier target, too, with the epoch of the present one → the positions it keeps.
+    """Fence an earlier target, too, with the epoch of the current one → the positions it keeps.
 
-    ``raising``: what raises the epoch above one that stands there. Raises StaleEpochError.
+    ``raising``: returns the effect that raises the epoch above one found there. Raises StaleEpochError.
     """
     try:
         return run, (yield from FenceTarget(run.connector, run.mine, home))
@@ -106,10 +106,10 @@ def fence_home(
 
 
 def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions | None, reason: str) -> Steps[Run]:
-    """End an interval by its own target's word; nothing of it can commit there afterwards.
+    """End an interval as its own target decides; nothing of it can commit there afterwards.
 
-    Of a deleted connector it is abandoned where another target than the present
-    does not answer, or cannot do it. Raises ConnectError, which names the remedy.
+    An interval of a deleted connector is abandoned if a target other than the current one
+    does not answer or is not capable of it. Raises ConnectError with the remedy.
     """
     if home is None:
         yield from end_sink_interval(run, row, kept, reason)
@@ -123,7 +123,7 @@ def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions
     except StaleEpochError:
         raise
     except ConnectError as error:
-        # What passes is tried again where the target is there: it may hold a commit that is not published yet.
+        # A temporary error is retried if the target answers: it may hold a commit that is not published yet.
         is_passing = has_answered and isinstance(error, RetriableError)
         if row.key.incarnation != run.state.incarnation and not is_passing:
             yield from AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target fails: {error}")

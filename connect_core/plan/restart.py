@@ -12,9 +12,9 @@ __all__ = ["kept_results"]
 def kept_results(run: Run, row: IntervalRow) -> Steps[tuple[TaskResult, ...]]:
     """Return the results of tasks that need not run again.
 
-    Of tasks that are done, where assignment and configuration are those they ran
-    with; and of failed ones, where others of the interval were restarted but
-    not they. In a failed interval, tried again as a whole, whatever failed runs.
+    These are tasks that are done, if assignment and configuration are unchanged,
+    and failed tasks, if only other tasks of the interval were restarted.
+    In a failed interval that is retried as a whole, every failed task runs.
     """
     if row.assignment != run.assignment or row.config_version != run.state.config_version:
         return ()

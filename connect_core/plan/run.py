@@ -1,4 +1,4 @@
-"""A run: one holder working off a connector, interval after interval."""
+"""A run: one holder processing a connector, interval after interval."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from connect_core.interval.values import (
 __all__ = ["Run", "Steps", "begin_run", "clear_target", "end_run", "make_plan"]
 
 Result = TypeVar("Result")
-"""What a protocol generator returns when it is through."""
+"""The result of a protocol generator."""
 
 Steps = Generator[Effect[Any], Any, Result]
 """A protocol: yields effects, is sent their results, returns a result."""
@@ -30,10 +30,10 @@ Steps = Generator[Effect[Any], Any, Result]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one holder knows while it has the connector.
+    """The state of one holder while it has the connector.
 
-    ``epoch`` is ``None`` until the target is fenced, and again after anything
-    unclear; ``assignment`` is the assignment that was fenced.
+    ``epoch`` is ``None`` until the target is fenced, and again after any unclear
+    outcome; ``assignment`` is the assignment that was fenced.
     """
 
     connector: str
@@ -47,20 +47,20 @@ class Run:
     transactional_id: Callable[[str, str, int], str]
     bound_time: datetime | None = None
     since: datetime | None = None
-    """Of a backfill: it exports the time from then to ``bound_time`` again, and moves no position."""
+    """For a backfill: it exports the time from then to ``bound_time`` again, and moves no position."""
     sequence_before: int | None = None
-    """Of a backfill: the last interval before its first."""
+    """For a backfill: the last interval before its first."""
     epoch: int | None = None
     assignment: str | None = None
     is_settling: bool = False
-    """Whether it only ends what is unfinished, of a connector that is not to run."""
+    """Whether it only ends what is unfinished, for a connector that must not run."""
 
     def refreshed(self, state: ConnectorState) -> Run:
-        """Return the run over the connector's row as it is now."""
+        """Return the run with the connector's current row."""
         return replace(self, state=state, settings=self.settings_of(state))
 
     def unfenced(self) -> Run:
-        """Return the run after anything unclear: the next plan fences again."""
+        """Return the run after an unclear outcome: the next plan fences again."""
         return replace(self, epoch=None, assignment=None)
 
     @property
@@ -76,7 +76,7 @@ class Run:
 
 
 def begin_run(connector: str, holder: str, lease_seconds: float) -> Steps[ConnectorState | None]:
-    """Take the connector → its row, or ``None`` while another holder's lease is valid.
+    """Take the connector's lease → its row, or ``None`` while another holder's lease is valid.
 
     Raises NotFoundError.
     """
@@ -85,14 +85,14 @@ def begin_run(connector: str, holder: str, lease_seconds: float) -> Steps[Connec
 
 
 def clear_target(run: Run) -> Steps[None]:
-    """Remove what finished intervals have left staged; what may still be asked for stays."""
+    """Remove staged leftovers of finished intervals; what may still be needed is kept."""
     if run.state.type is ConnectorType.SINK:
         unfinished = yield from LoadUnfinished(run.connector)
         yield from SweepTarget(run.connector, () if unfinished is None else (unfinished.key,))
 
 
 def end_run(run: Run) -> Steps[None]:
-    """Give the connector back."""
+    """Release the connector's lease."""
     yield from ReleaseLease(run.connector, run.holder)
 
 
@@ -103,7 +103,7 @@ def make_plan(
     shares: Mapping[int, TaskPlan],
     kept: Sequence[TaskResult] = (),
 ) -> Plan:
-    """Return the plan of an interval whose tasks have these shares of it; those with ``kept`` results do not run."""
+    """Return the plan of an interval, by its tasks' shares of it; tasks with ``kept`` results do not run."""
     held = {result.task for result in kept}
     tasks = tuple(
         replace(share, task_config=assignment.configs[task], attempt_id=f"{run.mine}-{run.new_attempt_id()}")

@@ -1,4 +1,4 @@
-"""Ending an interval without running its tasks: what markers prove is committed, the rest abandoned."""
+"""Ending an interval without running its tasks: what markers prove is committed, the rest is abandoned."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _REASON = "it was interrupted, and the connector is not to run"
 
 
 def settle(run: Run) -> Steps[Run]:
-    """End what a crash left unfinished of a connector that is paused or stopped.
+    """End the interval that a crash left unfinished in a connector that is paused or stopped.
 
-    A failed interval stays: its tasks show why until they are restarted.
+    A failed interval is kept: its tasks show why until they are restarted.
     Raises StaleEpochError when the connector was taken over or resumed.
     """
     row = yield from LoadUnfinished(run.connector)

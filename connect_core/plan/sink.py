@@ -63,7 +63,7 @@ def plan_sink(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | N
         run = yield from begin_above(run)
     while True:
         plan = yield from _next(run, assignment, kept)
-        # A restored database, or one of another life, gives a key that has a marker already.
+        # A restored database, or one of another incarnation, creates a key that already has a marker.
         ended = None if plan is None else (yield from finish_marked(run, plan.row))
         if ended is None:
             return run, plan
@@ -96,9 +96,9 @@ def _next(run: Run, assignment: TaskAssignment, kept: Positions | None) -> Steps
 
 
 def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
-    """Abandon an interval whose start the target no longer knows: it was restored, or failed over, meanwhile.
+    """Abandon an interval whose start the target no longer has: it was restored, or failed over, meanwhile.
 
-    What lies before the start has to be written again; the next interval begins where the target stands.
+    What lies before the start must be written again; the next interval begins at the target's position.
     """
     behind = [] if kept is None else [part for part in row.ranges if kept.get(part.topic_partition, -1) < part.start]
     if not behind or kept is None:
@@ -112,10 +112,10 @@ def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
 
 
 def _positions(run: Run, kept: Positions | None) -> Steps[tuple[Positions, frozenset[str]]]:
-    """Return where a target stands that keeps positions, and let SQL follow it; else where SQL does.
+    """Return the positions of a target that keeps them, and update SQL from it; otherwise those in SQL.
 
-    A partition the target does not know was never begun, or was reset; the
-    topics of those that SQL does know come second: there was something of them to forget.
+    A partition the target does not have was never begun, or was reset. Second, return
+    the topics of such partitions that SQL does have: the target has lost their positions.
     """
     stored: Positions = yield from LoadOffsets(run.connector)
     if kept is None:
@@ -127,9 +127,9 @@ def _positions(run: Run, kept: Positions | None) -> Steps[tuple[Positions, froze
 
 
 def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Positions | None) -> Steps[Plan | None]:
-    """Run an interval again within its bounds, from where the target's marker stands.
+    """Run an interval again within its bounds, from the position in the target's marker.
 
-    ``None``: records of it are lost and a marker would have to name them, so that it is abandoned.
+    ``None``: records of it are lost and a marker would have to include them, so that it is abandoned.
     """
     settings = run.settings
     ends = yield from ReadPartitionEnds(settings.topics, settings.topics_regex)
@@ -165,7 +165,7 @@ def _resumed(part: PartitionRange, position: int) -> PartitionRange:
 
 
 def _pass_over(run: Run, losses: Sequence[LostRecords], kept: Positions | None) -> Steps[None]:
-    """Record what is lost for good, and only then let the target's own positions pass over it."""
+    """Record what is permanently lost, and only then let the target's own positions pass over it."""
     if not losses:
         return
     yield from RecordLosses(run.connector, run.mine, tuple(losses))
@@ -178,7 +178,7 @@ def _following(run: Run) -> IntervalKey:
 
 
 def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition, PartitionEnds]) -> PartitionRange:
-    """Return a range without what was lost of it: all of it, where the topic is another by now."""
+    """Return a range without its lost part: without all of it, if the topic was recreated."""
     place = part.topic_partition
     if place not in lost:
         return part
@@ -194,13 +194,13 @@ def _available_ranges(
     first: Positions = {}
     fresh = tuple(sorted(part for part in ends if part not in positions))
     if fresh:
-        # A Connect cluster's work is carried on once; what was reset since must not come back from the group.
+        # A Connect cluster's work is continued once; what was reset since must not come back from the group.
         adopted: Positions = {}
         if run.state.sequence == 0:
             adopted = yield from ReadGroupOffsets(settings.consumer_group, fresh)
             adopted = yield from follow_group(run, adopted, {part.topic: ends[part].topic_id for part in ends})
         # A partition added to a topic already read begins at its earliest offset: its records are all new.
-        # So does one that a restored target forgot: whatever ``auto.offset.reset`` says, it was begun.
+        # So does one that a restored target lost: it was begun before, so ``auto.offset.reset`` does not apply.
         known = {part.topic for part in positions} | forgotten
         first = {part: ends[part].earliest if part.topic in known and part not in adopted
                  else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
@@ -213,11 +213,11 @@ def _available_ranges(
 def _begin_partitions(
     run: Run, first: Positions, ends: Mapping[TopicPartition, PartitionEnds], moves_target: bool
 ) -> Steps[None]:
-    """Keep where partitions begin, resolved once: in the target, or in SQL unless it is simply the earliest."""
+    """Store where partitions begin, resolved once: in the target, or in SQL unless it is simply the earliest."""
     if moves_target:
         yield from AbandonTarget(_following(run), first)
         return
-    # The end of an empty topic is its earliest offset now, and is not when the first records have arrived.
+    # The end of an empty topic is also its earliest offset, but only until the first records arrive.
     is_fixed = run.settings.offset_reset != "earliest"
     resolved = {part: position for part, position in first.items() if is_fixed or position != ends[part].earliest}
     if resolved:
@@ -228,7 +228,7 @@ def _begin_partitions(
 def plan_of(
     run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Sequence[TaskResult], times: RecordTimes
 ) -> Plan:
-    """Return the plan of a row whose ranges are shared out over the tasks; those with ``kept`` results do not run."""
+    """Return the plan of a row whose ranges are divided among the tasks; tasks with ``kept`` results do not run."""
     shares = assign_ranges(row.ranges, max(1, len(assignment.configs)))
     tasks = {
         task: _share(run, row, task, ranges, assignment) for task, ranges in enumerate(shares) if _has_records(ranges)

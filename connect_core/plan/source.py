@@ -62,12 +62,12 @@ def plan_source(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan |
 
 
 def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tuple[SourceOffsets, OffsetProjection]]:
-    """Let SQL follow the offsets topic and return what it then says; the topic wins.
+    """Update SQL from the offsets topic and return the offsets; the topic takes precedence.
 
-    Read is what came after ``bounds`` were fixed, else what SQL does not know:
-    a marker read twice would be counted twice. Of a topic recreated since the
-    fence SQL stands, which follows every interval that ends. Raises
-    StaleEpochError if a newer epoch stands in the topic, DataLossError if it
+    Reads what came after ``bounds`` were fixed, otherwise what SQL does not have:
+    a marker read twice would be counted twice. If the topic was recreated since the
+    fence, SQL's offsets hold: it follows every interval that ends. Raises
+    StaleEpochError if the topic has a newer epoch, DataLossError if it
     was recreated while an interval was unfinished.
     """
     known = run.state.offsets_position if bounds is None else bounds.position
@@ -83,12 +83,12 @@ def committed_offsets(run: Run, bounds: SourceBounds | None = None) -> Steps[tup
 
 
 def _offsets_topic(run: Run) -> Mapping[str, str]:
-    """Return the setting that is part of an assignment: tasks of another offsets topic are fenced again."""
+    """Return the setting that is part of an assignment: for another offsets topic, tasks are fenced again."""
     return {key: value for key, value in run.state.config.items() if key == "offsets.storage.topic"}
 
 
 def is_reached(upper: SourceOffsets, offsets: SourceOffsets) -> bool:
-    """Return whether every source partition stands at its upper bound."""
+    """Return whether every source partition has reached its upper bound."""
     return all(offsets.get(partition) == bound for partition, bound in upper.items())
 
 

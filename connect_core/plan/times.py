@@ -1,8 +1,8 @@
 """Sink intervals that end by a time (``interval.bound=data_interval_end``).
 
-A range ends before the first record of the time T or later, so that no record of the interval is of T or later. Records
-of an earlier time behind that one are late: the next interval takes them. A record from the future would hold its
-partition up until that time has come: where a range would begin at one, ``interval.future.timestamps`` says what to do.
+A range ends before the first record of the time T or later, so that no record of the interval is of T or later.
+Earlier records after that one are late: the next interval takes them. A record from the future would block its
+partition until that time: where a range would begin at one, ``interval.future.timestamps`` decides what to do.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def bounded_by_time(run: Run, ranges: Ranges) -> Steps[tuple[Ranges, bool]]:
-    """Return the ranges up to the run's time, and whether there is more before it than they hold.
+    """Return the ranges up to the run's time, and whether there is more before that time than they hold.
 
-    Raises DataError at a record from the future, unless such are passed over.
+    Raises DataError at a record from the future, unless such records are passed over.
     """
     before, settings = run.read_before, run.settings
     if before is None:

@@ -1,1 +1,1 @@
-"""Schemas that a schema registry keeps: what one answers, and which schema a message names."""
+"""Schemas in a schema registry: the client, and which schema a message names."""

@@ -1,4 +1,4 @@
-"""Apicurio's global ids, which name a version of a subject; its REST API in Confluent's form knows content ids only."""
+"""Apicurio's global ids, which name a version of a subject; its REST API in Confluent's form has content ids only."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _API = "apis/registry/v3"
 
 @runtime_checkable
 class GlobalIds(Protocol):
-    """A registry that knows global ids."""
+    """A registry that supports global ids."""
 
     def by_global_id(self, id: int) -> RegisteredSchema:
-        """Return the schema of a global id; its ``id`` is the content's."""
+        """Return the schema with a global id; its ``id`` is the content's."""
 
     def global_id_of(self, schema: RegisteredSchema) -> int:
-        """Return the global id of a schema of a subject."""
+        """Return the global id of a schema under its subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalIdCodec(NumberCodec):
-    """A zero byte and a global id of 8 bytes, Apicurio's form until version 2."""
+    """A zero byte and a global id of 8 bytes: Apicurio's format until version 2."""
 
     width: int = 8
 
     def find(self, name: int | str, registry: Registry) -> RegisteredSchema:
-        """Return the schema of a global id."""
+        """Return the schema with a global id."""
         return _asked(registry).by_global_id(int(name))
 
     def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
@@ -43,7 +43,7 @@ class GlobalIdCodec(NumberCodec):
 
 
 def content_id(calls: RegistryCalls, id: int) -> int:
-    """Return the content id that a global id stands for. Raise SchemaRegistryError, 404 where it stands for nothing."""
+    """Return the content id for a global id. Raise SchemaRegistryError, with status 404 if there is none."""
     found = _versions(calls, (("globalId", str(id)),))
     if not found:
         raise SchemaRegistryError(f"The registry has no version with the global id {id}", 404)

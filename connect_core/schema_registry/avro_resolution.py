@@ -1,4 +1,4 @@
-"""Avro's rules of schema resolution: whether one schema reads what another writes."""
+"""Avro's rules of schema resolution: whether one schema can read what another writes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _PROMOTED = frozenset(
         ("bytes", "string"),
     }
 )
-"""(written, read) primitive types beside equal ones."""
+"""Pairs (written, read) of different but compatible primitive types."""
 _DEPTH = 200
 
 
 @dataclass(slots=True)
 class _Type:
-    """A type that is no union: its word, full name and content; a record's fields are filled in when they are known."""
+    """A type other than a union: its word, full name and content; a record's fields are added once they are parsed."""
 
     word: str
     name: str = ""
@@ -45,7 +45,7 @@ class _Type:
 @dataclass(frozen=True, slots=True)
 class _Field:
     names: tuple[str, ...]
-    """Its own, then its aliases."""
+    """Its own name, then its aliases."""
     schema: _Schema
     has_default: bool
 
@@ -54,9 +54,9 @@ _Schema = _Type | tuple["_Schema", ...] | None
 
 
 def avro_can_read(reader: str, reader_needs: Sequence[str], writer: str) -> bool:
-    """Whether a reader's schema, with those it refers to, reads what a writer's schema writes.
+    """Whether a reader's schema, with its references, reads what a writer's schema writes.
 
-    Raise DataError for text that is no schema, or nested deeper than 200 levels.
+    Raise DataError for text that is not a schema, or that is nested deeper than 200 levels.
     """
     try:
         known: dict[str, _Type] = {}
@@ -83,7 +83,7 @@ def _parsed(schema: Any, space: str, known: dict[str, _Type], depth: int = 0) ->
         return _Type(word, inner=_parsed(schema["items" if word == "array" else "values"], space, known, depth + 1))
     if word in ("record", "error", "enum", "fixed"):
         return _named(schema, space, known, depth)
-    # A logical type, or braces around another type: neither changes what is read.
+    # A logical type, or an object around another type: neither changes what is read.
     return _parsed(word, space, known, depth + 1)
 
 
@@ -105,7 +105,7 @@ def _named(schema: Mapping[str, Any], space: str, known: dict[str, _Type], depth
 
 
 class _Resolution:
-    """The pairs of records that are looked at already: a recursive one would be looked at for ever."""
+    """The pairs of records already compared, so that the comparison of recursive records ends."""
 
     def __init__(self) -> None:
         self._seen: set[tuple[int, int]] = set()

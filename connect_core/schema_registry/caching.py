@@ -1,4 +1,4 @@
-"""One client of a registry for all converters of a process, which remembers what it was told."""
+"""One registry client for all converters of a process, with caches of its responses."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from connect_core.schema_registry.settings import ClientSettings
 __all__ = ["CachedRegistry", "release_registry", "shared_registry"]
 
 _SHARED = 16
-"""Of how many registries, or logins to one, schemas are kept while no converter uses them."""
+"""Number of registries, or logins to one, whose schemas are kept while no converter uses them."""
 
 
 class CachedRegistry:
-    """A ``Registry`` that asks for each schema once, with its references; safe to use from any thread."""
+    """A ``Registry`` that requests each schema once, with its references; safe to use from any thread."""
 
     def __init__(self, settings: ClientSettings) -> None:
         limits = settings.caches
         self.calls = RegistryCalls(settings)
         self.client = RegistryClient(self.calls)
         self._flights = SingleFlight()
-        # What an id, a GUID or a version stands for never changes.
+        # The schema of an id, a GUID or a version never changes.
         self._fixed: Remembered[RegisteredSchema] = Remembered(limits.schemas, weigh=schema_size)
         self._written: Remembered[RegisteredSchema] = Remembered(limits.schemas, weigh=schema_size)
         latest_seconds = None if limits.latest_seconds < 0 else limits.latest_seconds
@@ -45,11 +45,11 @@ class CachedRegistry:
         }
 
     def by_id(self, id: int, subject: str | None = None) -> RegisteredSchema:
-        """Return the schema of an id."""
+        """Return the schema with an id."""
         return self._ask(self._fixed, "id", ("id", id, subject), lambda: self.client.by_id(id, subject))
 
     def by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema of a globally unique id."""
+        """Return the schema with a globally unique id."""
         return self._ask(self._fixed, "id", ("guid", guid), lambda: self.client.by_guid(guid))
 
     def register(self, subject: str, schema: SchemaText, normalize: bool = False) -> RegisteredSchema:
@@ -63,7 +63,7 @@ class CachedRegistry:
         return self._ask(self._written, None, ("register", subject, schema, normalize), question)
 
     def lookup(self, subject: str, schema: SchemaText, normalize: bool = False) -> RegisteredSchema:
-        """Return a schema that must be registered under the subject."""
+        """Return a schema, which must be registered under the subject."""
         key = ("lookup", subject, schema, normalize)
         return self._ask(self._written, "schema", key, lambda: self.client.lookup(subject, schema, normalize))
 
@@ -77,19 +77,19 @@ class CachedRegistry:
         return self._ask(self._fixed, None, ("whole", subject, version), lambda: found)
 
     def is_compatible(self, subject: str, schema: SchemaText) -> bool:
-        """Whether a schema may become the subject's next version."""
+        """Whether a schema is allowed as the subject's next version."""
         return self.client.is_compatible(subject, schema)
 
     def by_global_id(self, id: int) -> RegisteredSchema:
-        """Return the schema of one of Apicurio's global ids."""
+        """Return the schema with one of Apicurio's global ids."""
         return self._ask(self._fixed, "id", ("global", id), lambda: self.client.by_id(content_id(self.calls, id)))
 
     def global_id_of(self, schema: RegisteredSchema) -> int:
-        """Return Apicurio's global id of a schema of a subject; not remembered."""
+        """Return Apicurio's global id of a schema under its subject; not cached."""
         return global_id(self.calls, schema)
 
     def forget(self) -> None:
-        """Close the connections and forget what may have changed when the next converter comes."""
+        """Close the connections and drop cached responses that may be outdated for the next converter."""
         self.calls.close()
         self._written.clear()
         self._forget_changing()
@@ -126,7 +126,7 @@ class CachedRegistry:
         known = kept.get(key)
         if known is not None:
             return known
-        # Another thread may have had the answer by the time this one asks.
+        # Another thread may have received the response by the time this one requests it.
         return self._flights.ask(
             key, lambda: kept.get(key) or kept.put(key, self._unless_missing(missing, key, question))
         )
@@ -157,9 +157,9 @@ _lock = threading.Lock()
 
 
 def shared_registry(settings: ClientSettings) -> CachedRegistry:
-    """Return the registry that all converters of this process with these settings share.
+    """Return the registry shared by all converters of this process with these settings.
 
-    Each ends its use with ``release_registry``.
+    Each user must call ``release_registry`` at the end.
     """
     with _lock:
         found = _shared.pop(settings, None) or _Shared(CachedRegistry(settings))
@@ -172,7 +172,7 @@ def shared_registry(settings: ClientSettings) -> CachedRegistry:
 
 
 def release_registry(settings: ClientSettings) -> None:
-    """End a use. With the last one connections are closed; ids stay known, as they never change."""
+    """End a use. After the last one, connections are closed; ids stay cached, as they never change."""
     with _lock:
         found = _shared.get(settings)
         if found is None or not found.users:
@@ -184,7 +184,7 @@ def release_registry(settings: ClientSettings) -> None:
 
 
 def _start_anew() -> None:
-    """Share nothing with the process this one was forked from: its connections are in use there."""
+    """Share nothing with the process this one was forked from, which still uses its connections."""
     global _lock
     _lock = threading.Lock()
     _shared.clear()

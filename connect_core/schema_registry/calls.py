@@ -1,4 +1,4 @@
-"""Calls of a schema registry's REST API: fail-over, retries, time limits and bounded answers."""
+"""Calls of a schema registry's REST API: fail-over, retries, time limits and limited response sizes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SHOWN = 500
 _TYPE = "application/vnd.schemaregistry.v1+json"
 _HEADERS = {
     "Accept": f"{_TYPE}, application/vnd.schemaregistry+json, application/json",
-    # Schemas are small, and what is not packed cannot grow when it is unpacked.
+    # Schemas are small, and an uncompressed response cannot expand.
     "Accept-Encoding": "identity",
     "User-Agent": "connect-core",
 }
@@ -48,7 +48,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question: ``path`` is quoted and begins behind a registry's address; ``body`` becomes JSON."""
+    """One request: ``path`` is quoted and relative to a registry's address; ``body`` becomes JSON."""
 
     method: str
     path: str
@@ -62,7 +62,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Why an address gave no answer; ``wait``: the seconds after which it wants to be asked again."""
+    """Why an address gave no response; ``wait``: the seconds it requires before the next attempt."""
 
     error: SchemaRegistryError
     wait: float | None = None
@@ -80,10 +80,10 @@ class RegistryCalls:
         self._first = 0
 
     def call(self, request: Request, base: str | None = None) -> Any:
-        """Return the JSON of an answer, asking each address in turn and all of them again.
+        """Return the JSON of a response, trying each address in turn, and all of them again.
 
-        ``base``: replaces the path of the addresses. Raise SchemaRegistryError for what is refused,
-        UnavailableRegistryError when nothing answers in time, ConfigError for settings that cannot be used.
+        ``base``: replaces the path of the addresses. Raise SchemaRegistryError for a rejected request,
+        UnavailableRegistryError when nothing responds in time, ConfigError for unusable settings.
         """
         limits = self._settings.calls
         deadline = time.monotonic() + limits.total
@@ -109,7 +109,7 @@ class RegistryCalls:
         limits = self._settings.calls
         if asked_for is not None:
             return min(asked_for, limits.retry_max_wait)
-        # Full jitter: a thousand tasks that failed together do not come back together.
+        # Full jitter: a thousand tasks that failed together do not retry together.
         return random.random() * min(limits.retry_wait * 2.0 ** min(attempt, 30), limits.retry_max_wait)
 
     def _ask_each(self, request: Request, base: str | None, deadline: float) -> _Answer | _Failure:
@@ -166,7 +166,7 @@ class RegistryCalls:
         headers = {**_HEADERS, **dict(settings.headers)}
         if login.token is not None:
             headers["Authorization"] = f"Bearer {login.token.value}"
-        # Neither proxies nor logins of the environment: what the configuration says is all there is.
+        # Neither proxies nor logins of the environment: only the configuration counts.
         return httpx.Client(
             auth=(login.user, login.password.value) if login.password is not None else None,
             headers=headers,
@@ -178,7 +178,7 @@ class RegistryCalls:
         )
 
     def _checked(self) -> ssl.SSLContext:
-        """Check the hosts, and return what connections are encrypted with. Raise ConfigError."""
+        """Check the hosts, and return the TLS context of the connections. Raise ConfigError."""
         settings = self._settings
         for url in settings.urls:
             ensure_allowed_host(URL, host_of(url) or "", self._limits)
@@ -200,7 +200,7 @@ def _address(url: str, base: str | None) -> str:
 
 
 def _content(response: httpx.Response, deadline: float) -> bytes | None:
-    """Return a body; ``None`` when it is too large. Raise ReadTimeout when it takes too long as a whole."""
+    """Return a body; ``None`` if it is too large. Raise ReadTimeout if it takes too long as a whole."""
     parts, size = [], 0
     for part in response.iter_bytes():
         size += len(part)

@@ -1,8 +1,8 @@
-"""Wire formats and subject name strategies by the names that configurations write.
+"""Wire formats and subject name strategies by their names in configurations.
 
-Built-in ones are the tables below; other wheels announce theirs by entry points of the groups
-``connect_core.schema_registry.id_codecs`` and ``.subject_name_strategies``, whose name, or ``module:Class``, is what
-users write. Nothing else is imported: a setting does not decide what code is loaded.
+Built-in ones are in the tables below; other wheels add theirs by entry points of the groups
+``connect_core.schema_registry.id_codecs`` and ``.subject_name_strategies``, whose name, or ``module:Class``, is used
+in configurations. Nothing else is imported: a setting must not determine what code is loaded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CODECS: Mapping[str, Callable[[], IdCodec]] = {
 
 
 def codec_of(name: str) -> IdCodec:
-    """Return a wire format by its name in ``schema.id.codec``. Raise ConfigError naming those there are."""
+    """Return a wire format by its name in ``schema.id.codec``. Raise ConfigError listing the known names."""
     key = "schema.id.codec"
     made = _CODECS.get(name) or _announced("id_codecs", key, name, _CODECS)
     found = made()
@@ -39,7 +39,7 @@ def codec_of(name: str) -> IdCodec:
 
 
 def strategy_of(key: str, name: str, configs: Mapping[str, Any]) -> SubjectNameStrategy:
-    """Return a strategy by Confluent's class name, its last part, or as announced. Raise ConfigError."""
+    """Return a strategy by Confluent's class name, its last part, or an entry point. Raise ConfigError."""
     simple = {full.rpartition(".")[2]: strategy for full, strategy in STRATEGIES.items()}
     made = STRATEGIES.get(name) or simple.get(name) or _announced("subject_name_strategies", key, name, STRATEGIES)
     found = made()

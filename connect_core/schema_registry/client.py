@@ -1,4 +1,4 @@
-"""A client of a schema registry: its questions as methods, one call each."""
+"""A client of a schema registry: each request is a method with one call."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _KINDS = {kind.value: kind for kind in SchemaKind}
 
 
 class RegistryClient:
-    """The questions of ``Registry``, without caches and without references resolved, and some more.
+    """The methods of ``Registry``, without caches and without resolving references, and some more.
 
-    Each raises SchemaRegistryError, or UnavailableRegistryError when it may be asked again later.
+    Each raises SchemaRegistryError, or UnavailableRegistryError if a later attempt may succeed.
     """
 
     def __init__(self, calls: RegistryCalls) -> None:
         self._calls = calls
 
     def by_id(self, id: int, subject: str | None = None) -> RegisteredSchema:
-        """Return the schema of an id."""
+        """Return the schema with an id."""
         params = (("subject", subject),) if subject else ()
         request = Request("GET", f"schemas/ids/{id}", params)
         return _registered(self._calls.call(request), request, id=id, subject=subject)
 
     def by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema of a globally unique id; its ``id`` is 0 where the registry does not say it."""
+        """Return the schema with a globally unique id; its ``id`` is 0 if the registry does not return it."""
         request = Request("GET", f"schemas/guids/{quote(guid, safe='')}")
         return _registered(self._calls.call(request), request, guid=guid)
 
@@ -41,7 +41,7 @@ class RegistryClient:
         return _written(self._calls.call(request), request, subject, schema)
 
     def lookup(self, subject: str, schema: SchemaText, normalize: bool = False) -> RegisteredSchema:
-        """Return a schema that must be registered under the subject."""
+        """Return a schema, which must be registered under the subject."""
         request = Request("POST", f"subjects/{_quoted(subject)}", _normalize(normalize), _body(schema))
         return _written(self._calls.call(request), request, subject, schema)
 
@@ -54,7 +54,7 @@ class RegistryClient:
         return self._version(subject, str(version))
 
     def is_compatible(self, subject: str, schema: SchemaText) -> bool:
-        """Whether a schema may become the subject's next version; any may become the first."""
+        """Whether a schema is allowed as the subject's next version; any is allowed as the first."""
         path = f"compatibility/subjects/{_quoted(subject)}/versions/latest"
         request = Request("POST", path, body=_body(schema))
         try:
@@ -66,7 +66,7 @@ class RegistryClient:
         return bool(_field(answer, "is_compatible", bool, request))
 
     def compatibility(self, subject: str | None = None) -> str:
-        """Return the compatibility level in force, of a subject or of the whole registry."""
+        """Return the effective compatibility level, of a subject or of the whole registry."""
         path = f"config/{_quoted(subject)}" if subject else "config"
         request = Request("GET", path, (("defaultToGlobal", "true"),) if subject else ())
         return str(_field(self._calls.call(request), "compatibilityLevel", str, request))
@@ -77,7 +77,7 @@ class RegistryClient:
         return str(_field(self._calls.call(request), "mode", str, request))
 
     def subjects(self) -> list[str]:
-        """Return the subjects there are; also the question whether the registry answers at all."""
+        """Return all subjects; also used to check whether the registry responds at all."""
         request = Request("GET", "subjects")
         answer = self._calls.call(request)
         if not isinstance(answer, list):
@@ -107,7 +107,7 @@ def _body(schema: SchemaText) -> dict[str, Any]:
 
 
 def _written(answer: Any, request: Request, subject: str, schema: SchemaText) -> RegisteredSchema:
-    """Return the schema as given: messages are written with it, however the registry keeps it."""
+    """Return the schema as given: messages are written with it, in whatever form the registry stores it."""
     return RegisteredSchema(
         _field(answer, "id", int, request),
         schema,

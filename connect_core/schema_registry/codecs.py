@@ -1,4 +1,4 @@
-"""How a message names its schema: wire formats."""
+"""Wire formats: how a message names its schema."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ _LARGEST_BODY = 64 << 20
 
 
 class IdCodec(ABC):
-    """A wire format. A wheel brings one by an entry point of the group ``connect_core.schema_registry.id_codecs``.
+    """A wire format. A wheel adds one by an entry point of the group ``connect_core.schema_registry.id_codecs``.
 
     A schema's name is a number or, as text, a GUID. Its methods are called from any thread.
     """
 
     @abstractmethod
     def split(self, message: bytes) -> tuple[int | str, memoryview]:
-        """Return the name of a message's schema, and its body. Raise DataError for another format."""
+        """Return the name of a message's schema, and the message's body. Raise DataError for another format."""
 
     @abstractmethod
     def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
-        """Return what goes before a body. Raise SchemaRegistryError where the schema lacks such a name."""
+        """Return the bytes before a body. Raise SchemaRegistryError if the schema has no such name."""
 
     def find(self, name: int | str, registry: Registry) -> RegisteredSchema:
-        """Return the schema of a name."""
+        """Return the schema with a name."""
         return registry.by_guid(name) if isinstance(name, str) else registry.by_id(name)
 
     def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
-        """Return a batch without names, and the GUIDs in it: that at ``place`` has the id ``FIRST_GUID + place``.
+        """Return a batch without names, and its GUIDs: the GUID at ``place`` has the id ``FIRST_GUID + place``.
 
-        Raise DataError when any message is malformed. This one goes by single messages.
+        Raise DataError if any message is malformed. This implementation splits one message after the other.
         """
         guids: dict[str, int] = {}
         ids, bodies = np.full(len(messages), -1, np.int64), []
@@ -62,7 +62,7 @@ class IdCodec(ABC):
 
 @dataclass(frozen=True, slots=True)
 class NumberCodec(IdCodec):
-    """A zero byte and a big-endian number of ``width`` bytes, 4 or 8. Apicurio's content ids, for one."""
+    """A zero byte and a big-endian number of ``width`` bytes, 4 or 8, such as Apicurio's content ids."""
 
     width: int = 4
 
@@ -81,7 +81,7 @@ class NumberCodec(IdCodec):
         return b"\0" + schema.id.to_bytes(self.width, "big")
 
     def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
-        """Split all at once."""
+        """Split all messages at once."""
         found = messages_of(messages)
         size = 1 + self.width
         refuse(found, found.ends == found.starts, "An empty message names no schema")
@@ -97,9 +97,9 @@ class NumberCodec(IdCodec):
 
 @dataclass(frozen=True, slots=True)
 class ConfluentCodec(IdCodec):
-    """0 and a number of 4 bytes, or 1 and a GUID of 16, as Confluent reads both.
+    """0 and a number of 4 bytes, or 1 and a GUID of 16, both as in Confluent's format.
 
-    GUIDs are written for frames in headers, numbers before messages.
+    GUIDs are written to frames in headers, numbers before messages.
     """
 
     writes_guids: bool = False
@@ -116,7 +116,7 @@ class ConfluentCodec(IdCodec):
         return b"\1" + _guid_of(schema, registry) if self.writes_guids else NumberCodec().frame(schema, registry)
 
     def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
-        """Split all at once; where GUIDs are in it, one after the other."""
+        """Split all messages at once, or one after the other if any has a GUID and the batch is mixed."""
         found = messages_of(messages)
         is_filled = found.ends > found.starts
         if (found.data[found.starts if is_filled.all() else found.starts[is_filled]] == 1).any():
@@ -126,9 +126,9 @@ class ConfluentCodec(IdCodec):
 
 @dataclass(frozen=True, slots=True)
 class GlueCodec(IdCodec):
-    """AWS Glue's: 3, a byte for the compression (0 none, 5 zlib), and a GUID of 16 bytes.
+    """AWS Glue's format: 3, a byte for the compression (0 none, 5 zlib), and a GUID of 16 bytes.
 
-    Only the wire format: schemas are asked for by GUID at ``schema.registry.url``, which Glue itself does not serve.
+    Only the wire format: schemas are requested by GUID at ``schema.registry.url``, which Glue itself does not serve.
     """
 
     def split(self, message: bytes) -> tuple[int | str, memoryview]:
@@ -142,16 +142,16 @@ class GlueCodec(IdCodec):
         return str(uuid.UUID(bytes=message[2 : 2 + _GUID])), memoryview(_inflated(body)) if message[1] else body
 
     def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
-        """Return the bytes that name an uncompressed message's schema. Raise DataError for one without a GUID."""
+        """Return the bytes before an uncompressed message's body. Raise DataError for a schema without a GUID."""
         return b"\3\0" + _guid_of(schema, registry)
 
     def split_batch(self, messages: pa.BinaryArray) -> tuple[Frames, Sequence[str]]:
-        """Split all at once; where bodies are compressed, one after the other."""
+        """Split all messages at once, or one after the other if bodies are compressed."""
         return _with_guids(self, messages, 3, 2)
 
 
 def _guid_of(schema: RegisteredSchema, registry: Registry) -> bytes:
-    # Registration may be answered with the number alone.
+    # A registration may return only the number.
     guid = schema.guid or registry.by_id(schema.id, schema.subject).guid
     if guid is None:
         text = f"The registry gives the schema {schema.id} no GUID, which this wire format names schemas by"
@@ -160,7 +160,7 @@ def _guid_of(schema: RegisteredSchema, registry: Registry) -> bytes:
 
 
 def _with_guids(codec: IdCodec, messages: pa.BinaryArray, magic: int, skip: int) -> tuple[Frames, Sequence[str]]:
-    """Split messages that all have a GUID behind ``skip`` bytes; others one by one."""
+    """Split messages at once if all have a GUID after ``skip`` bytes; otherwise one by one."""
     found = messages_of(messages)
     plain = found.ends - found.starts >= skip + _GUID
     plain[plain] = found.data[found.starts[plain]] == magic
@@ -169,7 +169,7 @@ def _with_guids(codec: IdCodec, messages: pa.BinaryArray, magic: int, skip: int)
     if not plain.all():
         return IdCodec.split_batch(codec, messages)
     packed = _read_at(found.data, found.starts + skip, f"V{_GUID}").view(np.uint8).reshape(-1, _GUID)
-    # Two numbers a GUID: sorting those is quick, sorting 16 bytes is not.
+    # Two numbers per GUID: they sort fast, 16 bytes do not.
     pairs = packed.view(">u8").astype(np.uint64)
     _, first, inverse = np.unique(pairs[:, 0] ^ (pairs[:, 1] * np.uint64(0x9E3779B97F4A7C15)), True, True)
     if not (pairs[first][inverse] == pairs).all():
@@ -180,11 +180,11 @@ def _with_guids(codec: IdCodec, messages: pa.BinaryArray, magic: int, skip: int)
 
 
 def _read_at(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], form: str) -> npt.NDArray[Any]:
-    """Return the values of a form, such as ``>u4``, that begin at some places."""
+    """Return the values of a format, such as ``>u4``, that begin at some positions."""
     kind = np.dtype(form)
     if not len(starts):
         return np.zeros(0, kind)
-    # Every place of the buffer as the beginning of a value: one look at each message, at any alignment.
+    # Every position of the buffer as the start of a value: one access per message, at any alignment.
     windows: npt.NDArray[Any] = np.ndarray((len(data) - kind.itemsize + 1,), kind, data, strides=(1,))
     return windows[starts]
 

@@ -1,4 +1,4 @@
-"""Whether the schema that messages are to carry can read what the data's own schema writes."""
+"""Whether the schema written to messages can read what the data's own schema writes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["can_read"]
 
 
 def can_read(reader: RegisteredSchema, writer: SchemaText, registry: Registry) -> bool:
-    """Whether a registered schema reads what another one writes.
+    """Whether a registered schema reads what another schema writes.
 
-    Avro by its rules of resolution; of JSON Schema and Protobuf the registry is asked whether the writer's may
-    follow in the subject, by the subject's own compatibility level. Raise SchemaRegistryError.
+    Avro is checked by its rules of resolution; for JSON Schema and Protobuf the registry is asked whether the writer's
+    schema may follow in the subject, by the subject's own compatibility level. Raise SchemaRegistryError.
     """
     if reader.schema == writer or _same_json(reader.schema, writer):
         return True

@@ -1,4 +1,4 @@
-"""What a schema registry refuses, and what it cannot answer now."""
+"""Errors of a schema registry: rejected requests, and temporary failures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = [
 
 _TOO_MANY_REQUESTS, _REQUEST_TIMEOUT, _SERVER_ERROR = 429, 408, 500
 _OF_A_SCHEMA = frozenset({404, 409, 422})
-"""Statuses that are about the schema asked for; all others are about the login or the address."""
+"""Statuses that concern the requested schema; all others concern the login or the address."""
 _SMALLEST_CODE = 10_000
-"""The registry's own codes have five digits; without one, a 404 is that of a server without such a path."""
+"""The registry's own codes have five digits; a 404 without one comes from a server without such a path."""
 
 
 class SchemaRegistryError(ConnectError):
-    """Say what a registry refuses: ``status`` is HTTP's, ``error_code`` the registry's own; 0 where there is none."""
+    """Raised when a registry rejects a request: ``status`` is HTTP's, ``error_code`` the registry's own, or 0."""
 
     status: int = 0
     error_code: int = 0
@@ -36,19 +36,19 @@ class SchemaRegistryError(ConnectError):
 
 
 class RegistryRefusalError(SchemaRegistryError, ServiceError):
-    """Say that the registry answers no question like this one: the login or the address is wrong, not a record."""
+    """Raised when the registry rejects all such requests: the login or the address is wrong, not a record."""
 
 
 class RegistrySettingError(ConfigError, ServiceError):
-    """Say that the registry cannot be called with these settings, which is seen at the first call."""
+    """Raised when the registry cannot be called with these settings, which is detected at the first call."""
 
 
 class UnavailableRegistryError(SchemaRegistryError, ServiceError, RetriableError):
-    """Say that the registry cannot answer now: ``errors.retry.timeout`` and a run's retries ask it again."""
+    """Raised when the registry is temporarily unavailable: ``errors.retry.timeout`` and a run's retries apply."""
 
 
 def registry_error(message: str, status: int, error_code: int) -> SchemaRegistryError:
-    """Return the error for an HTTP status: retriable for 408, 429 and 5xx; of a record only if of its schema."""
+    """Return the error for an HTTP status: retriable for 408, 429 and 5xx; about a record only if about its schema."""
     if _is_passing(status):
         return UnavailableRegistryError(message, status, error_code)
     is_of_schema = status in _OF_A_SCHEMA and (status != 404 or error_code >= _SMALLEST_CODE)

@@ -1,4 +1,4 @@
-"""Batches of messages, and their parts, as numbers in the buffers of Arrow."""
+"""Batches of messages, and their parts, as positions in Arrow's buffers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from connect_core.errors import DataError
 __all__ = ["FIRST_GUID", "Frames", "Messages", "messages_of", "refuse"]
 
 FIRST_GUID = 1 << 62
-"""Ids from here on stand for GUIDs: no registry counts this far."""
+"""Ids from here on represent GUIDs: no registry's ids are this large."""
 
 Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Messages without what names their schema: ``data[starts[row]:ends[row]]`` is the body of a row.
+    """Messages without their schema names: ``data[starts[row]:ends[row]]`` is the body of a row.
 
     ids: int64, -1 = Kafka null; data: uint8.
     """
@@ -34,9 +34,9 @@ class Frames:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The rows of a binary column that are no null: ``rows`` their numbers, ``starts`` and ``ends`` in ``data``.
+    """The non-null rows of a binary column: ``rows`` their numbers, ``starts`` and ``ends`` positions in ``data``.
 
-    count: of all rows, nulls among them.
+    count: the number of all rows, including nulls.
     """
 
     count: int
@@ -46,7 +46,7 @@ class Messages:
     data: npt.NDArray[np.uint8]
 
     def frames(self, ids: Numbers, size: int) -> Frames:
-        """Return the bodies, given the id of each message and the size of what names one."""
+        """Return the bodies, given the id of each message and the size of a schema name."""
         if len(self.rows) == self.count:
             return Frames(ids, self.starts + size, self.ends, self.data)
         found, starts, ends = (np.zeros(self.count, np.int64) for _ in range(3))
@@ -56,7 +56,7 @@ class Messages:
 
 
 def messages_of(column: pa.Array) -> Messages:
-    """Return the messages of a binary or large_binary array, without a copy of them."""
+    """Return the messages of a binary or large_binary array, without copying them."""
     count = len(column)
     _, offsets, data = column.buffers()
     width = np.int64 if pa.types.is_large_binary(column.type) else np.int32

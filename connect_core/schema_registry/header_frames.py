@@ -1,4 +1,4 @@
-"""Which header of a record may hold a message's frame. Confluent: ``SchemaId``."""
+"""The header of a record that may hold a message's frame. Confluent: ``SchemaId``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _GUID_FRAME = 17
 def frame_header(
     configs: Mapping[str, Any], is_key: bool, body_start: Callable[[bytes], int] = lambda rest: 0
 ) -> FrameHeader | None:
-    """Return the header that a converter's settings ask for, ``None`` without one. Raise ConfigError.
+    """Return the header that a converter's settings require, ``None`` without one. Raise ConfigError.
 
-    ``body_start``: how much of what follows the GUID is part of the frame, as Protobuf's message indexes are.
+    ``body_start``: the length of the part after the GUID that belongs to the frame, as Protobuf's message indexes.
     """
     use = RegistrySettings.of(configs, is_key).header
     name = "__key_schema_id" if is_key else "__value_schema_id"

@@ -1,7 +1,7 @@
 """The settings that converters with a schema registry share, under Confluent's names.
 
-Of ``AbstractKafkaSchemaSerDeConfig`` and ``SchemaRegistryClientConfig``; ours alone: ``schema.id.codec`` and
-``schema.registry.request.timeout.ms``.
+From ``AbstractKafkaSchemaSerDeConfig`` and ``SchemaRegistryClientConfig``; only ``schema.id.codec`` and
+``schema.registry.request.timeout.ms`` are our own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _null_context(name: str, value: Any) -> None:
 
 
 def _form(*simple_names: str) -> LambdaValidator:
-    """Return a validator for the classes that say where a message names its schema, by their last part."""
+    """Return a validator of the classes, by their last part, that determine where a message names its schema."""
 
     def ensure(name: str, value: Any) -> None:
         if value and str(value).rpartition(".")[2] not in simple_names:

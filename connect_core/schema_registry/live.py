@@ -1,4 +1,4 @@
-"""What a registry answers to a converter's settings: before the connector is created, and for people to see."""
+"""Checks of a registry with a converter's settings before the connector is created, and schemas for display."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _MOST_TOPICS = 50
 
 
 def try_registry(configs: Mapping[str, Any], is_key: bool, limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-    """Ask the registry once, for 2 s at most → errors with remedy by the converter's setting.
+    """Call the registry once, for 2 s at most → errors with remedy by the converter's setting.
 
-    It must answer, take the login, and have the schema that ``use.schema.id`` names.
+    It must respond, accept the login, and have the schema that ``use.schema.id`` names.
     """
     settings = RegistrySettings.of(configs, is_key)
     questions = 1 if settings.write.schema_id is None else 2
@@ -48,9 +48,9 @@ def try_registry(configs: Mapping[str, Any], is_key: bool, limits: WorkerLimits)
 def newest_schemas(
     configs: Mapping[str, Any], is_key: bool, limits: WorkerLimits, topics: Sequence[str]
 ) -> Sequence[TopicSchema]:
-    """Ask for the newest schemas of at most 50 topics, for 2 s in all. Raise ConfigError.
+    """Request the newest schemas of at most 50 topics, for 2 s in all. Raise ConfigError.
 
-    None where a record's name is part of the subject, which its topic does not tell.
+    None if the subject contains a record's name, which the topic does not determine.
     """
     settings = RegistrySettings.of(configs, is_key)
     if settings.strategy.rpartition(".")[2] != "TopicNameStrategy":
@@ -71,7 +71,7 @@ def _newest(client: RegistryClient, settings: RegistrySettings, topic: str, has_
     try:
         found = client.latest(subject)
     except (SchemaRegistryError, ConfigError) as error:
-        # 404 alone is an address that is wrong.
+        # A 404 without the registry's own code means a wrong address.
         missing = isinstance(error, SchemaRegistryError) and error.is_missing and error.error_code > 40400
         return replace(row, error="not registered yet" if missing else str(error))
     return replace(row, id=found.id, version=found.version, language=found.schema.kind.value)

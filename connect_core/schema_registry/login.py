@@ -1,4 +1,4 @@
-"""A registry's addresses, and how requests to it are authorised."""
+"""A registry's addresses, and the login for requests to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _JAAS_OPTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How requests are authorised: a user with a password, or a token; neither: not at all."""
+    """How requests are authorised: by user and password, by a token, or not at all."""
 
     user: str = ""
     password: Password | None = None
@@ -29,7 +29,7 @@ class Login:
 
 
 def urls_of(listed: list[str]) -> tuple[str, ...]:
-    """Return the addresses without credentials and without a slash at the end. Raise ConfigError."""
+    """Return the addresses without credentials and without a trailing slash. Raise ConfigError."""
     return tuple(_without_login(one.strip()) for one in _filled(listed))
 
 
@@ -44,7 +44,7 @@ def _without_login(url: str) -> str:
     place = rest.partition("/")[0].rpartition("@")[2]
     scheme = url.partition("://")[0].lower()
     if scheme not in ("http", "https") or not host_of(f"{scheme}://{place}"):
-        # What may be a password is not shown.
+        # The rest may contain a password and is not shown.
         shown = place if rest else "without a scheme"
         raise ConfigError(URL, shown, "write it as http://host:port or https://host:port; mock:// is not supported")
     path = rest.partition("/")[2].partition("?")[0].strip("/")
@@ -52,7 +52,7 @@ def _without_login(url: str) -> str:
 
 
 def host_of(url: str) -> str | None:
-    """Return the host of an address, ``None`` where there is none or its port is no number."""
+    """Return the host of an address, ``None`` if there is none or its port is not a number."""
     try:
         parts = urlsplit(url)
         return parts.hostname if parts.port is None or parts.port > 0 else None
@@ -61,7 +61,7 @@ def host_of(url: str) -> str | None:
 
 
 def login_of(values: Mapping[str, Any]) -> Login:
-    """Return the login that parsed settings name. Raise ConfigError."""
+    """Return the login in parsed settings. Raise ConfigError."""
     token = values["bearer.auth.token"]
     if token.value:
         return Login(token=Password(printable("bearer.auth.token", token.value)))
@@ -102,7 +102,7 @@ def _inherited(jaas: str) -> Login:
 
 
 def printable(key: str, text: str) -> str:
-    """Return the value of an HTTP header. Raise ConfigError, which does not show it, for what cannot be one."""
+    """Return the value of an HTTP header. Raise ConfigError, without showing it, if it is not valid there."""
     if not (text.isascii() and text.isprintable()):
         raise ConfigError(key, Password.HIDDEN, "it has characters that HTTP headers cannot have: remove them")
     return text

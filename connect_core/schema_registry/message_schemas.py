@@ -1,4 +1,4 @@
-"""Which schema a written message carries, and which one a read message has."""
+"""The schema with which a message is written, and the schema of a message that is read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REMEMBERED = 10_000
 
 
 class RegistrySchemas:
-    """``MessageSchemas`` over a registry; safe to use from any thread. ``release`` is called once, by ``close``."""
+    """``MessageSchemas`` of a registry; safe to use from any thread. ``release`` is called once, by ``close``."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class RegistrySchemas:
         return self._found(name), body
 
     def split_batch(self, messages: pa.BinaryArray) -> Frames:
-        """Return a batch without its frames. Raise DataError when any message is malformed.
+        """Return a batch without its frames. Raise DataError if any message is malformed.
 
-        Where messages name GUIDs, ids stand for them which ``schema_of`` of this object knows.
+        GUIDs in messages are replaced by ids that only ``schema_of`` of this object resolves.
         """
         frames, guids = self._codec.split_batch(messages)
         if not guids:
@@ -66,13 +66,13 @@ class RegistrySchemas:
         return replace(frames, ids=ids)
 
     def schema_of(self, id: int) -> RegisteredSchema:
-        """Return the schema of an id; remembered. Raise DataError for one of another language, SchemaRegistryError."""
+        """Return the schema with an id; cached. Raise DataError for one of another language, SchemaRegistryError."""
         return self._found(self._guids[id - FIRST_GUID] if id >= FIRST_GUID else id)
 
     def to_write(self, topic: str, schema: SchemaText, record_name: str | None) -> tuple[bytes, RegisteredSchema]:
-        """Return the frame that goes before a body, and the schema to write the body with.
+        """Return the frame to put before a body, and the schema to write the body with.
 
-        Raise DataError where the strict checks fail, and SchemaRegistryError.
+        Raise DataError if the strict checks fail, and SchemaRegistryError.
         """
         subject = self._strategy.subject_name(topic, self._settings.is_key, record_name)
         known = self._frames.get((subject, schema))
@@ -82,7 +82,7 @@ class RegistrySchemas:
         return self._frames.put((subject, schema), (self._codec.frame(found, self._registry), found))
 
     def close(self) -> None:
-        """Give the registry's connections back."""
+        """Release the registry's connections."""
         with self._lock:
             release, self._release = self._release, lambda: None
         release()
@@ -92,7 +92,7 @@ class RegistrySchemas:
         return known or self._named.put(name, self._ours(self._codec.find(name, self._registry), name))
 
     def _number(self, guid: str) -> int:
-        # Only GUIDs that the registry knows are kept: there are not more of them than it has schemas.
+        # Only GUIDs of the registry's schemas are kept, so their number is limited.
         self._found(guid)
         with self._lock:
             if guid not in self._numbers:

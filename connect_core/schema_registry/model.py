@@ -1,4 +1,4 @@
-"""Schemas as a registry keeps them, and what a converter asks of a registry."""
+"""Schemas in a registry, and the requests of converters to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["RegisteredSchema", "Registry", "SchemaKind", "SchemaReference", "Sch
 
 
 class SchemaKind(Enum):
-    """A schema language; the value is the registry's word for it (``schemaType``)."""
+    """A schema language; the value is the registry's name for it (``schemaType``)."""
 
     AVRO = "AVRO"
     JSON = "JSON"
@@ -22,7 +22,7 @@ class SchemaKind(Enum):
 class SchemaReference:
     """Another schema that a schema uses.
 
-    ``name`` is how it is called there (Avro: full name, JSON: URL, Protobuf: import).
+    ``name`` is its name in that schema (Avro: full name, JSON: URL, Protobuf: import).
     """
 
     name: str
@@ -41,32 +41,32 @@ class SchemaText:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema as the registry keeps it."""
+    """A schema as stored in the registry."""
 
     id: int
     schema: SchemaText
     subject: str | None = None
     version: int | None = None
     guid: str | None = None
-    """Of Confluent's newer wire format, whose header carries it instead of the id."""
+    """For Confluent's newer wire format, whose header contains it instead of the id."""
     resolved: Sequence[tuple[str, SchemaText]] = field(default=(), compare=False)
-    """Every schema that this one refers to, directly or not, by the name used there; those needed first come first."""
+    """All schemas that this one refers to, directly or not, by the name used there; dependencies come first."""
 
 
 class Registry(Protocol):
-    """What converters ask. Every method raises SchemaRegistryError (retriable or not) for what the registry refuses."""
+    """The requests of converters. Every method raises SchemaRegistryError (retriable or not) for a failed request."""
 
     def by_id(self, id: int, subject: str | None = None) -> RegisteredSchema:
-        """Return the schema of an id; ``subject`` names its context where there are several."""
+        """Return the schema with an id; ``subject`` determines its context if there are several."""
 
     def by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema of a globally unique id."""
+        """Return the schema with a globally unique id."""
 
     def register(self, subject: str, schema: SchemaText, normalize: bool = False) -> RegisteredSchema:
-        """Register a schema under a subject, which does nothing when it is there already."""
+        """Register a schema under a subject; no effect if it is already registered."""
 
     def lookup(self, subject: str, schema: SchemaText, normalize: bool = False) -> RegisteredSchema:
-        """Return a schema that must be registered under the subject."""
+        """Return a schema, which must be registered under the subject."""
 
     def latest(self, subject: str) -> RegisteredSchema:
         """Return the newest schema of a subject."""
@@ -75,4 +75,4 @@ class Registry(Protocol):
         """Return a version of a subject."""
 
     def is_compatible(self, subject: str, schema: SchemaText) -> bool:
-        """Whether a schema may become the subject's next version."""
+        """Whether a schema is allowed as the subject's next version."""

@@ -1,4 +1,4 @@
-"""The schemas that a schema refers to, directly and through others."""
+"""The schemas that a schema refers to, directly and indirectly."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Fetch = Callable[[str, int], RegisteredSchema]
 
 
 def resolved_references(schema: SchemaText, subject: str | None, fetch: Fetch) -> tuple[tuple[str, SchemaText], ...]:
-    """Return every schema that one refers to by the name used for it, those needed first coming first.
+    """Return all schemas that one refers to, by the name used for each; dependencies come first.
 
-    ``fetch`` returns a version of a subject. ``subject``: of the schema; its context is that of references
-    which name none. Raise SchemaRegistryError for a cycle, more than 32 levels or 1,000 schemas.
+    ``fetch`` returns a version of a subject. ``subject``: that of the schema; its context applies to references
+    without one. Raise SchemaRegistryError for a cycle, more than 32 levels or 1,000 schemas.
     """
     found: dict[str, SchemaText] = {}
     _walk(schema, subject, _Walk(fetch, found, ()))
@@ -27,13 +27,13 @@ def resolved_references(schema: SchemaText, subject: str | None, fetch: Fetch) -
 
 
 class _Walk:
-    """How far a walk is: what was found, and the way from the first schema to this one."""
+    """The state of a walk: the schemas found, and the path from the first schema to this one."""
 
     def __init__(self, fetch: Fetch, found: dict[str, SchemaText], way: tuple[tuple[str, int], ...]) -> None:
         self.fetch, self.found, self.way = fetch, found, way
 
     def into(self, reference: SchemaReference, subject: str) -> _Walk:
-        """Return the walk one level deeper. Raise SchemaRegistryError where it must not go on."""
+        """Return the walk one level deeper. Raise SchemaRegistryError if it must not continue."""
         step = (subject, reference.version)
         if step in self.way:
             names = " → ".join(f"{one} version {version}" for one, version in (*self.way, step))

@@ -1,4 +1,4 @@
-"""Answers that are remembered: bounded, perhaps for some time only, and asked for once however many want them."""
+"""Cached responses: limited in number and possibly in time, and requested only once by concurrent threads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MAX_BYTES = 128 << 20
 
 
 def schema_size(schema: RegisteredSchema) -> int:
-    """Return about how many bytes a schema takes, with those it refers to."""
+    """Return the approximate number of bytes of a schema, including its references."""
     return len(schema.schema.text) + sum(len(text.text) for _, text in schema.resolved) + 200
 
 
 class Remembered(Generic[Value]):
-    """The last ``size`` values, of 128 MiB by ``weigh`` at most, each for ``seconds``; safe from any thread."""
+    """The last ``size`` values, 128 MiB by ``weigh`` at most, each for ``seconds``; safe to use from any thread."""
 
     def __init__(
         self, size: int, seconds: float | None = None, weigh: Callable[[Value], int] = lambda value: 1
@@ -35,7 +35,7 @@ class Remembered(Generic[Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Value | None:
-        """Return a value that is remembered, else ``None``."""
+        """Return a cached value, or ``None``."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -48,7 +48,7 @@ class Remembered(Generic[Value]):
             return value
 
     def put(self, key: Hashable, value: Value) -> Value:
-        """Remember and return a value; what was used least recently is forgotten for it."""
+        """Cache and return a value; the least recently used ones are dropped for it."""
         weight = self._weigh(value)
         with self._lock:
             self._drop(key)
@@ -59,7 +59,7 @@ class Remembered(Generic[Value]):
         return value
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all values."""
         with self._lock:
             self._entries.clear()
             self._bytes = 0
@@ -71,14 +71,14 @@ class Remembered(Generic[Value]):
 
 
 class SingleFlight:
-    """Lets one thread ask for a key while the others that want it wait for its answer."""
+    """Lets one thread make a request for a key while others that need it wait for its result."""
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, Future[Any]] = {}
         self._lock = threading.Lock()
 
     def ask(self, key: Hashable, question: Callable[[], Value]) -> Value:
-        """Return the answer to a question, or raise what asking it raised, in each thread that waits."""
+        """Return the result of a request, or raise its error, in each waiting thread."""
         while True:
             with self._lock:
                 other = self._under_way.get(key)
@@ -90,7 +90,7 @@ class SingleFlight:
                 answer: Value = other.result()
                 return answer
             except CancelledError:
-                # Who asked ended for reasons of its own: ask again.
+                # The requesting thread was cancelled for its own reasons: request again.
                 continue
         return self._answer(key, mine, question)
 

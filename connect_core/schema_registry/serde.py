@@ -1,6 +1,6 @@
-"""What the three registry converters share: which id a written message carries, and which schema a read one has.
+"""Shared by the three registry converters: the ids of written messages and the schemas of read ones.
 
-``define_registry(ConfigDef)`` of ``settings`` adds the shared keys to a converter's definition; ``open_schemas`` reads
+``define_registry(ConfigDef)`` of ``settings`` adds the shared keys to a converter's definition; ``open_schemas`` parses
 them.
 """
 
@@ -25,26 +25,26 @@ __all__ = ["MessageSchemas", "open_schemas"]
 
 
 class MessageSchemas(Protocol):
-    """The schemas of one converter's messages: made by ``open_schemas(configs, is_key, kind)``."""
+    """The schemas of one converter's messages: created by ``open_schemas(configs, is_key, kind)``."""
 
     def split(self, message: bytes) -> tuple[RegisteredSchema, memoryview]:
         """Return the schema that a message names, and its body. Raise DataError or SchemaRegistryError."""
 
     def split_batch(self, messages: pa.BinaryArray) -> Frames:
-        """Return a batch without its frames. Raise DataError when any message is malformed."""
+        """Return a batch without its frames. Raise DataError if any message is malformed."""
 
     def schema_of(self, id: int) -> RegisteredSchema:
-        """Return the schema of an id; remembered."""
+        """Return the schema with an id; cached."""
 
     def to_write(self, topic: str, schema: SchemaText, record_name: str | None) -> tuple[bytes, RegisteredSchema]:
-        """Return the frame that goes before a body, and the schema to write the body with.
+        """Return the frame to put before a body, and the schema to write the body with.
 
-        By the settings it is the given schema, registered or looked up; the newest one of the subject
-        (``use.latest.version``); or that of ``use.schema.id``. Remembered per (subject, schema).
+        Depending on the settings, this is the given schema, registered or looked up; the newest one of the subject
+        (``use.latest.version``); or that of ``use.schema.id``. Cached per (subject, schema).
         """
 
     def close(self) -> None:
-        """Give the registry's connections back."""
+        """Release the registry's connections."""
 
 
 def open_schemas(
@@ -56,7 +56,7 @@ def open_schemas(
     process with equal settings share one client.
     """
     settings = RegistrySettings.of(configs, is_key)
-    # Settings with headers to write have no other codec.
+    # With frames in headers, no other codec is allowed.
     in_header = settings.header is HeaderUse.READ_AND_WRITTEN
     codec = ConfluentCodec(writes_guids=True) if in_header else codec_of(settings.codec)
     forms = codec, strategy_of(settings.strategy_key, settings.strategy, configs)

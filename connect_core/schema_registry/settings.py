@@ -31,7 +31,7 @@ _CONFIG = define_registry(ConfigDef())
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """How long a call may take, and how often it is repeated; all in seconds."""
+    """How long a call may take, and how often it is retried; times in seconds."""
 
     connect: float = 60.0
     read: float = 60.0
@@ -43,7 +43,7 @@ class CallLimits:
 
 @dataclass(frozen=True, slots=True)
 class CacheLimits:
-    """How many answers are remembered, and for how many seconds; ``latest_seconds`` below 0: without end."""
+    """How many responses are cached, and for how many seconds; ``latest_seconds`` below 0: without limit."""
 
     schemas: int = 10_000
     latest: int = 1000
@@ -56,9 +56,9 @@ class CacheLimits:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """Where a registry is and how it is called; converters with equal ones share one client.
+    """The address of a registry and how it is called; converters with equal settings share one client.
 
-    ``urls`` have no credentials and no slash at the end. ``headers`` are sent with each request.
+    ``urls`` have no credentials and no trailing slash. ``headers`` are sent with each request.
     ``allowed_hosts``: the worker's ``limits.hosts.allowed``; empty: all but metadata services.
     """
 
@@ -72,13 +72,13 @@ class ClientSettings:
     allowed_hosts: str = ""
 
     def within(self, limits: WorkerLimits) -> ClientSettings:
-        """Return these with the hosts that the worker lets connectors call."""
+        """Return these settings with the hosts that the worker lets connectors call."""
         return replace(self, allowed_hosts=limits.values.get("hosts.allowed", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class WriteSettings:
-    """Which schema a message is written with; ``schema_id``: None unless it is set."""
+    """Which schema a message is written with; ``schema_id``: ``None`` if not set."""
 
     auto_register: bool = True
     schema_id: int | None = None
@@ -89,7 +89,7 @@ class WriteSettings:
 
 
 class HeaderUse(Enum):
-    """What is done with the record's header that may name a message's schema."""
+    """How the record's header that may name a message's schema is used."""
 
     IGNORED = 0
     READ = 1
@@ -98,7 +98,7 @@ class HeaderUse(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RegistrySettings:
-    """All of them, for the converter of keys or of values."""
+    """All registry settings, of the converter of keys or of values."""
 
     client: ClientSettings
     write: WriteSettings
@@ -109,7 +109,7 @@ class RegistrySettings:
 
     @property
     def strategy_key(self) -> str:
-        """The name of the setting that ``strategy`` comes from."""
+        """The name of the setting that sets ``strategy``."""
         return f"{'key' if self.is_key else 'value'}.subject.name.strategy"
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Under which subject a schema is registered."""
+"""Strategies for the subject under which a schema is registered."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = [
 class SubjectNameStrategy(Protocol):
     """Names subjects.
 
-    A wheel brings one by an entry point of the group ``connect_core.schema_registry.subject_name_strategies``.
+    A wheel adds one by an entry point of the group ``connect_core.schema_registry.subject_name_strategies``.
     It may have a method ``configure(configs)``, called once with the converter's settings.
     """
 
     def subject_name(self, topic: str, is_key: bool, record_name: str | None) -> str:
-        """Return the subject of a schema; ``record_name``: the full name of its record, None if it is none."""
+        """Return the subject of a schema; ``record_name``: the full name if it is a record, else None."""
 
 
 class TopicNameStrategy:
@@ -39,7 +39,7 @@ class RecordNameStrategy:
     """The full name of the record."""
 
     def subject_name(self, topic: str, is_key: bool, record_name: str | None) -> str:
-        """Return the subject of a schema. Raise DataError for one that is no record."""
+        """Return the subject of a schema. Raise DataError if it is not a record's."""
         if not record_name:
             part = "key" if is_key else "value"
             setting = f"{part}.subject.name.strategy = {type(self).__name__}"
@@ -51,7 +51,7 @@ class TopicRecordNameStrategy(RecordNameStrategy):
     """``<topic>-<full name of the record>``."""
 
     def subject_name(self, topic: str, is_key: bool, record_name: str | None) -> str:
-        """Return the subject of a schema. Raise DataError for one that is no record."""
+        """Return the subject of a schema. Raise DataError if it is not a record's."""
         return f"{topic}-{super().subject_name(topic, is_key, record_name)}"
 
 

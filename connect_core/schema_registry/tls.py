@@ -1,4 +1,4 @@
-"""Which certificates a registry's server must have, and which one we show it."""
+"""The certificates a registry's server must have, and the one this client presents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TlsSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> TlsSettings:
-        """Take them from parsed settings. Raise ConfigError for stores of Java's own format."""
+        """Return the TLS settings in parsed settings. Raise ConfigError for stores in Java's own format."""
         found = cls(
             _store(values, "truststore"),
             values[f"{SSL}truststore.certificates"],
@@ -75,7 +75,7 @@ def _store(values: Mapping[str, Any], name: str) -> Store | None:
 
 
 def tls_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Return what connections are made with. Raise ConfigError for a file that cannot be used."""
+    """Return the TLS context of connections. Raise ConfigError for an unusable file."""
     context = _trusting(settings)
     if not settings.checks_host:
         context.check_hostname = False
@@ -122,7 +122,7 @@ def _load_store(context: ssl.SSLContext, store: Store, password: Password | None
 
 
 def _pem_of(content: bytes, store: Store) -> tuple[bytes, Password | None]:
-    """Return a store's key and certificates as PEM, and the password of the key when we chose it."""
+    """Return a store's key and certificates as PEM, and the key's password if it was generated here."""
     if store.form == "PEM":
         return content, None
     found = pkcs12.load_pkcs12(content, _bytes(store.password))
@@ -141,7 +141,7 @@ def _pem_of(content: bytes, store: Store) -> tuple[bytes, Password | None]:
 
 
 def _load_pem(context: ssl.SSLContext, pem: bytes, password: Password | None, key: str) -> None:
-    # OpenSSL reads keys from files only; this one is readable by its owner and gone at once.
+    # OpenSSL reads keys from files only; this one is readable by its owner only and deleted at once.
     handle, path = tempfile.mkstemp()
     try:
         with os.fdopen(handle, "wb") as file:
@@ -159,7 +159,7 @@ def _bytes(password: Password | None) -> bytes | None:
 
 
 def _reason(error: Exception) -> str:
-    """Return what went wrong, and nothing of the file."""
+    """Return the reason of an error, without any contents of the file."""
     if isinstance(error, ssl.SSLError):
         return error.reason or "no PEM"
     return error.strerror or type(error).__name__ if isinstance(error, OSError) else "another format or password"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 __all__ = ["WORKER_CONFIG_VARIABLE", "variables_to_properties"]
 
 WORKER_CONFIG_VARIABLE = "CONNECT_WORKER_CONFIG"
-"""Names the path of the worker's properties file."""
+"""The variable with the path of the worker's properties file."""
 
 _PREFIX = "CONNECT_"
 

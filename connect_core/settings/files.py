@@ -20,9 +20,9 @@ _LOG = logging.getLogger(__name__)
 def load_worker_settings(
     path: Path | None, environment: Mapping[str, str], mode: WorkerMode | None = None, resolve: Resolve = dict
 ) -> WorkerSettings:
-    """Read a worker's file, by default ``CONNECT_WORKER_CONFIG``; name what is unused.
+    """Read a worker's file, by default ``CONNECT_WORKER_CONFIG``; log the keys without effect.
 
-    Without a file the environment alone must say everything. Raise ConfigError.
+    Without a file, the environment must contain all settings. Raise ConfigError.
     """
     named = environment.get(WORKER_CONFIG_VARIABLE)
     file = path or (Path(named) if named else None)
@@ -38,7 +38,7 @@ def load_worker_settings(
 
 
 def log_worker_settings(settings: WorkerSettings) -> None:
-    """Name once, at warning level, each given key that has no effect."""
+    """Log once, at warning level, each given key that has no effect."""
     for key, reason in settings.not_needed().items():
         _LOG.warning("Worker setting %s is not needed here: %s", key, reason)
     for key in settings.unknown():

@@ -1,7 +1,7 @@
-"""Every key of Connect's worker files, and what becomes of it here.
+"""Every key of Connect's worker files, and how it is treated here.
 
-Honoured keys are in ``definition``; client keys go to the Kafka clients as they
-are; the keys of ``NOT_NEEDED`` have no meaning here, each with its reason.
+Honoured keys are in ``definition``; client keys are passed to the Kafka clients
+unchanged; the keys of ``NOT_NEEDED`` have no meaning here, each with its reason.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ PREFIXES = (
     "topic.creation.",
     "value.converter.",
 )
-"""Keys that begin so are passed on: to clients, converters, providers, topics, Spark."""
+"""Keys with these prefixes are passed on: to clients, converters, providers, topics, Spark."""
 
 _NO_GROUP = "workers form no group: Airflow schedules the runs"
 _NO_FORWARDING = "workers do not call each other"
@@ -120,7 +120,7 @@ NOT_FOR_TASKS = (
     "rest.",
     "spark.",
 )
-"""What a Spark worker must not or need not know: keys that begin so stay on the driver."""
+"""Prefixes of keys that stay on the driver: a Spark worker must not or need not have them."""
 
 
 def is_client_key(key: str) -> bool:

@@ -27,9 +27,9 @@ class Listener:
 
 
 def parse_listener(name: str, address: str) -> Listener:
-    """Return the listener an address of the setting ``name`` means. Raise ConfigError.
+    """Return the listener for an address in the setting ``name``. Raise ConfigError.
 
-    An empty host is the loopback interface: a public one must be said.
+    An empty host is the loopback interface: a public one must be named.
     """
     match = _ADDRESS.fullmatch(address.strip())
     if match is None or int(match["port"]) > 65535:

@@ -1,4 +1,4 @@
-"""Where a worker keeps its own: state, settings, and code that somebody runs."""
+"""The worker's own files and folders: state, settings, and code that is executed."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def own_places(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def database_files(database: Path) -> Iterator[Path]:
-    """Yield an SQLite database and what SQLite puts beside it."""
+    """Yield an SQLite database file and the files SQLite creates beside it."""
     yield from (database.with_name(f"{database.name}{suffix}") for suffix in ("", "-journal", "-shm", "-wal"))

@@ -1,4 +1,4 @@
-"""Folders of this user alone, below a folder that all users share."""
+"""Folders private to this user, in a folder that all users share."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def private_folder(name: str) -> Path:
-    """Return ``connect-NAME-UID`` of the temporary folder, created for its owner only.
+    """Return ``connect-NAME-UID`` in the temporary folder, accessible to its owner only.
 
-    Anybody may have taken a name there: Raise ConnectError for a link, another's
-    folder, and one that others may write to. One that they may only look into is
-    closed to them.
+    Another user may have taken that name: raise ConnectError for a link, another
+    user's folder, and one that others may write to. If others may only read it,
+    their access is removed.
     """
     folder = Path(tempfile.gettempdir(), f"connect-{name}-{os.geteuid()}")
     try:
@@ -49,7 +49,7 @@ def _check(folder: Path) -> None:
 
 
 def is_private_file(path: Path) -> bool:
-    """Return whether this user alone can have written a file; no link."""
+    """Return whether only this user can have written a file; false for a link."""
     try:
         found = path.lstat()
     except FileNotFoundError:

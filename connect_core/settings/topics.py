@@ -1,4 +1,4 @@
-"""Internal topics: those the worker keeps offsets and heartbeats in."""
+"""Internal topics, in which the worker keeps offsets and heartbeats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["InternalTopic", "check_free", "is_internal"]
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """How an internal topic is created; -1 leaves a number to the broker.
+    """How an internal topic is created; -1 leaves a number to the broker's default.
 
     ``settings`` are topic settings, ``cleanup.policy=compact`` always among
     them. Connect: ``DistributedConfig.offsetStorageTopicSettings``.
@@ -25,12 +25,12 @@ class InternalTopic:
 
 
 def is_internal(topic: str, internal: Collection[str]) -> bool:
-    """Return whether a topic is Kafka's or the worker's own: records of connectors have no business there."""
+    """Return whether a topic is Kafka's or the worker's own: connectors must not use it for records."""
     return topic.startswith("__") or topic in internal
 
 
 def check_free(topic: str, internal: Collection[str]) -> None:
-    """Refuse an internal topic: whoever wrote to it could forge offsets and epochs of any connector.
+    """Reject an internal topic: whoever wrote to it could forge offsets and epochs of any connector.
 
     Raise ConnectError.
     """

@@ -20,7 +20,7 @@ from connect_core.settings.topics import InternalTopic
 __all__ = ["IN_USE", "Resolve", "WorkerSettings"]
 
 IN_USE = "internal.topics"
-"""Key by which a plan tells its tasks the offsets topics that other connectors have."""
+"""Key in which a plan passes its tasks the offsets topics of other connectors."""
 
 Resolve = Callable[[Mapping[str, str]], Mapping[str, str]]
 """Replaces references such as ``${env:NAME}`` in a mapping."""
@@ -30,9 +30,9 @@ _QUERY = "jdbc.query.allowed"
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What a worker was told by its properties file and its environment.
+    """The settings from a worker's properties file and its environment.
 
-    ``raw`` travels: references stay references. ``resolved`` is the same with
+    ``raw`` is what is sent to tasks, with references kept. ``resolved`` is the same with
     references replaced, ``values`` the parsed settings by key.
     """
 
@@ -49,7 +49,7 @@ class WorkerSettings:
         mode: WorkerMode | None = None,
         resolve: Resolve = dict,
     ) -> WorkerSettings:
-        """Return the settings these properties mean; the environment goes first.
+        """Return the settings in these properties; the environment takes precedence.
 
         ``mode`` is that of the command; by default ``worker.mode``, else
         distributed where there is a ``group.id``. Raise ConfigError naming all
@@ -75,7 +75,7 @@ class WorkerSettings:
 
     @property
     def deployment(self) -> str:
-        """The name under which workers share connectors: ``group.id``, standalone a UUID."""
+        """The name under which workers share connectors: ``group.id``, or a UUID in standalone mode."""
         if self.mode is WorkerMode.DISTRIBUTED:
             return str(self.values["group.id"])
         if self.values["standalone.id"] is None:
@@ -83,11 +83,11 @@ class WorkerSettings:
         return str(self.values["standalone.id"])
 
     def with_standalone_id(self, identity: str) -> WorkerSettings:
-        """Return the settings of this deployment; its id is known with its database."""
+        """Return the settings with this deployment's id, which is known once its database is open."""
         return self._with({"standalone.id": identity})
 
     def with_secret_key(self, file: Path) -> WorkerSettings:
-        """Return the settings with the key file where none is named."""
+        """Return the settings with this key file, if none is configured."""
         return self if self.secret_key_file else self._with({"secret.key.file": str(file)})
 
     def _with(self, added: Mapping[str, str]) -> WorkerSettings:
@@ -107,13 +107,13 @@ class WorkerSettings:
 
     @property
     def internal_topics(self) -> frozenset[str]:
-        """The topics records of connectors neither come from nor go to, beside those whose names begin with ``__``."""
+        """The topics that connectors must not read or write, besides those whose names begin with ``__``."""
         in_use = self.raw.get(IN_USE, "").split(",")
         return self.own_topics | frozenset(filter(None, in_use))
 
     @property
     def own_topics(self) -> frozenset[str]:
-        """The worker's topics of offsets, status and, should Connect have used it, configurations."""
+        """The worker's topics of offsets, status and, if Connect used one, configurations."""
         named = [self.raw.get("config.storage.topic", "")]
         if not self.is_standalone or self.values["standalone.id"] is not None:
             named += [self.offsets_topic.name, self.status_topic.name]
@@ -138,7 +138,7 @@ class WorkerSettings:
 
     @property
     def file_roots(self) -> tuple[Path, ...]:
-        """The folders file connectors may use, absolute; none: they are off."""
+        """The folders file connectors may use, absolute; if empty, file connectors are off."""
         return tuple(Path(root) for root in self.values["file.roots"])
 
     def limits(self) -> WorkerLimits:
@@ -193,7 +193,7 @@ class WorkerSettings:
 
     @property
     def standalone_key(self) -> Path:
-        """The key beside that file, which seals passwords where ``secret.key.file`` names none."""
+        """The key beside that file, which encrypts passwords where ``secret.key.file`` names none."""
         return self.standalone_database.with_name(f"{self.standalone_database.name}.key")
 
     @property
@@ -204,14 +204,14 @@ class WorkerSettings:
 
     @property
     def spark_properties(self) -> dict[str, str]:
-        """What is handed to Spark as it is: keys ``spark.…`` but our own."""
+        """The keys ``spark.…`` except our own, passed to Spark unchanged."""
         return {
             key: value for key, value in self.resolved.items() if key.startswith("spark.") and key not in self.values
         }
 
     @property
     def secret_key_file(self) -> Path | None:
-        """The file with the key that seals passwords."""
+        """The file with the key that encrypts passwords."""
         return self._path("secret.key.file")
 
     @property
@@ -233,7 +233,7 @@ class WorkerSettings:
         }
 
     def task_properties(self) -> dict[str, str]:
-        """Return the raw properties a Spark worker may have: no address of the stack."""
+        """Return the raw properties a Spark worker may have, without addresses of the stack."""
         return {key: value for key, value in self.raw.items() if not key.startswith(NOT_FOR_TASKS)}
 
     def not_needed(self) -> dict[str, str]:
@@ -247,7 +247,7 @@ class WorkerSettings:
         return f"only connect {other.value} reads it" if is_others else None
 
     def unknown(self) -> tuple[str, ...]:
-        """Return the given keys that neither Connect nor we know."""
+        """Return the given keys that neither Connect nor this project defines."""
         return tuple(key for key in sorted(self.raw) if key not in self.values and not _is_known(key))
 
 

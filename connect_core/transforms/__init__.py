@@ -1,1 +1,1 @@
-"""Single message transforms, one module each, named in connect_core.registry; ``support`` is what they share."""
+"""Single message transforms, one module each, registered in connect_core.registry; ``support`` has shared code."""

@@ -30,7 +30,7 @@ PURPOSE = "cast types"
 
 
 def _parse_spec(mappings: list[str] | None) -> dict[str | None, SchemaType]:
-    """Return the type of each field; that of the whole stands under ``None``."""
+    """Return the type of each field; the key ``None`` has the type of the whole value."""
     if not mappings:
         raise ConfigError("Must specify at least one field to cast.")
     casts: dict[str | None, SchemaType] = {}
@@ -50,7 +50,7 @@ def _parse_spec(mappings: list[str] | None) -> dict[str | None, SchemaType]:
 def _parse_type(text: str) -> SchemaType:
     found = next((type for type in SchemaType if str(type) == text.upper()), None)
     if found is None:
-        # Connect swaps name and value here, and its users search for these words.
+        # Connect swaps name and value here, and its users search for this text.
         known = f"No enum constant org.apache.kafka.connect.data.Schema.Type.{text.upper()}"
         raise ConfigError(f"Invalid type found in casting spec: {text}", f"java.lang.IllegalArgumentException: {known}")
     return check_output(found)
@@ -76,7 +76,7 @@ CONFIG = define_replace_null(
 
 
 class Cast(Transformation):
-    """Change types as Java's casts and parsers do; a null stays null. Connect: ``Cast``."""
+    """Changes types as Java's casts and parsers do; a null stays null. Connect: ``Cast``."""
 
     side: ClassVar[Side]
 
@@ -85,7 +85,7 @@ class Cast(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError for an unknown type."""
+        """Apply the settings. Raise ConfigError for an unknown type."""
         config = CONFIG.parse(configs)
         casts = _parse_spec(config[SPEC])
         self._whole = casts.get(None)
@@ -94,7 +94,7 @@ class Cast(Transformation):
         self._updated = cached(self._update)
 
     def apply(self, record: Record) -> Record:
-        """Cast one record. Raise DataError for a value that cannot become the type."""
+        """Cast one record. Raise DataError for a value that cannot be cast."""
         schema, value = self.side.schema(record), self.side.value(record)
         if value is None:
             return record
@@ -113,7 +113,7 @@ class Cast(Transformation):
             return self.side.changed(record, updated, _plain(cast_value(schema, value, self._whole)))
         struct = require_struct(value, PURPOSE)
         values = copy_values(struct, self._replace_nulls)
-        # In the order of the fields: of several that cannot be cast, Connect names the first.
+        # In the order of the fields: if several cannot be cast, Connect names the first.
         for field in struct.schema.fields:
             target = self._casts.get(field.name)
             if target is not None:
@@ -151,7 +151,7 @@ class Cast(Transformation):
         return None if changed is None else self.side.with_data(batch, changed)
 
     def _cast_whole(self, columns: Columns, schema: Schema | None) -> Columns | None:
-        # Columns of a logical type hold instants and decimals, but a cast one keeps its name and holds numbers.
+        # Columns of a logical type hold instants and decimals, but a cast schema keeps its name and holds numbers.
         if self._whole is None or (schema is not None and schema.name in LOGICAL_CLASSES):
             return None
         column = _cast_column(columns.schema, columns.array, self._whole)
@@ -186,7 +186,7 @@ class CastValue(Cast):
 
 
 def _plain(value: Any) -> Any:
-    """Return an integer whose width the schema tells as a plain one, as columns do."""
+    """Return an integer whose width the schema defines as a plain int, as columns do."""
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -201,7 +201,7 @@ def _cast_schema(schema: Schema, target: SchemaType) -> Schema:
 
 def _cast_column(schema: Schema | None, column: pa.Array, target: SchemaType) -> pa.Array | None:
     is_instant = pa.types.is_temporal(column.type)
-    # Without a schema, instants are no Connect data and only records can say so.
+    # Without a schema, instants are not Connect data; only the record lane reports this.
     if is_instant and (schema is None or schema.name not in LOGICAL_CLASSES):
         return None
     return cast_column(column, target)

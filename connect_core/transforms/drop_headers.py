@@ -27,14 +27,14 @@ CONFIG = ConfigDef().define(
 
 
 class DropHeaders(Transformation):
-    """Remove all headers of some names. Connect: ``DropHeaders``."""
+    """Removes all headers with certain names. Connect: ``DropHeaders``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this transform."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         self._names = frozenset(CONFIG.parse(configs)[HEADERS])
 
     def apply(self, record: Record) -> Record:

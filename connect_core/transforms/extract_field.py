@@ -38,7 +38,7 @@ CONFIG = define_field_syntax(
 
 
 class ExtractField(Transformation):
-    """Keep one field only; a null stays null. Connect: ``ExtractField``."""
+    """Keeps one field only; a null stays null. Connect: ``ExtractField``."""
 
     side: ClassVar[Side]
 
@@ -47,14 +47,14 @@ class ExtractField(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError for a malformed path."""
+        """Apply the settings. Raise ConfigError for a malformed path."""
         config = CONFIG.parse(configs)
         self._text = config[FIELD]
         self._path = FieldPath.parse(self._text, config[FIELD_SYNTAX_VERSION])
         self._replace_nulls: bool = config[REPLACE_NULL_WITH_DEFAULT]
 
     def apply(self, record: Record) -> Record:
-        """Extract from one record. Raise IllegalArgumentError for an unknown field of a schema."""
+        """Extract the field from one record. Raise IllegalArgumentError for an unknown field of a schema."""
         schema, value = self.side.schema(record), self.side.value(record)
         if schema is None:
             found = require_map_or_null(value, PURPOSE)
@@ -67,7 +67,7 @@ class ExtractField(Transformation):
         return self.side.changed(record, field.schema, extracted)
 
     def apply_batch(self, batch: Batch) -> Batch | None:
-        """Extract from all rows."""
+        """Extract the field from all rows."""
         columns = self.side.columns(batch)
         if columns is None:
             return None
@@ -95,7 +95,7 @@ class ExtractField(Transformation):
             with_default = filled(column, field.schema, True)
             if with_default is None:
                 return None
-            # No default where there is no struct to hold the field.
+            # No default if the struct that would hold the field is null.
             column = pc.if_else(array.is_valid(), with_default, column)
         return Columns(field.schema, column)
 

@@ -1,4 +1,4 @@
-"""Filter: drop records; meant to be guarded by a predicate."""
+"""Filter: drop records; meant to be used with a predicate."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CONFIG = ConfigDef()
 
 
 class Filter(Transformation):
-    """Drop every record it is given. Connect: ``Filter``."""
+    """Drops every record it gets. Connect: ``Filter``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this transform: none."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take nothing: there is nothing to set."""
+        """Do nothing: there are no settings."""
 
     def apply(self, record: Record) -> Record | None:
         """Drop one record."""

@@ -1,4 +1,4 @@
-"""Flatten: lift the fields of nested structs and maps to the top."""
+"""Flatten: move the fields of nested structs and maps to the top level."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _UNSUPPORTED_TYPES = (pa.types.is_timestamp, pa.types.is_decimal)
 
 
 class Flatten(Transformation):
-    """Give nested fields names of their path; lists stay as they are. Connect: ``Flatten``."""
+    """Names nested fields by their path; lists are kept as they are. Connect: ``Flatten``."""
 
     side: ClassVar[Side]
 
@@ -60,13 +60,13 @@ class Flatten(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         delimiter = CONFIG.parse(configs)[DELIMITER]
         self._delimiter = "null" if delimiter is None else delimiter
         self._flat = cached(self._flatten_schema)
 
     def apply(self, record: Record) -> Record:
-        """Flatten one record; a null stays. Raise DataError for maps in structs and structs in maps."""
+        """Flatten one record; a null is kept. Raise DataError for maps in structs and structs in maps."""
         schema, value = self.side.schema(record), self.side.value(record)
         if value is None:
             return record
@@ -153,7 +153,7 @@ class Flatten(Transformation):
                 if any(is_kind(column.type) for is_kind in _UNSUPPORTED_TYPES):
                     return False
             elif _has_nulls_among(column, array):
-                # A null map is a field of its own, a map is none: rows would differ in their keys.
+                # A null map becomes a field, a non-null map does not: rows would differ in their keys.
                 return False
             elif not self._flatten_maps(column, name, flat):
                 return False
@@ -212,12 +212,12 @@ def _leaf(schema: Schema, optional: bool, default: Any) -> Schema:
 
 
 def _has_nulls_among(column: pa.Array, parent: pa.Array) -> bool:
-    """Whether a column is null where its parent is not."""
+    """Whether a column is null in a row where its parent is not."""
     return bool(column.null_count and pc.any(pc.and_(column.is_null(), parent.is_valid())).as_py())
 
 
 def _lifted(column: pa.Array, schema: Schema, parent: pa.Array) -> pa.Array | None:
-    """Return a leaf with its defaults where its struct is not null; ``None`` for a null that may not be."""
+    """Return a leaf, with defaults in rows whose struct is not null; ``None`` if a null is not allowed there."""
     if not _has_nulls_among(column, parent):
         return column
     with_default = filled(column, schema, True)

@@ -56,7 +56,7 @@ CONFIG = define_replace_null(
 
 
 class HeaderFrom(Transformation):
-    """Append fields as headers. Connect: ``HeaderFrom``."""
+    """Appends fields as headers. Connect: ``HeaderFrom``."""
 
     side: ClassVar[Side]
 
@@ -65,7 +65,7 @@ class HeaderFrom(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError if fields and headers do not pair up."""
+        """Apply the settings. Raise ConfigError if the numbers of fields and headers differ."""
         config = CONFIG.parse(configs)
         fields, headers = config[FIELDS], config[HEADERS]
         if len(fields) != len(headers):
@@ -76,7 +76,7 @@ class HeaderFrom(Transformation):
         self._rest = cached(self._without_fields)
 
     def apply(self, record: Record) -> Record:
-        """Make the headers of one record. Raise DataError, or NullValueError for an unknown field of a schema."""
+        """Add the headers to one record. Raise DataError, or NullValueError for an unknown field of a schema."""
         schema, value = self.side.schema(record), self.side.value(record)
         purpose = f"header {self._operation}"
         if schema is None:
@@ -126,7 +126,7 @@ class HeaderFrom(Transformation):
         return builder.build()
 
     def apply_batch(self, batch: Batch) -> Batch | None:
-        """Make the headers of all rows."""
+        """Add the headers to all rows."""
         columns = self.side.columns(batch)
         if columns is None or not is_map(columns) or columns.array.null_count:
             return None

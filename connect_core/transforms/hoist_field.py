@@ -27,7 +27,7 @@ CONFIG = ConfigDef().define(
 
 
 class HoistField(Transformation):
-    """Wrap data in a Struct (with schema) or a map (without). Connect: ``HoistField``."""
+    """Wraps data in a Struct (with schema) or a map (without). Connect: ``HoistField``."""
 
     side: ClassVar[Side]
 
@@ -36,7 +36,7 @@ class HoistField(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         self._field = CONFIG.parse(configs)[FIELD]
         self._hoisted = cached(lambda schema: SchemaBuilder.struct().field(self._field, schema).build())
 

@@ -74,7 +74,7 @@ CONFIG = _definition()
 
 @dataclass(frozen=True, slots=True)
 class _Insertion:
-    """A field to add: what to take (a setting's name), where to put it."""
+    """A field to add: its source (the name of a setting), its name and its schema."""
 
     source: str
     name: str
@@ -88,7 +88,7 @@ class _Insertion:
 
 
 class InsertField(Transformation):
-    """Add fields from the record's metadata or of a fixed text. Connect: ``InsertField``."""
+    """Adds fields with the record's metadata or a fixed text. Connect: ``InsertField``."""
 
     side: ClassVar[Side]
 
@@ -97,7 +97,7 @@ class InsertField(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError if nothing is to be inserted."""
+        """Apply the settings. Raise ConfigError if they insert no field."""
         config = CONFIG.parse(configs)
         specs = {source: config[source] for source in _SCHEMAS}
         self._insertions = [_Insertion.of(source, spec) for source, spec in specs.items() if spec is not None]
@@ -197,9 +197,9 @@ class InsertField(Transformation):
 
 
 def _may_be_null(insertion: _Insertion, schema: Schema | None, column: pa.Array) -> bool:
-    """Return whether records would leave the field out where the column is null, in one way for all rows.
+    """Return whether records would leave the field out where the column is null, equally in all rows.
 
-    A required field without a value is no error here, but to whoever takes the whole: records tell.
+    A required field without a value raises no error here but later, on validation of the struct: records show it.
     """
     if schema is not None:
         return insertion.schema.optional

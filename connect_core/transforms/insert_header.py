@@ -1,4 +1,4 @@
-"""InsertHeader: add a header of fixed value to every record."""
+"""InsertHeader: add a header with a fixed value to every record."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ CONFIG = (
 
 
 class InsertHeader(Transformation):
-    """Append one header. Connect: ``InsertHeader``."""
+    """Appends one header. Connect: ``InsertHeader``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this transform."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         config = CONFIG.parse(configs)
         self._header: str = config[HEADER]
         self._literal = parse_string(config[VALUE_LITERAL])

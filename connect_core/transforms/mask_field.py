@@ -71,7 +71,7 @@ CONFIG = define_replace_null(
 
 
 class MaskField(Transformation):
-    """Overwrite fields; nulls stay null. Connect: ``MaskField``."""
+    """Overwrites fields; nulls stay null. Connect: ``MaskField``."""
 
     side: ClassVar[Side]
 
@@ -80,14 +80,14 @@ class MaskField(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         config = CONFIG.parse(configs)
         self._fields = config[FIELDS]
         self._replacement = config[REPLACEMENT]
         self._replace_nulls = config[REPLACE_NULL_WITH_DEFAULT]
 
     def apply(self, record: Record) -> Record:
-        """Overwrite the fields of one record. Raise DataError for other data and types."""
+        """Overwrite the fields of one record. Raise DataError for data and types that cannot be masked."""
         schema, value = self.side.schema(record), self.side.value(record)
         if schema is None:
             return self.side.changed(record, None, self._mask_map(require_map(value, PURPOSE)))
@@ -179,7 +179,7 @@ def _replaced(kind: type, replacement: str) -> Any:
 
 
 def _class_under(schema: Schema, kind: type) -> type:
-    """Return the class that a plain int or float stands for under a schema."""
+    """Return the class that a plain int or float represents under a schema."""
     return _CLASSES.get(schema.type, kind) if kind is int or kind is float else kind
 
 

@@ -41,14 +41,14 @@ CONFIG = (
 
 
 class RegexRouter(Transformation):
-    """Rename the topics that match; others pass unchanged. Connect: ``RegexRouter``."""
+    """Renames the topics that match; others are unchanged. Connect: ``RegexRouter``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this transform."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError for a bad expression."""
+        """Apply the settings. Raise ConfigError for a bad expression."""
         config = CONFIG.parse(configs)
         self._regex = compile_java(config[REGEX])
         self._replacement: str | None = config[REPLACEMENT]

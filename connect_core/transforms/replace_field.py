@@ -65,7 +65,7 @@ CONFIG = _definition()
 
 
 class ReplaceField(Transformation):
-    """Keep, drop and rename fields; a null stays null. Connect: ``ReplaceField``."""
+    """Keeps, drops and renames fields; a null stays null. Connect: ``ReplaceField``."""
 
     side: ClassVar[Side]
 
@@ -74,7 +74,7 @@ class ReplaceField(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError for a malformed rename."""
+        """Apply the settings. Raise ConfigError for a malformed rename."""
         config = CONFIG.parse(configs)
         self._exclude = frozenset(config[EXCLUDE])
         self._include = frozenset(config[INCLUDE])
@@ -84,7 +84,7 @@ class ReplaceField(Transformation):
         self._replaced = cached(self._replace)
 
     def apply(self, record: Record) -> Record:
-        """Change one record. Raise DataError for other data than structs and maps."""
+        """Change one record. Raise DataError for data other than structs and maps."""
         schema, value = self.side.schema(record), self.side.value(record)
         if value is None:
             return record
@@ -143,7 +143,7 @@ class ReplaceField(Transformation):
         for field in schema.fields:
             source = columns.schema.field(self._original(field.name))
             column = None if source is None else filled(fields[source.name], field.schema, self._replace_nulls)
-            # A value under another field's schema is for the record lane to judge.
+            # Whether a value fits another field's schema is decided in the record lane.
             if source is None or column is None or source.schema != field.schema:
                 return None
             replaced[field.name] = column
@@ -151,7 +151,7 @@ class ReplaceField(Transformation):
 
 
 def _as_strict(schema: Schema, name: str, value: Any) -> Any:
-    """Give a plain integer the width of its field: under another field's schema it must not pass for any."""
+    """Give a plain integer the width of its field, so that another field's schema does not accept it as any width."""
     field = schema.field(name)
     width = None if field is None or type(value) is not int else _WIDTHS.get(field.schema.type)
     return value if width is None else width(value)

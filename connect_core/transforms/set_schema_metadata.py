@@ -31,7 +31,7 @@ CONFIG = define_replace_null(
 
 
 class SetSchemaMetadata(Transformation):
-    """Rename a struct's schema; other schemas are refused. Connect: ``SetSchemaMetadata``."""
+    """Renames a struct's schema; other schemas are rejected. Connect: ``SetSchemaMetadata``."""
 
     side: ClassVar[Side]
 
@@ -40,7 +40,7 @@ class SetSchemaMetadata(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError if neither name nor version is given."""
+        """Apply the settings. Raise ConfigError if neither name nor version is given."""
         config = CONFIG.parse(configs)
         self._name: str | None = config[SCHEMA_NAME]
         self._version: int | None = config[SCHEMA_VERSION]

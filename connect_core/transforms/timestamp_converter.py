@@ -1,4 +1,4 @@
-"""TimestampConverter: turn timestamps into text, Unix time, Date, Time or Timestamp."""
+"""TimestampConverter: convert timestamps to text, Unix time, Date, Time or Timestamp."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ CONFIG = define_replace_null(
 
 
 class TimestampConverter(Transformation):
-    """Convert one timestamp; a null stays null. Connect: ``TimestampConverter``."""
+    """Converts one timestamp; a null stays null. Connect: ``TimestampConverter``."""
 
     side: ClassVar[Side]
 
@@ -82,7 +82,7 @@ class TimestampConverter(Transformation):
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError for a bad or missing pattern."""
+        """Apply the settings. Raise ConfigError for a bad or missing pattern."""
         config = CONFIG.parse(configs)
         self._field: str | None = config[FIELD]
         pattern = (config[FORMAT] or "").strip() and config[FORMAT]
@@ -93,7 +93,7 @@ class TimestampConverter(Transformation):
         self._updated = cached(self._update)
 
     def apply(self, record: Record) -> Record:
-        """Convert one record. Raise DataError for what is no timestamp."""
+        """Convert one record. Raise DataError for a value that is no timestamp."""
         schema, value = self.side.schema(record), self.side.value(record)
         if self._field is None:
             raise NullValueError(f"{FIELD} is null")

@@ -44,14 +44,14 @@ CONFIG = (
 
 
 class TimestampRouter(Transformation):
-    """Make the topic of the old one and the timestamp. Connect: ``TimestampRouter``."""
+    """Builds the topic from the old one and the timestamp. Connect: ``TimestampRouter``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this transform."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings; a bad pattern is noticed at the first record, as in Connect."""
+        """Apply the settings; a bad pattern is only detected at the first record, as in Connect."""
         config = CONFIG.parse(configs)
         self._topic_format: str | None = config[TOPIC_FORMAT]
         self._pattern: str | None = config[TIMESTAMP_FORMAT]
@@ -78,7 +78,7 @@ class TimestampRouter(Transformation):
         return self._topic_format.replace("${topic}", topic).replace("${timestamp}", stamp)
 
     def apply_batch(self, batch: Batch) -> Batch | None:
-        """Route all rows: one topic is made for each pair of old topic and written timestamp."""
+        """Route all rows: one topic is built for each pair of old topic and formatted timestamp."""
         if batch.timestamp.null_count or batch.topic.null_count or not len(batch):
             return None if len(batch) else batch
         try:

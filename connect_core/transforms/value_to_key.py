@@ -1,4 +1,4 @@
-"""ValueToKey: make the key of some fields of the value."""
+"""ValueToKey: build the key from fields of the value."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ CONFIG = define_replace_null(
 
 
 class ValueToKey(Transformation):
-    """Replace the key by fields of the value. Connect: ``ValueToKey``."""
+    """Replaces the key with fields of the value. Connect: ``ValueToKey``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this transform."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         config = CONFIG.parse(configs)
         self._fields: list[str] = config[FIELDS]
         self._replace_nulls: bool = config[REPLACE_NULL_WITH_DEFAULT]
         self._key_schema = cached(self._make_key_schema)
 
     def apply(self, record: Record) -> Record:
-        """Make the key of one record. Raise DataError for a null value or a missing field of a struct."""
+        """Build the key of one record. Raise DataError for a null value or a missing field of a struct."""
         if record.value_schema is None:
             value = require_map(record.value, PURPOSE)
             return KEY.changed(record, None, {name: value.get(name) for name in self._fields})
@@ -73,7 +73,7 @@ class ValueToKey(Transformation):
         return builder.build()
 
     def apply_batch(self, batch: Batch) -> Batch | None:
-        """Make the keys of all rows."""
+        """Build the keys of all rows."""
         columns = VALUE.columns(batch)
         if columns is None or not is_map(columns) or columns.array.null_count:
             return None

@@ -1,4 +1,4 @@
-"""Values as one Arrow column, and back."""
+"""Conversion of values to one Arrow column, and back."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["to_arrow_array", "to_python"]
 
 
 def to_arrow_array(schema: Schema | None, values: Sequence[Any]) -> pa.Array | None:
-    """Return the values as one column, or ``None`` where a column cannot say them.
+    """Return the values as one column, or ``None`` if a column cannot hold them.
 
     ``None`` as schema: all values are null, or maps with the same keys in the
-    same order and one type a key. ``to_python`` gives equal values back.
+    same order and one type per key. ``to_python`` returns equal values.
     """
     try:
         return write_schemaless(values) if schema is None else write_column(schema, values)

@@ -1,4 +1,4 @@
-"""What Arrow's types cannot say of a schema, as text in a field's metadata."""
+"""The traits of a schema that Arrow's types cannot express, as text in a field's metadata."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Json = Any
 
 
 def write_traits(schema: Schema) -> bytes:
-    """Return everything but the parts of a schema, which Arrow's child fields hold."""
+    """Return all traits of a schema except its parts, which Arrow's child fields hold."""
     content: dict[str, Json] = {"type": schema.type.value, "optional": schema.optional}
     traits = {"name": schema.name, "version": schema.version, "doc": schema.doc, "parameters": schema.parameters}
     content.update({trait: value for trait, value in traits.items() if value is not None})

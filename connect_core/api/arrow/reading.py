@@ -23,7 +23,7 @@ __all__ = ["instants", "read_column", "split"]
 def read_column(schema: Schema, array: pa.Array) -> list[Any]:
     """Return the values of a column; integers are plain, FLOAT32 values Float32.
 
-    A column of another Arrow type is cast first: times lose what is finer than
+    A column of another Arrow type is cast first: times are truncated to
     milliseconds. Raise ArrowInvalid if anything else would be lost.
     """
     array = _of_kind(array, to_arrow_type(schema))
@@ -84,7 +84,7 @@ def _read_lists(schema: Schema, array: pa.Array) -> list[Any]:
 
 
 def split(array: pa.Array, flat: list[Any]) -> list[Any]:
-    """Return the values of a list column's ``flatten()`` as the lists they came from."""
+    """Return the values of a list column's ``flatten()`` as the original lists."""
     values = iter(flat)
     return [None if size is None else list(islice(values, size)) for size in array.value_lengths().to_pylist()]
 

@@ -1,4 +1,4 @@
-"""Schemaless values that are no maps as one Arrow column."""
+"""Schemaless values other than maps as one Arrow column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemaless maps as Arrow structs and back: same keys in every row, one type a key."""
+"""Schemaless maps as Arrow structs and back: the same keys in every row, one type per key."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Connect schemas as Arrow types and back, without loss.
 
-A field carries metadata only where its Arrow type alone would mean another
+A field carries metadata only if its Arrow type alone would mean another
 schema. Logical types become Arrow's own: date32, time32, timestamp and decimals
 of 38 digits (76 for scales beyond 38, unscaled bytes beyond 76).
 """
@@ -68,8 +68,8 @@ def to_arrow_field(schema: Schema, name: str = "value") -> pa.Field:
 def from_arrow_field(field: pa.Field) -> Schema:
     """Return the schema of a field, from any producer.
 
-    Unsigned integers take the next wider type, times lose what is finer than
-    milliseconds. Raise DataError for a type Connect has no word for.
+    Unsigned integers become the next wider type, times are truncated to
+    milliseconds. Raise DataError for a type that Connect does not have.
     """
     metadata = None if field.metadata is None else field.metadata.get(METADATA_KEY)
     if metadata is not None:
@@ -79,12 +79,12 @@ def from_arrow_field(field: pa.Field) -> Schema:
 
 
 def has_plain_keys(schema: Schema) -> bool:
-    """Return whether a map's keys are never null, as Arrow's map type wants them."""
+    """Return whether a map's keys are never null, as Arrow's map type requires."""
     return schema.key_schema is not None and not schema.key_schema.optional and schema.key_schema.default is None
 
 
 def decimal_scale(schema: Schema) -> int | None:
-    """Return the scale of a Decimal schema, ``None`` where it has no valid one."""
+    """Return the scale of a Decimal schema, ``None`` if it has no valid one."""
     try:
         return parse_integer((schema.parameters or {}).get(Decimal.SCALE_FIELD, ""), 32)
     except NumberFormatError:

@@ -1,4 +1,4 @@
-"""Connect values as Arrow columns, wherever Arrow can say them without loss."""
+"""Connect values as Arrow columns, if Arrow can represent them without loss."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _CLASSES: dict[SchemaType, frozenset[type]] = {
 
 
 class CannotSay(DataError):
-    """Says that some value has no place in its Arrow column."""
+    """Raised when a value has no representation in its Arrow column."""
 
 
 def write_column(schema: Schema, values: Values, absent: int = 0) -> pa.Array:
     """Return values as a column of the schema's Arrow type.
 
-    ``absent`` counts the nulls that stand for a null parent. Raise CannotSay
-    for values Arrow would change, nulls that may not be, and buffers.
+    ``absent`` is the number of nulls that stem from a null parent. Raise CannotSay
+    for values that Arrow would change, nulls that are not allowed, and buffers.
     """
     classes = LOGICAL_CLASSES.get(schema.name) or _CLASSES[schema.type]
     found = set(map(type, values))
@@ -67,7 +67,7 @@ def _write_primitive(schema: Schema, values: Values) -> pa.Array:
 
 
 def scalar_column(values: Values, kind: pa.DataType) -> pa.Array:
-    """Return plain values as a column. Raise CannotSay for what overflows it."""
+    """Return plain values as a column. Raise CannotSay for values that overflow it."""
     try:
         return pa.array(values, kind)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
@@ -131,13 +131,13 @@ def struct_column(kind: pa.StructType, children: Sequence[pa.Array], values: Val
 
 
 def null_mask(values: Values) -> pa.Array | None:
-    """Return where values are null, ``None`` if nowhere."""
+    """Return a mask of the null values, ``None`` if there are none."""
     nulls = [value is None for value in values]
     return pa.array(nulls, pa.bool_()) if True in nulls else None
 
 
 def offsets(values: Values) -> pa.Array:
-    """Return where each list or map begins in the concatenation of all."""
+    """Return the start of each list or map in the concatenation of all."""
     return pa.array(accumulate((0 if value is None else len(value) for value in values), initial=0), pa.int32())
 
 

@@ -1,4 +1,4 @@
-"""Configuration definitions: what settings there are, read, checked and documented."""
+"""Configuration definitions: which settings exist, and how they are read, checked and documented."""
 
 from connect_core.api.config.abstract_config import AbstractConfig
 from connect_core.api.config.definition import ConfigDef

@@ -1,4 +1,4 @@
-"""AbstractConfig: a parsed configuration that knows which settings were read."""
+"""AbstractConfig: a parsed configuration that records which settings were read."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["AbstractConfig"]
 
 _LOG = logging.getLogger(__name__)
 Kind = TypeVar("Kind")
-"""The class a value is asked to have."""
+"""The class that a value must have."""
 
 
 class AbstractConfig:
-    """The settings given, read by a definition; subclass it to name them.
+    """The given settings, parsed by a definition; subclass it to give them names.
 
     Raise ConfigError for the first bad setting. Every getter marks its setting
     as used. Connect: ``AbstractConfig``.
@@ -34,7 +34,7 @@ class AbstractConfig:
         definition.parse(self._values)
 
     def post_process_parsed_config(self, parsed: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return settings to change after parsing; override where some follow from others."""
+        """Return settings to change after parsing; override it if some depend on others."""
         return {}
 
     def get(self, name: str) -> Any:
@@ -83,7 +83,7 @@ class AbstractConfig:
     def get_configured_instance(
         self, name: str, kind: type[Kind], overrides: Mapping[str, Any] | None = None
     ) -> Kind | None:
-        """Return a new object of a CLASS setting, configured with the originals."""
+        """Return a new object of a CLASS setting's class, configured with the originals."""
         found = self.get_class(name)
         if found is None:
             return None
@@ -120,7 +120,7 @@ class AbstractConfig:
         return _Recording(self._used, self._originals)
 
     def originals_strings(self) -> dict[str, str]:
-        """Return the settings as given. Raise ClassCastError unless all are texts."""
+        """Return the settings as given. Raise ClassCastError unless all are strings."""
         for name, value in self._originals.items():
             if not isinstance(value, str):
                 found = None if value is None else class_name(type(value))
@@ -139,7 +139,7 @@ class AbstractConfig:
     def values_with_prefix_override(self, prefix: str) -> dict[str, Any]:
         """Return all values, each replaced by the setting of its prefixed name if given.
 
-        A second prefix, up to the first point, is looked through as well.
+        A name is also looked up without a second prefix, up to its first dot.
         """
         result = _Recording(self._used, self._values, prefix, fallback=True)
         keys = self._definition.config_keys()
@@ -185,7 +185,7 @@ class AbstractConfig:
 
 
 class _Recording(dict[str, Any]):
-    """Settings whose reading is noted under their full name."""
+    """Settings that record the full name of each one read."""
 
     def __init__(self, used: set[str], values: Mapping[str, Any], prefix: str = "", fallback: bool = False) -> None:
         super().__init__(values)

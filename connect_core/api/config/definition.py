@@ -1,4 +1,4 @@
-"""ConfigDef: the settings a component knows, and how they are read and checked."""
+"""ConfigDef: the settings of a component, and how they are parsed and checked."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class ConfigDef:
     def define(self, name: str, type: ConfigType, default: Any = NO_DEFAULT, **traits: Unpack[KeyTraits]) -> ConfigDef:
         """Add a setting and return the definition.
 
-        Raise ConfigError when the name is taken, or the default cannot be read
-        or is not valid.
+        Raise ConfigError when the name is already defined, or the default cannot be
+        parsed or is not valid.
         """
         names = {"display_name": name, "group": "" if traits.get("internal") else None, **traits}
         names["dependents"] = tuple(traits.get("dependents", ()))
         return self.define_key(ConfigKey(name, type, default, **names))  # type: ignore[arg-type]
 
     def define_key(self, key: ConfigKey) -> ConfigDef:
-        """Add a setting given whole; see ``define``."""
+        """Add a complete setting; see ``define``."""
         if key.has_default:
             key = replace(key, default=parse_type(key.name, key.default, key.type, self._resolve))
             if key.validator is not None:
@@ -80,7 +80,7 @@ class ConfigDef:
         return {key.name: key.default for key in self._keys.values() if key.has_default}
 
     def sorted_keys(self) -> list[ConfigKey]:
-        """Return the settings by group, order, need, importance and name."""
+        """Return the settings by group, order, required first, importance and name."""
         return documentation.sorted_keys(self._keys.values(), self._groups)
 
     def parse(self, props: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,11 +107,11 @@ class ConfigDef:
         return parsed
 
     def validate(self, props: Mapping[str, str | None]) -> list[ConfigValue]:
-        """Return what is to be said of every setting; ConfigErrors become messages."""
+        """Return every setting with its value, messages and recommendations; ConfigErrors become messages."""
         return list(self.validate_all(props).values())
 
     def validate_all(self, props: Mapping[str, str | None]) -> dict[str, ConfigValue]:
-        """Return ``validate`` by name."""
+        """Return the results of ``validate`` by name."""
         return validate_all(self._keys, self._undefined_dependents(), props, self._resolve)
 
     def _undefined_dependents(self) -> list[str]:
@@ -124,7 +124,7 @@ class ConfigDef:
         id_of: Callable[[str], str] = str,
         update_modes: Mapping[str, str] | None = None,
     ) -> str:
-        """Return the settings as an HTML list; ``id_of`` gives the anchor of a name."""
+        """Return the settings as an HTML list; ``id_of`` returns the anchor of a name."""
         return documentation.to_html(self.sorted_keys(), header_depth, id_of, update_modes or {})
 
     def to_html_table(self, update_modes: Mapping[str, str] | None = None) -> str:

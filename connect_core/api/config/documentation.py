@@ -16,7 +16,7 @@ _TIME_UNITS = (("second", 1000), ("minute", 60), ("hour", 60), ("day", 24))
 
 
 def sorted_keys(keys: Iterable[ConfigKey], groups: Sequence[str]) -> list[ConfigKey]:
-    """Return keys by group (none first), order, need, importance and name."""
+    """Return keys by group (none first), order, required first, importance and name."""
     place = {group: index for index, group in enumerate(groups)}
 
     def rank(key: ConfigKey) -> tuple[int, int, bool, int, str]:

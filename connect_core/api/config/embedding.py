@@ -1,4 +1,4 @@
-"""A setting of one definition inside another, under a prefix."""
+"""A setting of one definition embedded in another, under a prefix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["embedded_key"]
 
 
 def embedded_key(prefix: str, key: ConfigKey) -> ConfigKey:
-    """Return the key under the prefix; its validator and recommender see bare names."""
+    """Return the key under the prefix; its validator and recommender get names without it."""
     return replace(
         key,
         name=prefix + key.name,

@@ -1,4 +1,4 @@
-"""One setting of a definition, what recommends its values, and what validating it gives."""
+"""One setting of a definition, the recommender of its values, and the result of validating it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Recommender(Protocol):
     """Suggests values of a setting from those of the others. Connect: ``Recommender``."""
 
     def valid_values(self, name: str, parsed: Mapping[str, Any]) -> Sequence[Any]:
-        """Return the values to suggest; ``parsed`` lacks what could not be read.
+        """Return the values to suggest; ``parsed`` lacks settings that could not be parsed.
 
         A ConfigError becomes an error message of the setting.
         """
 
     def visible(self, name: str, parsed: Mapping[str, Any]) -> bool:
-        """Return whether the setting matters beside these values."""
+        """Return whether the setting is relevant with these values."""
 
 
 class KeyTraits(TypedDict, total=False):
-    """What ``ConfigDef.define`` takes besides name, type and default."""
+    """The arguments of ``ConfigDef.define`` besides name, type and default."""
 
     validator: Validator | None
     importance: Importance
@@ -43,10 +43,10 @@ class KeyTraits(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """A setting: ``default`` is parsed already, ``NO_DEFAULT`` says required.
+    """A setting: ``default`` is parsed already, ``NO_DEFAULT`` means required.
 
-    ``dependents`` are settings validated after this one; ``internal`` keeps it
-    out of the documentation; ``alternative`` is shown there as its default.
+    ``dependents`` are settings validated after this one; ``internal`` excludes it
+    from the documentation; ``alternative`` is shown there as its default.
     """
 
     name: str
@@ -72,7 +72,7 @@ class ConfigKey:
 
 @dataclass(slots=True)
 class ConfigValue:
-    """What validation found about one setting."""
+    """The validation result of one setting."""
 
     name: str
     value: Any = None

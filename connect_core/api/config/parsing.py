@@ -1,4 +1,4 @@
-"""Between the text of a setting and its value. Connect: ``ConfigDef.parseType``."""
+"""Conversion between the text of a setting and its value. Connect: ``ConfigDef.parseType``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from connect_core.java.text import to_text
 __all__ = ["ClassResolver", "class_name", "convert_to_string", "invalid", "loaded_class", "parse_type"]
 
 ClassResolver = Callable[[str], type]
-"""Returns the class of a name, or raises NotFoundError; it must import nothing else."""
+"""Returns the class for a name, or raises NotFoundError; it must not import anything else."""
 
 _LIST_BLANKS = " \t\n\x0b\f\r"
 _WIDTH_NAMES = {16: " (short)", 32: "", 64: " (long)"}
@@ -32,14 +32,14 @@ _PASSWORD = "org.apache.kafka.common.config.types.Password"
 
 
 def invalid(name: str, value: Any, message: str | None) -> ConfigError:
-    """Return the error for a value, told in Connect's words."""
+    """Return the error for a value, with Connect's message."""
     return ConfigError(name, to_text(value), message)
 
 
 def loaded_class(name: str) -> type:
-    """Return a class of a module already imported, by its dotted name.
+    """Return a class of an already imported module, by its dotted name.
 
-    Nothing is imported: a setting must not decide what code is loaded. Raise
+    Nothing is imported: a setting must not determine what code is loaded. Raise
     NotFoundError otherwise.
     """
     module, _, attribute = name.replace(":", ".").rpartition(".")
@@ -55,10 +55,10 @@ def class_name(value: type) -> str:
 
 
 def parse_type(name: str, value: Any, type: ConfigType, resolve: ClassResolver = loaded_class) -> Any:
-    """Return the value of a setting given as text or as a value of its type.
+    """Return the parsed value of a setting, given as text or as a value of its type.
 
-    Numbers come back as plain ``int`` and ``float``, a list as a new list.
-    Raise ConfigError when the value cannot be read.
+    Numbers are returned as plain ``int`` and ``float``, a list as a new list.
+    Raise ConfigError when the value cannot be parsed.
     """
     if value is None:
         return None

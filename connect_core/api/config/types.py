@@ -1,4 +1,4 @@
-"""The words of a configuration definition: types, importance, width, secrets."""
+"""The vocabulary of a configuration definition: types, importance, width, secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["NO_DEFAULT", "ConfigType", "Importance", "NoDefault", "Password", "W
 
 
 class ConfigType(Enum):
-    """What a setting's text is read as; ``str()`` gives Connect's name."""
+    """The type a setting's text is parsed as; ``str()`` returns Connect's name."""
 
     BOOLEAN = "boolean"
     STRING = "string"
@@ -31,7 +31,7 @@ class ConfigType(Enum):
 
 
 class Importance(Enum):
-    """How likely an operator has to care; the value orders the documentation."""
+    """How important a setting is to an operator; the value orders the documentation."""
 
     HIGH = 0
     MEDIUM = 1
@@ -42,7 +42,7 @@ class Importance(Enum):
 
 
 class Width(Enum):
-    """How wide an input field a user interface should offer."""
+    """The width of the input field a user interface should offer."""
 
     NONE = 0
     SHORT = 1
@@ -60,11 +60,11 @@ class NoDefault(Enum):
 
 
 NO_DEFAULT: Final = NoDefault.NO_DEFAULT
-"""Says that a setting is required; ``None`` is a default like any other."""
+"""Marks a setting as required; ``None`` is a default like any other."""
 
 
 class Password:
-    """A secret: shown as ``[hidden]``, told by ``value``."""
+    """A secret: shown as ``[hidden]``, readable by ``value``."""
 
     __slots__ = ("value",)
 

@@ -18,10 +18,10 @@ def validate_all(
     props: Mapping[str, Any],
     resolve: ClassResolver,
 ) -> dict[str, ConfigValue]:
-    """Return what is to be said of every setting, by name.
+    """Return the validation result of every setting, by name.
 
     A setting that depends on several others is visited once for each, and
-    repeats its messages; one on a circle of dependents is never visited.
+    repeats its messages; one in a cycle of dependents is never visited.
     """
     values = {name: ConfigValue(name) for name in keys}
     for name in undefined:

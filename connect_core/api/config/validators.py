@@ -1,4 +1,4 @@
-"""Checks on parsed values; ``str()`` of one is its text in the documentation."""
+"""Checks of parsed values; ``str()`` of a validator is its text in the documentation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Validator(Protocol):
-    """Checks one setting after parsing, and its default when it is defined."""
+    """Checks a setting's parsed values, and its default when it is defined."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raise ConfigError naming the setting unless the value is valid."""
@@ -36,7 +36,7 @@ class Validator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers between two bounds, both included; ``None`` is no bound."""
+    """Accepts numbers between two bounds, both included; ``None`` means no bound."""
 
     minimum: float | None
     maximum: float | None
@@ -52,7 +52,7 @@ class Range:
         return cls(minimum, maximum)
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError for null and for numbers outside; compared as doubles."""
+        """Raise ConfigError for null and for numbers outside the bounds; compared as doubles."""
         if value is None:
             raise invalid(name, None, "Value must be non-null")
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -73,7 +73,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ValidString:
-    """One of some texts."""
+    """Accepts one of the given texts."""
 
     valid: tuple[str, ...]
 
@@ -93,7 +93,7 @@ class ValidString:
 
 @dataclass(frozen=True, slots=True)
 class CaseInsensitiveValidString:
-    """One of some texts in any case; told in upper case, in Java's hash order."""
+    """Accepts one of the given texts in any case; shown in upper case, in Java's hash order."""
 
     valid: tuple[str, ...]
 
@@ -114,9 +114,9 @@ class CaseInsensitiveValidString:
 
 @dataclass(frozen=True, slots=True)
 class ValidList:
-    """A list without duplicates or blank elements, perhaps of some texts only.
+    """Accepts a list without duplicates or blank elements, optionally of certain texts only.
 
-    A setting with this validator has its duplicates dropped by ``parse``.
+    ``parse`` drops the duplicates of a setting with this validator.
     """
 
     valid: tuple[str, ...]
@@ -136,7 +136,7 @@ class ValidList:
         return cls(valid, empty_allowed)
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError for a list that is not as said."""
+        """Raise ConfigError for a list that is not valid."""
         if value is None:
             if self.null_allowed:
                 return
@@ -168,7 +168,7 @@ class ValidList:
 
 @dataclass(frozen=True, slots=True)
 class NonNullValidator:
-    """Anything but null."""
+    """Accepts anything but null."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raise ConfigError for null."""
@@ -181,7 +181,7 @@ class NonNullValidator:
 
 @dataclass(frozen=True, slots=True)
 class NonEmptyString:
-    """A text that is not empty, or null."""
+    """Accepts a text that is not empty, or null."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raise ConfigError for the empty text."""
@@ -194,10 +194,10 @@ class NonEmptyString:
 
 @dataclass(frozen=True, slots=True)
 class NonEmptyStringWithoutControlChars:
-    """A text that is not empty and has no ISO control characters, or null."""
+    """Accepts a text that is not empty and has no ISO control characters, or null."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError for the empty text, and naming the control characters."""
+        """Raise ConfigError for the empty text, or with the control characters found."""
         text = _cast(name, value, str)
         if text is None:
             return
@@ -217,7 +217,7 @@ class NonEmptyStringWithoutControlChars:
 
 @dataclass(frozen=True, slots=True)
 class ListSize:
-    """A list of at most so many elements."""
+    """Accepts a list up to a maximum size."""
 
     maximum: int
 
@@ -239,7 +239,7 @@ class ListSize:
 
 @dataclass(frozen=True, slots=True)
 class CompositeValidator:
-    """Several validators, in turn."""
+    """Applies several validators in turn."""
 
     validators: tuple[Validator, ...]
 
@@ -259,7 +259,7 @@ class CompositeValidator:
 
 @dataclass(frozen=True, slots=True)
 class LambdaValidator:
-    """A function as a validator, with its text."""
+    """A validator made of a function and its text."""
 
     check: Callable[[str, Any], None]
     text: Callable[[], str]

@@ -1,4 +1,4 @@
-"""Connect's data model: schemas, values and what converts between them."""
+"""Connect's data model: schemas, values and conversions between them."""
 
 from connect_core.api.data.builder import SchemaBuilder
 from connect_core.api.data.inference import infer_schema

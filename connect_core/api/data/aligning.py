@@ -1,4 +1,4 @@
-"""Parsed parts of a list or map brought to their common schema."""
+"""Converts parsed parts of a list or map to their common schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["align"]
 
 
 def align(schema: Schema, value: Any) -> Any:
-    """Return a parsed value as one of the common schema.
+    """Return a parsed value as a value of the common schema.
 
     Raise DataError for null and for dates among numbers. Connect: ``Values.convertTo``.
     """

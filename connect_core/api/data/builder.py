@@ -1,4 +1,4 @@
-"""SchemaBuilder: make a Schema step by step, refusing what cannot be."""
+"""SchemaBuilder: build a Schema step by step, rejecting contradictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["SchemaBuilder"]
 
 
 class SchemaBuilder:
-    """Collect the traits of a schema; each may be set once.
+    """Collects the traits of a schema; each may be set once.
 
     Every setter returns the builder and raises SchemaBuilderError on a
     contradiction. A struct's default is a ``Struct`` made of this builder's ``draft``.
@@ -62,7 +62,7 @@ class SchemaBuilder:
         return self
 
     def default_value(self, value: Any) -> SchemaBuilder:
-        """Set what a null stands for; it must fit the schema as it is so far."""
+        """Set the value that replaces a null; it must fit the schema as it is so far."""
         self._check_unset("default", self._default, value)
         value = normalize(self.draft, value)
         try:
@@ -85,7 +85,7 @@ class SchemaBuilder:
         return self
 
     def doc(self, doc: str | None) -> SchemaBuilder:
-        """Describe the schema for people."""
+        """Set the description of the schema for human readers."""
         self._check_unset("doc", self._doc, doc)
         self._doc = doc
         return self
@@ -116,11 +116,11 @@ class SchemaBuilder:
 
     @property
     def draft(self) -> Schema:
-        """The schema as it is so far, without default: make a default Struct of it."""
+        """The schema as it is so far, without default; a default Struct is made of it."""
         return DraftSchema(self._type, self._origin, **self._traits())
 
     def build(self) -> Schema:
-        """Return the schema; the builder may go on to make others."""
+        """Return the schema; the builder may be used further."""
         traits = self._traits()
         traits["default"] = self._default
         return Schema(self._type, **traits)
@@ -141,7 +141,7 @@ class SchemaBuilder:
     def _check_unset(what: str, present: Any, value: Any) -> None:
         if present is None or present is value:
             return
-        # Connect compares references; equal scalars are mostly the same object there.
+        # Connect compares references; equal scalars are mostly the same object in Java.
         if type(present) in (bool, int, str) and present == value:
             return
         raise SchemaBuilderError(f"Invalid SchemaBuilder call: {what} has already been set.")
@@ -203,7 +203,7 @@ class SchemaBuilder:
 
     @classmethod
     def array(cls, value_schema: Schema | SchemaBuilder | None) -> SchemaBuilder:
-        """Start an ARRAY schema of these elements."""
+        """Start an ARRAY schema with this element schema."""
         if value_schema is None:
             raise SchemaBuilderError("valueSchema cannot be null.")
         return cls.array_of(value_schema)
@@ -212,7 +212,7 @@ class SchemaBuilder:
     def map(
         cls, key_schema: Schema | SchemaBuilder | None, value_schema: Schema | SchemaBuilder | None
     ) -> SchemaBuilder:
-        """Start a MAP schema of these keys and values."""
+        """Start a MAP schema with these key and value schemas."""
         if key_schema is None:
             raise SchemaBuilderError("keySchema cannot be null.")
         if value_schema is None:
@@ -221,7 +221,7 @@ class SchemaBuilder:
 
     @classmethod
     def array_of(cls, value_schema: Schema | SchemaBuilder | None) -> SchemaBuilder:
-        """Start an ARRAY schema whose elements may be of unknown schema."""
+        """Start an ARRAY schema whose element schema may be unknown."""
         builder = cls(SchemaType.ARRAY)
         builder._value_schema = _built(value_schema)
         return builder
@@ -230,7 +230,7 @@ class SchemaBuilder:
     def map_of(
         cls, key_schema: Schema | SchemaBuilder | None, value_schema: Schema | SchemaBuilder | None
     ) -> SchemaBuilder:
-        """Start a MAP schema whose keys or values may be of unknown schema."""
+        """Start a MAP schema whose key or value schema may be unknown."""
         builder = cls(SchemaType.MAP)
         builder._key_schema, builder._value_schema = _built(key_schema), _built(value_schema)
         return builder

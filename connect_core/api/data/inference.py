@@ -41,10 +41,10 @@ _SCALARS: dict[type, Schema] = {
 
 
 def infer_schema(value: Any) -> Schema | None:
-    """Return the schema a value tells of itself, or ``None``.
+    """Return the schema inferred from a value, or ``None``.
 
-    A plain int is INT64, a plain float FLOAT64. Lists and maps need parts of
-    one type; empty ones, dates and decimals have no schema of their own.
+    A plain int is INT64, a plain float FLOAT64. The parts of lists and maps must have
+    one type; for empty ones, dates and decimals no schema is inferred.
     """
     schema = _SCALARS.get(type(value))
     if schema is not None:
@@ -71,12 +71,12 @@ def _infer_map(value: dict[Any, Any]) -> Schema | None:
 
 
 def _types(values: Iterable[Any]) -> set[SchemaType | None] | None:
-    """Collect the schema types (``None`` for null), or ``None`` if one type will not do."""
+    """Return the schema types (``None`` for null), or ``None`` if they are not one type."""
     types: set[SchemaType | None] = set()
     for value in values:
         schema = None if value is None else infer_schema(value)
         types.add(None if schema is None else schema.type)
-        # At once: what follows may be of no type at all, and is not looked at by Connect either.
+        # Return at once: later values may have no type at all, and Connect does not check them either.
         if (schema is None and value is not None) or len(types - {None}) > 1:
             return None
     return types

@@ -15,7 +15,7 @@ __all__ = ["Date", "Decimal", "Time", "Timestamp"]
 
 
 class Decimal:
-    """Exact decimals of one scale, as ``decimal.Decimal``, over BYTES."""
+    """Exact decimals of a fixed scale, as ``decimal.Decimal``, over BYTES."""
 
     LOGICAL_NAME = "org.apache.kafka.connect.data.Decimal"
     SCALE_FIELD = "scale"
@@ -45,7 +45,7 @@ class Decimal:
 
     @classmethod
     def from_logical(cls, schema: Schema, value: decimal.Decimal) -> bytes:
-        """Return the unscaled value, big endian. Raise DataError on another scale."""
+        """Return the unscaled value, big endian. Raise DataError for another scale."""
         expected = cls.scale(schema)
         unscaled, scale = unscaled_and_scale(value)
         if scale != expected:

@@ -17,14 +17,14 @@ _NUMBERS = (
 
 
 class SchemaMerger:
-    """Widen a schema value by value; ``common`` is ``None`` once there is none."""
+    """Widens a schema value by value; ``common`` is ``None`` if there is none."""
 
     def __init__(self) -> None:
         self.common: Schema | None = None
         self._compatible = True
 
     def merge(self, schema: Schema | None) -> None:
-        """Take another value's schema into account; ``None`` fits anything."""
+        """Include another value's schema; ``None`` is compatible with any."""
         if schema is None or not self._compatible:
             return
         self.common = schema if self.common is None else _merged(self.common, schema)

@@ -1,4 +1,4 @@
-"""What a text says: numbers, dates, lists, maps, or itself. Connect: ``Values.parseString``."""
+"""The value of a text: a number, date, list, map, or the text itself. Connect: ``Values.parseString``."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ _TELLING = frozenset("+-[{ntf")
 
 
 def parse_string(text: str | None) -> SchemaAndValue:
-    """Return what a text says, the text itself if nothing else.
+    """Return the value that a text represents, or the text itself.
 
-    Whole numbers take the least width, others FLOAT32 if finite there; lists
-    and maps without a common schema have parts of schema ``None``.
+    Whole numbers get the smallest type, others FLOAT32 if finite there; lists
+    and maps without a common schema have ``None`` as the schema of their parts.
     """
     if text is None:
         return _NULL
@@ -114,7 +114,7 @@ def _scalar(tokens: Tokens, token: str, embedded: bool) -> SchemaAndValue:
 
 
 def _is_digit(character: str) -> bool:
-    """Say whether Java's Character.isDigit holds; a surrogate pair is none."""
+    """Return whether Java's Character.isDigit is true; false for a surrogate pair."""
     return character.isdecimal() and character <= "\uffff"
 
 
@@ -179,7 +179,7 @@ def _aligned_map(entries: dict[Any, Any], keys: SchemaMerger, values: SchemaMerg
 
 
 def _dated_run(tokens: Tokens, token: str) -> SchemaAndValue | None:
-    """Read a date or time; its colons have split it into up to five tokens."""
+    """Read a date or time, which its colons have split into up to five tokens."""
     start = tokens.mark()
     rest = tokens.next_run(4)
     found = None if rest is None else _dated(token + rest)

@@ -1,4 +1,4 @@
-"""Project values of one schema onto another. Connect: ``SchemaProjector``."""
+"""Projects values of one schema onto another. Connect: ``SchemaProjector``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from connect_core.java.text import to_text
 __all__ = ["project"]
 
 Kind = TypeVar("Kind")
-"""The class a value must have by its schema."""
+"""The class that a value must have according to its schema."""
 
 _PROMOTABLE = (
     SchemaType.INT8,
@@ -29,7 +29,7 @@ _PROMOTABLE = (
 
 
 def project(source: Schema, record: Any, target: Schema) -> Any:
-    """Return a value of ``source`` as one of ``target``.
+    """Return a value of ``source`` as a value of ``target``.
 
     Numbers are promoted, missing fields get their default. Raise
     SchemaProjectorError when the schemas do not allow it.

@@ -1,4 +1,4 @@
-"""Schemas: what a value may be, as Connect's ``ConnectSchema`` says it."""
+"""Schemas, which describe values, as in Connect's ``ConnectSchema``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["LOGICAL_CLASSES", "DraftSchema", "Field", "Schema", "SchemaTraits", 
 
 
 class SchemaType(Enum):
-    """The types of Connect; ``str()`` gives Connect's name, such as ``INT8``."""
+    """The types of Connect; ``str()`` returns Connect's name, such as ``INT8``."""
 
     INT8 = "int8"
     INT16 = "int16"
@@ -41,7 +41,7 @@ class SchemaType(Enum):
 
     @property
     def is_primitive(self) -> bool:
-        """Whether values have no parts of their own."""
+        """Whether values of the type have no parts."""
         return self not in (SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT)
 
 
@@ -51,7 +51,7 @@ LOGICAL_CLASSES: dict[str | None, frozenset[type]] = {
     "org.apache.kafka.connect.data.Time": frozenset((Instant,)),
     "org.apache.kafka.connect.data.Timestamp": frozenset((Instant,)),
 }
-"""The classes of values under a logical name, whatever the schema's type."""
+"""The classes of values under a logical name, regardless of the schema's type."""
 
 _CLASSES: dict[SchemaType, frozenset[type]] = {
     SchemaType.INT8: frozenset((Int8,)),
@@ -67,14 +67,14 @@ _CLASSES: dict[SchemaType, frozenset[type]] = {
 
 
 def accepted_classes(type: SchemaType, name: str | None) -> frozenset[type]:
-    """Return the exact classes whose values need no further look."""
+    """Return the exact classes whose values need no further check."""
     classes = LOGICAL_CLASSES.get(name)
     return classes if classes is not None else _CLASSES.get(type, frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A named part of a struct; ``index`` is its place."""
+    """A named part of a struct; ``index`` is its position."""
 
     name: str
     index: int
@@ -85,7 +85,7 @@ class Field:
 
 
 class SchemaTraits(TypedDict, total=False):
-    """What a schema may say besides its type; see ``Schema``."""
+    """The traits of a schema besides its type; see ``Schema``."""
 
     optional: bool
     default: Any
@@ -102,7 +102,7 @@ class Schema:
     """An immutable description of values; make one with ``SchemaBuilder``.
 
     ``accepts`` holds the exact classes of valid values (besides plain ints and
-    nulls). Equality is ConnectSchema's: every trait counts. Pickles whole.
+    nulls). Equality is ConnectSchema's: every trait counts. Pickling keeps all traits.
     """
 
     __slots__ = (
@@ -243,7 +243,7 @@ class DraftSchema(Schema):
     """A schema still being built: equal only to drafts of the same ``origin``.
 
     The default of a struct schema is a Struct of the draft, so no two builds
-    are equal and JsonConverter refuses them, as it does in Connect.
+    are equal and JsonConverter rejects them, as it does in Connect.
     """
 
     __slots__ = ("origin",)

@@ -1,4 +1,4 @@
-"""Struct: the values of a struct schema's fields, checked as they are put."""
+"""Struct: the values of a struct schema's fields, checked when they are set."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from connect_core.java.text import to_text
 __all__ = ["Struct"]
 
 Kind = TypeVar("Kind")
-"""The class a typed getter promises."""
+"""The class that a typed getter returns."""
 
 
 class Struct(StructLike):
-    """A row: one value a field of its schema, ``None`` until put.
+    """A row: one value per field of its schema, ``None`` until set.
 
-    Raise DataError when made of another schema, for an unknown field and for a
+    Raise DataError if the schema is not a struct's, for an unknown field and for a
     value that does not fit. ``struct[name]`` is ``get(name)``. Connect: ``Struct``.
     """
 
@@ -35,7 +35,7 @@ class Struct(StructLike):
 
     @classmethod
     def of_values(cls, schema: Schema, values: Sequence[Any]) -> Struct:
-        """Return a struct of values in field order, trusted to fit."""
+        """Return a struct of values in field order, without checking them."""
         struct = cls.__new__(cls)
         struct.schema = schema
         struct._values = list(values)
@@ -58,7 +58,7 @@ class Struct(StructLike):
         return self
 
     def get(self, field: Field | str) -> Any:
-        """Return the value, or the schema's default where none is stored."""
+        """Return the value, or the schema's default if none is stored."""
         if not isinstance(field, Field):
             field = self._field(field)
         value = self._values[field.index]
@@ -111,7 +111,7 @@ class Struct(StructLike):
         return self._typed(name, SchemaType.STRING, str)
 
     def get_bytes(self, name: str) -> bytes | None:
-        """Return the stored value of a BYTES field; a buffer is copied out."""
+        """Return the stored value of a BYTES field; a buffer is copied to bytes."""
         value = self.get_without_default(name)
         if isinstance(value, memoryview):
             return bytes(value)

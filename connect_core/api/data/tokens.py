@@ -1,4 +1,4 @@
-"""Split the text of a value at its delimiters. Connect: ``Values.Parser``."""
+"""Splits the text of a value at its delimiters. Connect: ``Values.Parser``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DELIMITERS = frozenset(':,{}[]"')
 
 
 class Tokens:
-    """Delimiters, and the texts between them; a backslash hides the next delimiter."""
+    """Delimiters, and the texts between them; a backslash escapes the next delimiter."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -18,11 +18,11 @@ class Tokens:
         self._next: str | None = None
 
     def mark(self) -> int:
-        """Return the place of the next token, for ``rewind``."""
+        """Return the position of the next token, for ``rewind``."""
         return self._index - (0 if self._next is None else len(self._next))
 
     def rewind(self, mark: int) -> None:
-        """Go back to a place."""
+        """Go back to a position."""
         self._index = mark
         self._next = None
 
@@ -38,7 +38,7 @@ class Tokens:
         return token
 
     def next_run(self, count: int) -> str | None:
-        """Return several tokens as one text, or ``None`` and stay if there are fewer."""
+        """Return several tokens as one text; if there are fewer, return ``None`` and consume nothing."""
         start = self.mark()
         for _ in range(count):
             if not self.has_next():
@@ -48,7 +48,7 @@ class Tokens:
         return self.text[start : self._index]
 
     def can_consume(self, expected: str) -> bool:
-        """Skip blank tokens; skip the next one too and say so if it is the expected one."""
+        """Skip blank tokens; if the next one is as expected, skip it and return true."""
         if not self.has_next():
             return False
         token = self._consume() if self._next is None else self._next

@@ -1,4 +1,4 @@
-"""Whether a value fits a schema. Connect: ``ConnectSchema.validateValue``."""
+"""Checks whether a value fits a schema. Connect: ``ConnectSchema.validateValue``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INTEGER_LIMITS: dict[SchemaType, int] = {
 
 
 class StructLike:
-    """What validation needs of a Struct; a class, as a protocol is slow to check."""
+    """The interface of a Struct that validation needs; a class, because a protocol is slow to check."""
 
     __slots__ = ("schema",)
 
@@ -35,16 +35,16 @@ class StructLike:
 
 
 def validate_value(schema: Schema, value: Any, name: str | None = None) -> None:
-    """Raise DataError unless ``value`` fits; ``name`` is the field for the message."""
+    """Raise DataError unless ``value`` fits; ``name`` is the field name for the message."""
     if type(value) in schema.accepts:
         return
     _validate(schema, value, "value" if name is None else f'field: "{name}"')
 
 
 def normalize(schema: Schema, value: Any) -> Any:
-    """Return ``value`` as stored: dates as Instant, FLOAT32 rounded; unchecked.
+    """Return ``value`` in its stored form: dates as Instant, FLOAT32 rounded; unchecked.
 
-    Values that are right already come back as the very object.
+    A value already in that form is returned as the same object.
     """
     change = _NORMAL.get(type(value))
     return value if change is None else change(schema, value)

@@ -1,4 +1,4 @@
-"""Convert values to what a schema or caller wants. Connect: ``Values``."""
+"""Converts values to the type that a schema or caller requires. Connect: ``Values``."""
 
 from __future__ import annotations
 
@@ -54,22 +54,22 @@ def convert_to_boolean(schema: Schema | None, value: Any) -> bool | None:
 
 
 def convert_to_byte(schema: Schema | None, value: Any) -> Int8 | None:
-    """Return a value as an Int8; what does not fit wraps. Raise DataError."""
+    """Return a value as an Int8; larger values wrap. Raise DataError."""
     return value if value is None or type(value) is Int8 else Int8(wrap(_as_long(schema, value), 8))
 
 
 def convert_to_short(schema: Schema | None, value: Any) -> Int16 | None:
-    """Return a value as an Int16; what does not fit wraps. Raise DataError."""
+    """Return a value as an Int16; larger values wrap. Raise DataError."""
     return value if value is None or type(value) is Int16 else Int16(wrap(_as_long(schema, value), 16))
 
 
 def convert_to_integer(schema: Schema | None, value: Any) -> Int32 | None:
-    """Return a value as an Int32; what does not fit wraps. Raise DataError."""
+    """Return a value as an Int32; larger values wrap. Raise DataError."""
     return value if value is None or type(value) is Int32 else Int32(wrap(_as_long(schema, value), 32))
 
 
 def convert_to_long(schema: Schema | None, value: Any) -> Int64 | None:
-    """Return a value as an Int64; floats saturate, others wrap. Raise DataError."""
+    """Return a value as an Int64; floats saturate, other numbers wrap. Raise DataError."""
     return None if value is None else Int64(_as_long(schema, value))
 
 
@@ -84,12 +84,12 @@ def convert_to_double(schema: Schema | None, value: Any) -> Float64 | None:
 
 
 def convert_to_string(schema: Schema | None, value: Any) -> str | None:
-    """Return a value as text that ``parse_string`` reads, bytes in base64."""
+    """Return a value as text that ``parse_string`` reads; bytes as base64."""
     return None if value is None else _text(value, embedded=False)
 
 
 def convert_to_list(schema: Schema | None, value: Any) -> list[Any]:
-    """Return a list, or what its text says. Raise DataError."""
+    """Return a list, or the list that a text represents. Raise DataError."""
     found = _parsed(value)
     if not isinstance(found, list):
         raise _unable(found, "Schema{ARRAY}")
@@ -97,7 +97,7 @@ def convert_to_list(schema: Schema | None, value: Any) -> list[Any]:
 
 
 def convert_to_map(schema: Schema | None, value: Any) -> dict[Any, Any]:
-    """Return a map, or what its text says. Raise DataError."""
+    """Return a map, or the map that a text represents. Raise DataError."""
     found = _parsed(value)
     if not isinstance(found, dict):
         raise _unable(found, "Schema{MAP}")
@@ -150,9 +150,9 @@ def convert_to_timestamp(schema: Schema | None, value: Any) -> Instant:
 
 
 def convert_to_decimal(schema: Schema | None, value: Any, scale: int) -> decimal.Decimal:
-    """Return a decimal; ``scale`` counts for bytes only, other values keep theirs.
+    """Return a decimal; ``scale`` applies to bytes only, other values keep theirs.
 
-    Raise DataError for what is no number, NumberFormatError for such a text.
+    Raise DataError for a value that is no number, NumberFormatError for such a text.
     """
     if value is None:
         raise DataError(_NO_NULL)

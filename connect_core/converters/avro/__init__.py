@@ -1,4 +1,4 @@
-"""Avro with a schema registry, as Confluent's AvroConverter has it."""
+"""Avro with a schema registry, as in Confluent's AvroConverter."""
 
 from connect_core.converters.avro.converter import AvroConverter
 

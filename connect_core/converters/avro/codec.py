@@ -1,4 +1,4 @@
-"""Translated schemas, remembered: what reads and writes the messages of one schema."""
+"""Cached translations of schemas: the readers and writers of the messages of one schema."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ __all__ = ["Codec", "Readable", "Writable", "Written"]
 
 Key = TypeVar("Key", bound=Hashable)
 Made = TypeVar("Made")
-"""What a schema is translated to."""
+"""The result of translating a schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A registered schema, to read messages with."""
+    """A registered schema, for reading messages."""
 
     avro: AvroType
     schema: Schema | None
     read: Callable[[bytes], Any]
     columns: ColumnReader | None
-    """``None`` where columns cannot say the values."""
+    """``None`` if columns cannot hold the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,18 @@ class Writable:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A Connect schema and the registered schema that its values are written with."""
+    """A Connect schema and the registered schema with which its values are written."""
 
     avro: AvroType
     write: Callable[[Any], bytes]
     columns: PieceWriter | None
-    """Of the rows that are no Kafka nulls; ``None`` where they go by records."""
+    """Writes the rows that are not Kafka nulls; ``None`` if they are written record by record."""
 
 
 class Codec:
-    """Translates schemas; each kind of translation is remembered for as many schemas as the settings say.
+    """Translates schemas; the cache size of each kind of translation is a setting.
 
-    A schema that cannot be translated is remembered, too: it may be that of a million messages.
+    Errors are cached, too: a million messages may have the same bad schema.
     """
 
     def __init__(self, settings: AvroSettings) -> None:
@@ -75,7 +75,7 @@ class Codec:
         self._written: BoundedCache[tuple[Schema | None, SchemaText], Written | DataError] = BoundedCache(size)
 
     def readable(self, registered: RegisteredSchema) -> Readable:
-        """Return what reads the messages of a registered schema. Raise DataError for one that cannot be read."""
+        """Return the reader of a registered schema's messages. Raise DataError for a schema that cannot be read."""
         key = registered.schema, registered.version
         return _remembered(self._readable, key, lambda: self._make_readable(registered))
 
@@ -97,7 +97,7 @@ class Codec:
             return None
 
     def writable(self, schema: Schema | None) -> Writable:
-        """Return the Avro schema of a Connect schema. Raise DataError for one that Avro cannot say."""
+        """Return the Avro schema of a Connect schema. Raise DataError for one that Avro cannot express."""
         return _remembered(self._writable, schema, lambda: self._make_writable(schema))
 
     def _make_writable(self, schema: Schema | None) -> Writable:
@@ -105,7 +105,7 @@ class Codec:
         return Writable(avro, SchemaText(SchemaKind.AVRO, render_avro(avro)), _record_name(avro, schema))
 
     def written(self, schema: Schema | None, own: Writable, registered: RegisteredSchema) -> Written:
-        """Return what writes values with a registered schema. Raise DataError where it takes none of them."""
+        """Return the writer of values with a registered schema. Raise DataError if it can write none of them."""
         key = schema, registered.schema
         return _remembered(self._written, key, lambda: self._make_written(schema, own, registered))
 

@@ -90,7 +90,7 @@ CONFIG = define_avro(ConfigDef())
 
 @dataclass(frozen=True, slots=True)
 class AvroSettings:
-    """The settings, parsed."""
+    """The parsed settings."""
 
     cache_size: int = _DEFAULT_SIZE
     metadata: bool = True

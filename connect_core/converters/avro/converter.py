@@ -1,4 +1,4 @@
-"""AvroConverter: keys and values as Avro, their schemas in a registry."""
+"""AvroConverter: keys and values as Avro, with their schemas in a registry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["AvroConverter"]
 class AvroConverter(Converter):
     """Avro with a schema registry. Confluent: ``io.confluent.connect.avro.AvroConverter``.
 
-    schemas: of the messages, by default those of the registry in the settings.
+    schemas: the messages' schemas, by default those of the registry in the settings.
     """
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
@@ -36,7 +36,7 @@ class AvroConverter(Converter):
         self._opened: MessageSchemas | None = None
 
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
-        """Take the settings. Raise ConfigError."""
+        """Apply the settings. Raise ConfigError."""
         self._codec = Codec(AvroSettings.of(configs))
         if self._given is None:
             self._opened = open_schemas(configs, is_key, "AVRO", self.limits)
@@ -49,19 +49,19 @@ class AvroConverter(Converter):
         return schemas
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Ask the registry whether it answers and takes the login."""
+        """Check that the registry responds and accepts the login."""
         return try_registry(configs, is_key, self.limits)
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
-        """Ask the registry for the newest schemas of topics."""
+        """Request the newest schemas of topics from the registry."""
         return newest_schemas(configs, is_key, self.limits, topics)
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return define_registry(ConfigDef(CONFIG))
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
-        """Return the message of a value, whose schema may be registered for it. Raise DataError."""
+        """Return the message of a value; its schema may be registered. Raise DataError."""
         if value is None:
             if schema is not None and not schema.optional:
                 raise DataError("Found null value for non-optional schema")
@@ -74,7 +74,7 @@ class AvroConverter(Converter):
             raise DataError(f"Failed to serialize Avro data from topic {topic}: {error}") from error
 
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
-        """Return what a message means; a Kafka null is a null without schema. Raise DataError."""
+        """Return the data of a message; a Kafka null is a null without schema. Raise DataError."""
         if value is None:
             return SchemaAndValue(None, None)
         with unreadable(topic, "Avro"):
@@ -91,13 +91,13 @@ class AvroConverter(Converter):
             return None
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
-        """Return what the messages of all rows mean."""
+        """Return the data of all rows' messages."""
         try:
             return read_batch(values, self._schemas, self._codec)
         except (DataError, RecursionError, pa.ArrowException):
             return None
 
     def close(self) -> None:
-        """Give back the connections to the registry."""
+        """Release the connections to the registry."""
         if self._opened is not None:
             self._opened.close()

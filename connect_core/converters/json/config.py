@@ -84,7 +84,7 @@ CONFIG = (
 
 @dataclass(frozen=True, slots=True)
 class JsonSettings:
-    """The settings, parsed."""
+    """The parsed settings."""
 
     schemas_enabled: bool
     cache_size: int

@@ -30,7 +30,7 @@ class JsonConverter(Converter, HeaderConverter):
     """JSON with or without a schema envelope. Connect: ``JsonConverter``."""
 
     def configure(self, configs: Mapping[str, Any], is_key: bool | None = None) -> None:
-        """Take the settings. Raise ConfigError, or DataError for a bad ``schema.content``."""
+        """Apply the settings. Raise ConfigError, or DataError for a bad ``schema.content``."""
         self._settings = JsonSettings.of(with_kind(configs, is_key))
         settings = self._settings
         self._writer = JsonWriter(settings.numeric_decimals, settings.replace_nulls, settings.cache_size)
@@ -38,7 +38,7 @@ class JsonConverter(Converter, HeaderConverter):
         self._columns = ColumnWriter(self._writer, settings.replace_nulls, settings.numeric_decimals)
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return CONFIG
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
@@ -55,7 +55,7 @@ class JsonConverter(Converter, HeaderConverter):
             raise DataError(_UNWRITABLE) from error
 
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
-        """Return what JSON text means; a Kafka null is a null without schema."""
+        """Return the data in JSON text; a Kafka null is a null without schema."""
         return SchemaAndValue(None, None) if value is None else self._reader.read(value)
 
     def from_connect_header(
@@ -65,7 +65,7 @@ class JsonConverter(Converter, HeaderConverter):
         return self.from_connect_data(topic, schema, value)
 
     def to_connect_header(self, topic: str | None, header_key: str, value: bytes | None) -> SchemaAndValue:
-        """Return what a header's JSON text means."""
+        """Return the data in a header's JSON text."""
         return self.to_connect_data(topic, value)
 
     def from_connect_batch(self, topic: pa.Array, data: Data) -> pa.Array | None:
@@ -80,5 +80,5 @@ class JsonConverter(Converter, HeaderConverter):
         return None if messages is None else messages.cast(pa.binary())
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
-        """Return what the JSON text of all rows means."""
+        """Return the data in the JSON text of all rows."""
         return read_batch(values, self._reader)

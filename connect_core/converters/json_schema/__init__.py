@@ -1,4 +1,4 @@
-"""JSON messages whose JSON Schema a registry keeps."""
+"""JSON messages with their JSON Schema in a registry."""
 
 from connect_core.converters.json_schema.converter import JsonSchemaConverter
 

@@ -1,4 +1,4 @@
-"""Whether a message matches its JSON Schema; only with ``json.fail.invalid.schema``."""
+"""Validates a message against its JSON Schema; only with ``json.fail.invalid.schema``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNFIT = "Messages cannot be checked against their JSON Schema"
 def checker(schema: SchemaText, resolved: Sequence[tuple[str, SchemaText]]) -> Callable[[bytes], None]:
     """Return a function that raises DataError for a payload that does not match.
 
-    Raise MissingLibraryError without ``jsonschema``, DataError for what is no schema.
+    Raise MissingLibraryError without ``jsonschema``, DataError for an invalid schema.
     """
     try:
         from jsonschema import validators
@@ -29,7 +29,7 @@ def checker(schema: SchemaText, resolved: Sequence[tuple[str, SchemaText]]) -> C
         from referencing.jsonschema import DRAFT7
     except ModuleNotFoundError as error:
         raise MissingLibraryError(error.name, "schema-registry") from error
-    # What a bad schema leads to is checked by nothing before: types, patterns and numbers are taken as they come.
+    # Nothing has validated the schema before: its types, patterns and numbers may be of any kind.
     problems = (SchemaError, UnknownType, Unresolvable, re.error, RecursionError, ValueError, TypeError, LookupError)
     try:
         documents = [(name, DRAFT7.create_resource(orjson.loads(text.text))) for name, text in resolved]

@@ -1,4 +1,4 @@
-"""Batches of JSON messages: columns where JsonConverter's proofs hold, else objects."""
+"""Batches of JSON messages: columns if JsonConverter's proofs succeed, otherwise objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["RegisteredColumnWriter", "read_columns"]
 
 
 def read_columns(bodies: pa.BinaryArray, schema: Schema) -> pa.Array | None:
-    """Return bare payloads, none of them null, as a column, or ``None`` if only objects can say it."""
+    """Return bare payloads without nulls as a column, or ``None`` if they can only be objects."""
     if holds_union(schema):
         return None
     wrapped = schema.type is not SchemaType.STRUCT or schema.optional
@@ -26,7 +26,7 @@ def read_columns(bodies: pa.BinaryArray, schema: Schema) -> pa.Array | None:
 
 
 class RegisteredColumnWriter(ColumnWriter):
-    """Write columns as ``RegisteredJsonWriter`` writes their rows."""
+    """Writes columns with the results of ``RegisteredJsonWriter`` for their rows."""
 
     def _struct(self, schema: Schema | None, array: pa.StructArray) -> list[Piece]:
         if schema is None or is_union(schema):

@@ -76,7 +76,7 @@ CONFIG = (
 
 @dataclass(frozen=True, slots=True)
 class JsonSchemaSettings:
-    """The settings, parsed."""
+    """The parsed settings."""
 
     additional_properties: bool = True
     optional_nonrequired: bool = False

@@ -1,4 +1,4 @@
-"""JsonSchemaConverter: JSON whose schema is named by an id of a registry."""
+"""JsonSchemaConverter: JSON whose schema is identified by an id of a registry."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ Check = Callable[[bytes], None]
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How messages of one registered schema are read."""
+    """How to read messages of one registered schema."""
 
     schema: Schema
     read: Read
     check: Check | None
 
     def value(self, body: bytes) -> Any:
-        """Return what a body means. Raise DataError."""
+        """Return the value of a body. Raise DataError."""
         if self.check is not None:
             self.check(body)
         try:
@@ -63,14 +63,14 @@ class _Reading:
 class JsonSchemaConverter(Converter):
     """JSON with a registry's JSON Schema. Confluent: ``JsonSchemaConverter``.
 
-    schemas: where the schemas are, instead of the registry that the settings name.
+    schemas: the messages' schemas, instead of those of the registry in the settings.
     """
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas
 
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
-        """Take the settings. Raise ConfigError on a bad one."""
+        """Apply the settings. Raise ConfigError on a bad one."""
         settings = self._settings = JsonSchemaSettings.of(with_kind(configs, is_key))
         self._writer = RegisteredJsonWriter(settings.numeric_decimals, settings.ignore_defaults, settings.cache_size)
         self._columns = RegisteredColumnWriter(self._writer, not settings.ignore_defaults, settings.numeric_decimals)
@@ -82,19 +82,19 @@ class JsonSchemaConverter(Converter):
             self.frame_header = frame_header(configs, is_key)
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Ask the registry whether it answers and takes the login."""
+        """Check that the registry responds and accepts the login."""
         return try_registry(configs, is_key, self.limits)
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
-        """Ask the registry for the newest schemas of topics."""
+        """Request the newest schemas of topics from the registry."""
         return newest_schemas(configs, is_key, self.limits, topics)
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return define_registry(ConfigDef(CONFIG))
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
-        """Return a framed JSON text; a null that the schema has no word for is a Kafka null."""
+        """Return a framed JSON text; a null that the schema cannot represent becomes a Kafka null."""
         if schema is None:
             if value is None:
                 return None
@@ -112,7 +112,7 @@ class JsonSchemaConverter(Converter):
         return frame + body
 
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
-        """Return what a framed JSON text means; a Kafka null is a null without schema."""
+        """Return the data of a framed JSON text; a Kafka null is a null without schema."""
         if value is None:
             return SchemaAndValue(None, None)
         with unreadable(topic, "JSON"):
@@ -138,7 +138,7 @@ class JsonSchemaConverter(Converter):
             return None
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
-        """Return what the messages of all rows mean."""
+        """Return the data of all rows' messages."""
         try:
             frames = self._schemas.split_batch(values)
             bodies, id = bodies_of(frames), only_id(frames)
@@ -152,7 +152,7 @@ class JsonSchemaConverter(Converter):
             return None
 
     def close(self) -> None:
-        """Give the registry's connections back."""
+        """Release the registry's connections."""
         self._schemas.close()
 
     def _objects(self, ids: list[int], bodies: list[bytes]) -> Objects:

@@ -1,4 +1,4 @@
-"""The words by which Connect's traits stand in JSON Schema, and unions and enums in Connect."""
+"""The keywords for Connect's traits in JSON Schema, and the names of unions and enums in Connect."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ CONNECT_TYPES: dict[str, SchemaType] = {
     for type in SchemaType
     if type.value.startswith(("int", "float")) or type in (SchemaType.BYTES, SchemaType.MAP)
 }
-"""What ``connect.type`` may say."""
+"""The valid values of ``connect.type``."""
 
 
 def is_union(schema: Schema) -> bool:
-    """Return whether a struct stands for one of its fields."""
+    """Return whether a struct represents a union of its fields."""
     return schema.name == JSON_ONE_OF or GENERALIZED_UNION in (schema.parameters or {})
 
 
@@ -54,7 +54,7 @@ def union_field(generalized: bool, index: int) -> str:
 
 
 def holds_union(schema: Schema | None) -> bool:
-    """Return whether there is a union in a schema."""
+    """Return whether a schema contains a union."""
     if schema is None or schema.type.is_primitive:
         return False
     if schema.type is SchemaType.STRUCT:

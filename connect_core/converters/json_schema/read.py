@@ -1,8 +1,8 @@
-"""JSON to Connect data under a schema of a registry. Confluent: ``JsonSchemaData.toConnectData``.
+"""JSON to Connect data under a schema in a registry. Confluent: ``JsonSchemaData.toConnectData``.
 
-Scalars are read as JsonConverter reads them. What differs: a member that is
-missing leaves its field null, required or not, maps with other keys than texts
-are arrays of objects, and a union takes the field that fits a value best.
+Scalars are read as by JsonConverter. The differences: a missing member
+leaves its field null, required or not, maps without text keys
+are arrays of objects, and a union uses the field that fits a value best.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ABSENT = object()
 
 
 def reader(schema: Schema) -> Read:
-    """Return the function that reads nodes under a schema, nulls included."""
+    """Return the function that reads nodes under a schema, including nulls."""
     read = _present(schema)
     default, optional = schema.default, schema.optional
 
@@ -89,7 +89,7 @@ def _map(schema: Schema) -> Read:
 
 
 def _part(schema: Schema | None) -> Read:
-    """Return the reader of elements, which Connect checks as they are put in a struct."""
+    """Return the reader of elements, which Connect checks when they are put in a struct."""
     if schema is None:
         raise DataError("An array or map has no schema for its elements")
     read = reader(schema)
@@ -152,7 +152,7 @@ def _union(schema: Schema) -> Read:
 
 
 def _fits(schema: Schema, node: Any) -> bool:
-    """Return whether a node is of a schema's type, which says nothing of structs."""
+    """Return whether a node is of a schema's type, which is always false for structs."""
     kind = schema.type
     if kind in _INTEGERS:
         return type(node) is int or (type(node) is float and _is_whole(node))
@@ -162,14 +162,14 @@ def _fits(schema: Schema, node: Any) -> bool:
 
 
 def _is_whole(node: float) -> bool:
-    """Return whether a parsed float may have been a whole number, which only its digits tell."""
+    """Return whether a parsed float may have been an integer, which only its digits show."""
     if abs(node) >= 2.0**63:
         raise InexactError
     return False
 
 
 def _matching(schema: Schema, node: Any) -> int:
-    """Return how many members of a node are fields of a struct, at all depths."""
+    """Return the number of a node's members that are fields of a struct, at all depths."""
     if schema.type is not SchemaType.STRUCT or type(node) is not dict:
         return 0
     shared = [field for field in schema.fields if field.name in node]

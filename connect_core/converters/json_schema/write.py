@@ -1,7 +1,7 @@
-"""Connect data to JSON under a schema of a registry. Confluent: ``JsonSchemaData.fromConnectData``.
+"""Connect data to JSON under a schema in a registry. Confluent: ``JsonSchemaData.fromConnectData``.
 
-Written as JsonConverter writes, but for nulls where none may be, which leave a
-member out, maps with other keys than texts, and unions.
+Written as by JsonConverter, except for forbidden nulls, whose members are
+omitted, maps without text keys, and unions.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from connect_core.errors import DataError
 __all__ = ["NO_TEXT", "RegisteredJsonWriter", "has_text_keys"]
 
 NO_TEXT = ""
-"""Stands for a null whose schema has no word for it: left out of structs, a Kafka null by itself."""
+"""Represents a null that the schema does not allow: omitted in structs, a Kafka null by itself."""
 
 
 class RegisteredJsonWriter(JsonWriter):
-    """Write payloads under one converter's settings."""
+    """Writes payloads with one converter's settings."""
 
     def __init__(self, numeric_decimals: bool, ignore_defaults: bool, cache_size: int) -> None:
         super().__init__(numeric_decimals, not ignore_defaults, cache_size)
 
     def writer(self, schema: Schema | None) -> Write:
-        """Return the function that writes values of a schema, nulls included, or gives ``NO_TEXT``."""
+        """Return the function that writes values of a schema, including nulls, or returns ``NO_TEXT``."""
         if schema is None:
             raise DataError("An array or map has no schema for its elements")
         write = self._present(schema)

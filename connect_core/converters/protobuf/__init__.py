@@ -1,4 +1,4 @@
-"""Protobuf messages whose schema a registry keeps."""
+"""Protobuf messages with their schema in a registry."""
 
 from connect_core.converters.protobuf.converter import ProtobufConverter
 

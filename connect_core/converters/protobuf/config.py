@@ -39,7 +39,7 @@ for _name, (_default, _doc) in _FLAGS.items():
 
 @dataclass(frozen=True, slots=True)
 class ProtobufSettings:
-    """The settings, parsed."""
+    """The parsed settings."""
 
     generalized_sums: bool = False
     ignore_defaults: bool = False

@@ -1,4 +1,4 @@
-"""ProtobufConverter: messages whose schema is named by an id of a registry."""
+"""ProtobufConverter: messages whose schema is identified by an id of a registry."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Indexes = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How messages of one registered schema and one of its messages are read."""
+    """How to read one message type of a registered schema."""
 
     schema: Schema
     parse: Any
@@ -51,7 +51,7 @@ class _Reading:
     columns: Columnar
 
     def value(self, body: bytes, start: int) -> Any:
-        """Return what a body means from ``start`` on. Raise DataError."""
+        """Return the value of a body, which begins at ``start``. Raise DataError."""
         try:
             return self.read(self.parse(body[start:]))
         except DecodeError as error:
@@ -61,14 +61,14 @@ class _Reading:
 class ProtobufConverter(Converter):
     """Protobuf with a registry's schema. Confluent: ``ProtobufConverter``.
 
-    schemas: where the schemas are, instead of the registry that the settings name.
+    schemas: the messages' schemas, instead of those of the registry in the settings.
     """
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas
 
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
-        """Take the settings. Raise ConfigError on a bad one."""
+        """Apply the settings. Raise ConfigError on a bad one."""
         settings = self._settings = ProtobufSettings.of(with_kind(configs, is_key))
         size = settings.cache_size
         self._writers: BoundedCache[Schema, MessageWriter] = BoundedCache(size)
@@ -81,15 +81,15 @@ class ProtobufConverter(Converter):
             self.frame_header = frame_header(configs, is_key, lambda rest: read_indexes(rest)[1])
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Ask the registry whether it answers and takes the login."""
+        """Check that the registry responds and accepts the login."""
         return try_registry(configs, is_key, self.limits)
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
-        """Ask the registry for the newest schemas of topics."""
+        """Request the newest schemas of topics from the registry."""
         return newest_schemas(configs, is_key, self.limits, topics)
 
     def config(self) -> ConfigDef:
-        """Return the settings this converter knows."""
+        """Return the settings of this converter."""
         return define_registry(ConfigDef(CONFIG))
 
     def from_connect_data(self, topic: str | None, schema: Schema | None, value: Any) -> bytes | None:
@@ -103,7 +103,7 @@ class ProtobufConverter(Converter):
         return self._frame(topic, writer) + body
 
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
-        """Return what a framed message means; a Kafka null is a null without schema."""
+        """Return the data of a framed message; a Kafka null is a null without schema."""
         if value is None:
             return SchemaAndValue(None, None)
         with unreadable(topic, "Protobuf"):
@@ -131,7 +131,7 @@ class ProtobufConverter(Converter):
         return framed(topic, column, lambda name: self._frame(name, writer))
 
     def _column_bodies(self, columns: Columns) -> tuple[MessageWriter | None, pa.Array] | None:
-        """Return bodies and what they are written with, ``None`` where rows have to be taken one by one."""
+        """Return bodies and their writer, ``None`` if rows must be written one by one."""
         schema, array = columns.schema, columns.array
         if schema is None:
             return (None, array) if array.null_count == len(array) else None
@@ -147,7 +147,7 @@ class ProtobufConverter(Converter):
         ) if array.null_count else bodies
 
     def _row_bodies(self, objects: Objects) -> tuple[MessageWriter | None, pa.Array] | None:
-        """Return bodies and what they are written with, ``None`` for data without schema or of several."""
+        """Return bodies and their writer, ``None`` for data without schema or with several."""
         schema = objects.schemas[0] if len(objects) else None
         if schema is None or any(other is not schema and other != schema for other in objects.schemas):
             return None
@@ -156,7 +156,7 @@ class ProtobufConverter(Converter):
         return writer, pa.array(bodies, pa.binary())
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
-        """Return what the messages of all rows mean."""
+        """Return the data of all rows' messages."""
         try:
             frames = self._schemas.split_batch(values)
             id = only_id(frames)
@@ -166,7 +166,7 @@ class ProtobufConverter(Converter):
             return None
 
     def close(self) -> None:
-        """Give the registry's connections back."""
+        """Release the registry's connections."""
         self._schemas.close()
 
     def _column(self, id: int, frames: Frames) -> Columns | None:
@@ -205,7 +205,7 @@ class ProtobufConverter(Converter):
         frame, registered = self._schemas.to_write(topic or "", writer.text, writer.name)
         indexes = writer.indexes
         if registered.schema.text != writer.text.text:
-            # The registry says which schema readers will see: the same message may stand elsewhere in it.
+            # Readers use the registered schema, in which the same message may have other indexes.
             indexes = self._messages(registered).indexes_of(writer.name)
         return frame + write_indexes(indexes)
 

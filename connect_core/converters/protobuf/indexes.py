@@ -1,4 +1,4 @@
-"""Message indexes: which message of a schema a body is, by its path through the schema's messages."""
+"""Message indexes: the message type of a body, as its path through the schema's messages."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["FIRST_MESSAGE", "read_indexes", "varint", "write_indexes"]
 
 FIRST_MESSAGE = (0,)
 _MOST = 100
-"""Levels of nesting that any compiler accepts."""
+"""Levels of nesting that every compiler accepts."""
 
 
 def read_indexes(body: bytes) -> tuple[tuple[int, ...], int]:
-    """Return the indexes that a body starts with, and where they end. Raise DataError for bad ones."""
+    """Return the indexes at the start of a body, and their end. Raise DataError for bad ones."""
     if body[:1] == b"\0":
         return FIRST_MESSAGE, 1
     count, at = _read_varint(body, 0)
@@ -35,7 +35,7 @@ def write_indexes(indexes: tuple[int, ...]) -> bytes:
 
 
 def varint(number: int) -> bytes:
-    """Return a number that is not negative in groups of seven bits."""
+    """Return a non-negative number as a varint."""
     groups = bytearray()
     while number > 0x7F:
         groups.append(number & 0x7F | 0x80)

@@ -1,4 +1,4 @@
-"""Decimals, days, times of day and points in time as the messages that stand for them."""
+"""Decimals, days, times of day and points in time, and the messages that represent them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from connect_core.java.instant import MILLIS_PER_DAY
 __all__ = ["LOGICAL_READERS", "LOGICAL_WRITERS", "SECONDS_LIMITS", "day_of", "decimal_of"]
 
 SECONDS_LIMITS = (-62_135_596_800, 253_402_300_799)
-"""The years 1 to 9999, which a Timestamp can say."""
+"""The years 1 to 9999, the range of a Timestamp."""
 
 _NANOS_PER_MILLI = 1_000_000
 
 
 def decimal_of(unscaled: bytes, precision: int, scale: int) -> decimal.Decimal:
-    """Return the decimal of a message's fields. Raise DataError where there are no digits."""
+    """Return the decimal of a message's fields. Raise DataError if there are no digits."""
     if not unscaled:
         raise DataError("A decimal of Protobuf has no digits")
     found = of_unscaled(int.from_bytes(unscaled, "big", signed=True), scale)
@@ -31,7 +31,7 @@ def decimal_of(unscaled: bytes, precision: int, scale: int) -> decimal.Decimal:
 
 
 def day_of(year: int, month: int, day: int) -> int:
-    """Return the days since 1970 of a message's fields. Raise DataError where there is no such day."""
+    """Return the days since 1970 of a message's fields. Raise DataError if there is no such day."""
     found = from_civil(year, month, day)
     if year < 1 or to_civil(found) != (year, month, day):
         raise DataError(f"There is no day {year}-{month}-{day}")

@@ -1,4 +1,4 @@
-"""The words by which Connect's traits stand in Protobuf, and how names are made fit for it."""
+"""The names for Connect's traits in Protobuf, and the conversion of names to valid ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WRAPPED_TYPES: dict[str, SchemaType] = {
     "google.protobuf.StringValue": SchemaType.STRING,
     "google.protobuf.BytesValue": SchemaType.BYTES,
 }
-"""Wrapper messages in the order of their file, and the type of what they wrap."""
+"""Wrapper messages in the order of their file, and the type of the value they wrap."""
 
 _ENTRY = "Entry"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -55,17 +55,17 @@ _INVALID = re.compile(r"[^A-Za-z0-9_]")
 
 
 def is_union(schema: Schema) -> bool:
-    """Return whether a struct stands for one of its fields."""
+    """Return whether a struct represents a oneof of its fields."""
     return (schema.name or "").startswith(PROTOBUF_UNION) or GENERALIZED_UNION in (schema.parameters or {})
 
 
 def is_enum(schema: Schema) -> bool:
-    """Return whether a schema is that of an enum."""
+    """Return whether a schema represents an enum."""
     return any(name in (schema.parameters or {}) for name in (GENERALIZED_ENUM, PROTOBUF_ENUM))
 
 
 def scrubbed(name: str) -> str:
-    """Return a name with all that Protobuf does not take replaced, as Confluent does it."""
+    """Return a name with all characters replaced that Protobuf does not allow, as Confluent does."""
     if not name or _PLAIN.fullmatch(name):
         return name
     encoded = quote_plus(name, safe="*", errors="replace").replace("~", "%7E")
@@ -75,14 +75,14 @@ def scrubbed(name: str) -> str:
 
 
 def map_entry_name(name: str) -> str:
-    """Return the name of the message that holds a map's entries."""
+    """Return the name of the message for a map's entries."""
     if "_" in name:
         name = "".join(word[:1].upper() + word[1:].lower() for word in name.split("_"))
     return name + _ENTRY
 
 
 def map_field_name(name: str) -> str:
-    """Return the name of a map by that of its entries, which may have a package."""
+    """Return the name of a map, from that of its entries, which may have a package."""
     package, dot, last = name.rpartition(".")
     if last.endswith(_ENTRY):
         last = re.sub(r"(?<!^)(?=[A-Z])", "_", last.removesuffix(_ENTRY)).lower()

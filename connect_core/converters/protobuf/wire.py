@@ -1,8 +1,8 @@
-"""Protobuf's wire format for many messages at once: every step reads one field of all rows.
+"""Protobuf's wire format read for many messages at once: every step reads one field of all rows.
 
-Fields are taken in the order of their numbers, in which serialisers write them.
-Whatever is otherwise, or malformed, raises UnlikeError: then messages are read
-one at a time, by the runtime, which also says what is wrong.
+Fields are read in the order of their numbers, in which serializers write them.
+Any other order, and malformed data, raises UnlikeError: then the runtime parses
+the messages one at a time, and reports what is wrong.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 _WIDTHS = {FIXED64: 8, FIXED32: 4}
 _PADDING = 16
 _MOST_ELEMENTS = 256
-"""Values of a repeated field a row, beyond which one step a value takes too long."""
+"""Most values of a repeated field in a row; with more, one step per value takes too long."""
 
 
 class UnlikeError(Exception):
-    """Say that messages are not all as serialisers write them, so that steps over all rows cannot read them."""
+    """Raised when messages are not written as serializers do, so that steps over all rows cannot read them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Messages as parts of one buffer, in ascending order; ``cursor`` is where each is read next.
+    """Messages as parts of one buffer, in ascending order; ``cursor`` is the next position to read in each.
 
-    data: uint8, with some more bytes behind the last message.
+    data: uint8, with some padding after the last message.
     """
 
     data: Bytes
@@ -60,9 +60,9 @@ class Rows:
             raise UnlikeError
 
     def having(self, tag: bytes, among: Ints | None = None) -> Ints:
-        """Return the rows whose next field starts with these bytes."""
+        """Return the rows whose next field starts with the tag."""
         at, ends = (self.cursor, self.ends) if among is None else (self.cursor[among], self.ends[among])
-        # Behind the last message there is padding, and what is read beyond a row's end is never a value.
+        # There is padding after the last message, and bytes after a row's end are never accepted as a value.
         found = at < ends
         for place, byte in enumerate(tag):
             found &= self.data[np.minimum(at + place, len(self.data) - 1)] == byte
@@ -70,7 +70,7 @@ class Rows:
         return rows if among is None else among[rows]
 
     def take_scalars(self, rows: Ints, skip: int, wire: int) -> Bits:
-        """Return the numbers that follow ``skip`` bytes of tag, and move behind them."""
+        """Return the numbers that follow ``skip`` bytes of tag, and advance past them."""
         at = self.cursor[rows] + skip
         if wire == VARINT:
             values, after = _varints(self.data, at)
@@ -87,7 +87,7 @@ class Rows:
         return np.ascontiguousarray(self.data[places]).view(f"<u{width}")[:, 0].astype(np.uint64)
 
     def take_spans(self, rows: Ints, skip: int) -> tuple[Ints, Ints]:
-        """Return where the bytes, texts or messages lie that follow the tag, and move behind them."""
+        """Return the starts and ends of the bytes, texts or messages after the tag, and advance past them."""
         lengths, starts = _varints(self.data, self.cursor[rows] + skip)
         limits = self.ends[rows] - starts
         if bool(np.any(limits < 0)) or bool(np.any(lengths > limits.astype(np.uint64))):
@@ -97,7 +97,7 @@ class Rows:
         return starts, ends
 
     def take_repeated_spans(self, tag: bytes) -> tuple[Ints, Ints, Ints]:
-        """Return the starts and ends of a repeated field's values, row by row, and where each row begins among them."""
+        """Return the starts and ends of a repeated field's values, row by row, and each row's offset among them."""
         found: list[tuple[Ints, Ints, Ints]] = []
         rows = self.having(tag)
         while len(rows):
@@ -108,7 +108,7 @@ class Rows:
         return self._by_row(found)
 
     def take_repeated_scalars(self, tag: bytes, wire: int) -> tuple[Bits, Ints]:
-        """Return a repeated field's numbers, written one by one, and where each row begins among them."""
+        """Return a repeated field's unpacked numbers, and the offset of each row among them."""
         found: list[tuple[Ints, Ints, Ints]] = []
         rows = self.having(tag)
         while len(rows):
@@ -148,12 +148,12 @@ def _varints(data: Bytes, at: Ints) -> tuple[Bits, Ints]:
 
 
 def packed_varints(data: pa.Buffer | None, lengths: Ints) -> tuple[Bits, Ints]:
-    """Return the numbers packed in texts that stand one after the other, and where each text begins among them."""
+    """Return the numbers packed in consecutive texts, and the offset of each text among them."""
     content = np.frombuffer(data, np.uint8)[: int(lengths.sum())] if data is not None else np.zeros(0, np.uint8)
     ends = np.flatnonzero(content < 0x80) + 1
     bounds = np.append(np.int64(0), np.cumsum(lengths))
     offsets = np.searchsorted(ends, bounds, side="right").astype(np.int64)
-    # Every text that is not empty ends where a number ends.
+    # Every non-empty text must end at the end of a number.
     if len(content) and not bool(np.all(np.isin(bounds[1:][lengths > 0], ends))):
         raise UnlikeError
     values, after = (
@@ -168,7 +168,7 @@ def texts_of(data: Bytes, starts: Ints, ends: Ints) -> pa.BinaryArray:
     """Return parts of a buffer, in ascending order, as a binary column."""
     if not len(starts):
         return pa.array([], pa.binary())
-    # The bytes between the parts become rows of their own, which are left out.
+    # The bytes between the parts become separate rows, which are left out.
     between = np.empty(2 * len(starts), np.int64)
     between[0::2], between[1::2] = starts, ends
     buffers = [None, pa.py_buffer(between), pa.py_buffer(data)]

@@ -1,1 +1,1 @@
-"""Java's SimpleDateFormat, and the calendar under it."""
+"""Java's SimpleDateFormat, and its calendar."""

@@ -32,8 +32,8 @@ def _shift(cycle: int, day: int, century: int) -> tuple[int, int, int]:
 def from_civil(year: int, month: int, day: int) -> int:
     """Return the day of a date; months and days beyond their range carry over.
 
-    As a lenient ``GregorianCalendar``: which calendar counts is decided by the
-    year before carrying, and the ten missing days of 1582 are read as Julian.
+    As in a lenient ``GregorianCalendar``: the year before carrying determines which
+    calendar applies, and the ten missing days of 1582 are read as Julian.
     """
     if year >= CUTOVER_YEAR:
         found = gregorian_day(year, month, day)

@@ -1,4 +1,4 @@
-"""Instants of a column written by a pattern, once a distinct text."""
+"""Columns of instants formatted and parsed by a pattern, once per distinct text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DAY = 86_400_000
 def format_column(millis: pa.Int64Array, form: SimpleDateFormat) -> pa.StringArray:
     """Return milliseconds since 1970 as text; nulls stay null.
 
-    Instants that differ only in what the pattern does not show are written once.
+    Instants that differ only in parts that the pattern does not show are formatted once.
     """
     unit = next((unit for letters, unit in _UNITS if any(letter in form.pattern for letter in letters)), _DAY)
     steps = floor_divide(millis, unit).dictionary_encode()
@@ -37,7 +37,7 @@ def parse_column(texts: pa.StringArray, form: SimpleDateFormat) -> pa.Int64Array
 
 
 def floor_divide(millis: pa.Int64Array, unit: int) -> pa.Int64Array:
-    """Return how many whole units have passed since 1970, rounded toward the past."""
+    """Return the number of whole units since 1970, rounded toward the past."""
     quotient = pc.divide(millis, unit)
     below = pc.less(pc.subtract(millis, pc.multiply(quotient, unit)), 0)
     return pc.subtract(quotient, below.cast(pa.int64()))

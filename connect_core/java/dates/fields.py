@@ -1,7 +1,7 @@
 """From calendar fields to an instant, as a lenient GregorianCalendar resolves them.
 
-Connect: ``java.util.Calendar``. Fields set later win over those set earlier;
-weeks start on Sunday and the first one holds January 1 (locale en_US).
+Connect: ``java.util.Calendar``. Fields set later take precedence over earlier ones;
+weeks start on Sunday and the first one contains January 1 (locale en_US).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["CalendarField", "Moment", "first_week_start", "resolve", "weekday"]
 
 
 class CalendarField(Enum):
-    """What a date is made of; months count from 1, Sunday is day 1."""
+    """The fields of a date; months count from 1, Sunday is day 1."""
 
     ERA = auto()
     YEAR = auto()
@@ -106,7 +106,7 @@ def _day_by(
 
 
 def _best_way(stamps: Mapping[CalendarField, int]) -> CalendarField:
-    """Choose the fields that tell the day: the most recent complete combination."""
+    """Choose the fields that determine the day: the most recent complete combination."""
     day_of_week = stamps.get(F.DAY_OF_WEEK, _UNSET)
     ages = {field: stamps.get(field, _UNSET) for field in (F.DAY_OF_MONTH, F.DAY_OF_YEAR)}
     for field in _WEEK_FIELDS:
@@ -180,12 +180,12 @@ class Moment:
 
     @property
     def day_of_year(self) -> int:
-        """Days of the year so far, this one included."""
+        """The number of the day in the year, from 1."""
         return self.day_number - from_civil(self.year, 1, 1) + 1
 
     @property
     def week_year(self) -> int:
-        """The year the week counts to: a week that holds January 1 is the new year's."""
+        """The year the week belongs to: a week that contains January 1 belongs to the new year."""
         return self.year + (self.day_number >= first_week_start(from_civil(self.year + 1, 1, 1)))
 
     @property

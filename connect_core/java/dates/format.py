@@ -1,4 +1,4 @@
-"""Java's SimpleDateFormat in locale en_US and UTC: lenient, and text may trail."""
+"""Java's SimpleDateFormat in locale en_US and UTC: lenient, and further text may follow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _YEARS = (CalendarField.YEAR, CalendarField.WEEK_YEAR)
 
 
 class SimpleDateFormat:
-    """A pattern such as ``yyyy-MM-dd HH:mm:ss.SSS`` that reads and writes instants.
+    """A pattern such as ``yyyy-MM-dd HH:mm:ss.SSS`` that parses and formats instants.
 
     Raise IllegalArgumentError for a bad pattern. Digits of ``S`` are a number
     of milliseconds, however many; dates before 1582-10-15 are Julian.

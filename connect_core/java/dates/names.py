@@ -1,4 +1,4 @@
-"""The words of dates in locale en_US, and the time zones known by name."""
+"""Month, weekday and other names in locale en_US, and the known time zone names."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ _ZONES: dict[int, str] = {
     780: "NZDT|New Zealand Daylight Time",
 }
 ZONE_MINUTES: dict[str, int] = {name: minutes for minutes, names in _ZONES.items() for name in names.split("|")}
-"""Minutes east of Greenwich by zone name; a chosen few of the JDK's names."""
+"""Minutes east of Greenwich by zone name; a selection of the JDK's names."""
 
 
 def longest(text: str, start: int, names: tuple[str, ...]) -> tuple[int, int] | None:
-    """Return index and length of the longest name that stands at ``start``, in any case."""
+    """Return index and length of the longest name that begins at ``start``, ignoring case."""
     here = text[start:].upper()
     matches = [(len(name), index) for index, name in enumerate(names) if here.startswith(name.upper())]
     if not matches:

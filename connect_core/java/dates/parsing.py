@@ -1,4 +1,4 @@
-"""Read one field of a date after the other. Connect: ``SimpleDateFormat.subParse``."""
+"""Parses one field of a date after the other. Connect: ``SimpleDateFormat.subParse``."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _TWO_DIGITS = re.compile(r"\d\d")
 
 
 def read_field(letters: Letters, text: str, start: int, fields: Fields) -> int | None:
-    """Note the field that stands at ``start`` and return where it ends, or ``None``.
+    """Store the field that begins at ``start`` and return its end, or ``None``.
 
-    Blanks may stand before numbers and zones, not before names.
+    Blanks may precede numbers and zones, but not names.
     """
     shown = start
     while shown < len(text) and text[shown] in " \t":

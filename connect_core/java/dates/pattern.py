@@ -30,7 +30,7 @@ class Letters:
 
 
 def compile_pattern(pattern: str) -> tuple[Letters | str, ...]:
-    """Return the fields and the literal texts between them.
+    """Return the fields of a pattern and the literal texts between them.
 
     Raise IllegalArgumentError for unknown letters and open quotes.
     """

@@ -1,1 +1,1 @@
-"""Regular expressions of users, in Java's syntax: none can take the process that matches them."""
+"""Users' regular expressions, in Java's syntax: no pattern can block the process that uses it."""

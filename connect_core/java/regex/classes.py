@@ -1,6 +1,6 @@
-"""Character classes of Java's regular expressions, said as RE2 and Python do.
+"""Character classes of Java's regular expressions, translated for RE2 and Python.
 
-Characters stand for themselves; general categories are written ``\\p{Lu}``.
+Characters are written as themselves; general categories as ``\\p{Lu}``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|x\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4}
 
 
 def read_escape(pattern: str, at: int) -> tuple[str, int]:
-    """Return what a backslash outside a class stands for, and where it ends."""
+    """Return the translation of an escape outside a class, and its end."""
     content, negated, end = _read_escape(pattern, at)
     if len(content) == 1 or (content.startswith("\\") and len(content) == 2):
         return content, end
@@ -47,14 +47,14 @@ def read_escape(pattern: str, at: int) -> tuple[str, int]:
 
 
 def read_class(pattern: str, at: int) -> tuple[str, int]:
-    """Return a class in brackets, and where it ends. Raise IllegalArgumentError if it is open."""
+    """Return the translation of a class in brackets, and its end. Raise IllegalArgumentError if it is not closed."""
     reader = _ClassReader(pattern, at)
     return reader.read(), reader.at
 
 
 @dataclass(slots=True)
 class _Union:
-    """Characters told plainly, and classes told as expressions of their own."""
+    """A union of plain characters and of nested classes, which are expressions of their own."""
 
     plain: str = ""
     nested: list[str] = field(default_factory=list)
@@ -125,7 +125,7 @@ def _combined(unions: list[_Union], negated: bool) -> str:
 
 
 def _read_escape(pattern: str, at: int) -> tuple[str, bool, int]:
-    """Return the content of a class, whether it is negated, and where the escape ends."""
+    """Return the content of a class, whether it is negated, and the end of the escape."""
     letter = pattern[at + 1 : at + 2]
     prop, code = _PROPERTY.match(pattern, at), _CODE.match(pattern, at)
     if prop is not None:

@@ -1,7 +1,7 @@
-"""The program of the process that matches what has no bound: it may be killed at any time.
+"""The program of the process that matches patterns without a time bound: it may be killed at any time.
 
-One JSON a line from standard input, one answer a line. It is run as text, so
-that it works from an archive, and imports nothing of this project.
+It reads one JSON request per line from standard input and writes one response per line. It is run as text,
+so that it works from an archive, and imports nothing of this project.
 """
 
 import json
@@ -24,7 +24,7 @@ _END = r"(?=(?:\r\n|[\n\r\u0085\u2028\u2029])?\Z)"
 
 @cache
 def category(name: str, negated: bool) -> str:
-    """Return the ranges of a general category of Unicode, or of all others, as the inside of a class."""
+    """Return the ranges of a general category of Unicode, or of its complement, as the contents of a class."""
     codes = range(sys.maxunicode + 1)
     members = (code for code in codes if unicodedata.category(chr(code)).startswith(name) is not negated)
     runs = groupby(enumerate(members), lambda pair: pair[1] - pair[0])
@@ -33,7 +33,7 @@ def category(name: str, negated: bool) -> str:
 
 
 def in_python(pattern: str) -> str:
-    """Return a translated pattern in the words of Python."""
+    """Return a translated pattern in Python's syntax."""
 
     def said(token: re.Match[str]) -> str:
         sign, name, anchor, _ = token.groups()
@@ -51,19 +51,19 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def describe(question: dict[str, Any]) -> dict[str, Any]:
-    """Compile a pattern → its groups and their names."""
+    """Compile a pattern → the number of its groups and their names."""
     pattern = compiled(question["pattern"])
     return {"groups": pattern.groups, "names": dict(pattern.groupindex)}
 
 
 def refuse(question: dict[str, Any]) -> dict[str, Any]:
-    """Compile a pattern as it was written, for what is wrong with it."""
+    """Compile a pattern in its original form, to get its error."""
     re.compile(question["pattern"])
     return {}
 
 
 def match(question: dict[str, Any]) -> dict[str, Any]:
-    """Match texts → the spans of the groups of each, none where it does not match."""
+    """Match texts → for each, the spans of its groups, or none if it does not match."""
     pattern = compiled(question["pattern"])
     ask = pattern.fullmatch if question["whole"] else pattern.search
     found = [ask(text) for text in question["texts"]]
@@ -74,14 +74,14 @@ ACTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"describe": descr
 
 
 def allow_time() -> None:
-    """Let the system end this process once it has computed for one to two seconds more."""
+    """Let the system end this process after one to two more seconds of CPU time."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + _SECONDS, most))
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Return what a question asks for, or what is wrong."""
+    """Return the response to a request, or its error."""
     try:
         return ACTS[question["act"]](question)
     except re.error as error:
@@ -91,7 +91,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def say(found: dict[str, Any]) -> None:
-    """Write one line, at once."""
+    """Write one line and flush it."""
     sys.stdout.write(f"{json.dumps(found)}\n")
     sys.stdout.flush()
 

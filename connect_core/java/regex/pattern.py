@@ -1,7 +1,7 @@
-"""Java's regular expressions, matched in time that grows with the text only.
+"""Java's regular expressions, matched in time linear in the text where possible.
 
-RE2 matches what it can say. Lookaround, back references, possessive and atomic
-groups and intersections of classes go to a process that is ended after 2 s of computing.
+RE2 matches what it supports. Lookaround, back references, possessive and atomic groups and
+intersections of classes are matched by a process that is killed after 2 s of CPU time.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from connect_core.java.regex.translation import translate
 __all__ = ["JavaPattern", "Match", "compile_java", "refusal", "replace_first"]
 
 _MEMORY = 2 << 20
-"""Bytes of RE2 for one pattern, whatever is matched."""
+"""Most bytes that RE2 may use for one pattern."""
 _LONGEST_RESULT = 1 << 16
-"""Characters of a text with a replacement."""
+"""Most characters of a text after a replacement."""
 _TOKEN = re.compile(r"\\([Zz])|\\.", re.DOTALL)
 _LINE_ENDS = frozenset("\n\r\x85\u2028\u2029")
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where groups of a pattern were found in a text: start and end, (-1, -1) for none; group 0 is all."""
+    """The spans of a pattern's groups in a text: start and end, (-1, -1) for none; group 0 is the whole match."""
 
     text: str
     spans: Sequence[tuple[int, int]]
@@ -38,11 +38,11 @@ class Match:
 
     @property
     def groups(self) -> int:
-        """How many groups there are beside group 0."""
+        """The number of groups besides group 0."""
         return len(self.spans) - 1
 
     def group(self, number: int) -> str:
-        """Return what a group found; empty if nothing."""
+        """Return the text of a group; empty if it did not match."""
         start, end = self.spans[number]
         return "" if start < 0 else self.text[start:end]
 
@@ -54,7 +54,7 @@ class _Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Linear:
-    """RE2. ``ends``: the pattern may end before a last line terminator, which RE2 cannot say."""
+    """RE2. ``ends``: the pattern may match before a final line terminator, which RE2 does not support."""
 
     compiled: Any
     slow: _Slow
@@ -78,7 +78,7 @@ class _Linear:
 
 @dataclass(frozen=True, slots=True)
 class _Slow:
-    """Python's engine, in the process that may be killed."""
+    """Python's engine, in a process that may be killed."""
 
     translated: str
     names: Mapping[str, int]
@@ -93,7 +93,7 @@ class _Slow:
 
 @dataclass(frozen=True, slots=True)
 class JavaPattern:
-    """A compiled pattern. Every method raises IllegalArgumentError where matching takes too long."""
+    """A compiled pattern. Every method raises IllegalArgumentError if matching takes too long."""
 
     pattern: str
     engine: _Engine
@@ -107,14 +107,14 @@ class JavaPattern:
         return self.engine.match([text], whole=False)[0]
 
     def matching(self, texts: Iterable[str]) -> list[str]:
-        """Return those texts that match as a whole; all of them have the time of one."""
+        """Return those texts that match as a whole; all of them share one time limit."""
         asked = list(texts)
         found = self.engine.match(asked, whole=True)
         return [text for text, match in zip(asked, found, strict=True) if match is not None]
 
 
 def compile_java(pattern: str) -> JavaPattern:
-    """Return the pattern compiled. Raise IllegalArgumentError where Java refuses it, and if it is too large."""
+    """Return the compiled pattern. Raise IllegalArgumentError if Java rejects it, or if it is too large."""
     found = _compiled(pattern)
     if isinstance(found, str):
         raise IllegalArgumentError(found)
@@ -123,7 +123,7 @@ def compile_java(pattern: str) -> JavaPattern:
 
 @lru_cache(maxsize=128)
 def _compiled(pattern: str) -> JavaPattern | str:
-    """Return the pattern compiled, or why it is refused: to find that out may have taken its time."""
+    """Return the compiled pattern or its error, both cached: finding the error may be slow."""
     try:
         return _compile(pattern)
     except IllegalArgumentError as error:
@@ -158,13 +158,13 @@ def _answer(found: Mapping[str, Any], pattern: str) -> Mapping[str, Any]:
 
 
 def refusal(pattern: str) -> tuple[str, int] | None:
-    """Return why Python refuses a pattern as it is written, and where; ``None`` if it does not."""
+    """Return Python's error for a pattern in its original form, and its position; ``None`` if it is valid."""
     found = ask("refuse", pattern)
     return (str(found["error"]), int(found["at"])) if "error" in found else None
 
 
 def replace_first(pattern: JavaPattern, text: str, replacement: str) -> str:
-    """Replace the first match; ``$1`` and ``${name}`` stand for groups, ``\\`` quotes.
+    """Replace the first match; ``$1`` and ``${name}`` refer to groups, ``\\`` quotes.
 
     Raise IllegalArgumentError for a bad reference and for a result of more than
     65,536 characters, IndexOutOfBoundsError for an unknown group. Java: ``Matcher.replaceFirst``.

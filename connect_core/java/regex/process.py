@@ -1,4 +1,4 @@
-"""A process that matches regular expressions without a bound, and is killed when one takes too long."""
+"""A process that matches regular expressions without a time bound, and is killed when one takes too long."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from connect_core.errors import IllegalArgumentError
 __all__ = ["ask"]
 
 _SECONDS = 60.0
-"""What an answer or the start may take on a busy machine; the process itself ends after 2 s of computing."""
+"""Longest wait for a response or the start on a busy machine; the process itself ends after 2 s of CPU time."""
 
 
 @dataclass(slots=True)
 class _Matcher:
-    """The child of this process, begun at the first question; one question at a time."""
+    """A child process, started by the first request; it handles one request at a time."""
 
     owner: int = 0
     child: subprocess.Popen[bytes] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer. Raise IllegalArgumentError if there is none in time."""
+        """Return the response. Raise IllegalArgumentError if there is none in time."""
         with self.lock:
             child = self._running()
             try:
@@ -48,7 +48,7 @@ class _Matcher:
             return cast(dict[str, Any], json.loads(line))
 
     def _running(self) -> subprocess.Popen[bytes]:
-        # After a fork the child is another's.
+        # After a fork the child process belongs to the parent.
         if self.child is None or self.owner != os.getpid() or self.child.poll() is not None:
             program = pkgutil.get_data(__package__, "matcher.py") or b""
             command = [sys.executable, "-I", "-S", "-c", program.decode()]
@@ -68,7 +68,7 @@ class _Matcher:
 
 
 def _line(child: subprocess.Popen[bytes]) -> bytes:
-    """Return the next line of the child; empty when it does not come in time, or the child has ended."""
+    """Return the next line of the child; empty if it does not arrive in time, or the child has ended."""
     output = cast(IO[bytes], child.stdout).fileno()
     poll = select.poll()
     poll.register(output, select.POLLIN)
@@ -94,8 +94,8 @@ os.register_at_fork(after_in_child=_unlocked)
 
 
 def ask(act: str, pattern: str, **more: Any) -> dict[str, Any]:
-    """Let the process describe, match or refuse a pattern → its answer.
+    """Let the process describe, match or check a pattern → its response.
 
-    Raise IllegalArgumentError when it takes more than 2 s of computing or 512 MiB.
+    Raise IllegalArgumentError when it takes more than 2 s of CPU time or 512 MiB.
     """
     return _MATCHER.ask({"act": act, "pattern": pattern, **more})

@@ -1,8 +1,8 @@
-"""Java's regular expressions, said in words of RE2 and Python.
+"""Java's regular expressions translated to the syntax of RE2 and Python.
 
-``java.util.regex`` differs in the names of groups, in classes that are united
-and intersected, in flags that start in the middle, in quoting and in what a
-line ends with. Lookbehind of variable width has no counterpart and is refused.
+``java.util.regex`` differs in the names of groups, in unions and intersections
+of classes, in flags set within a pattern, in quoting and in line
+terminators. Lookbehind of variable width has no counterpart and is rejected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from connect_core.java.regex.classes import read_class, read_escape
 __all__ = ["translate"]
 
 _LONGEST = 10_000
-"""Characters of a pattern; Java has no such limit."""
+"""Most characters of a pattern; Java has no such limit."""
 _LONGEST_TRANSLATION = 200_000
 
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
@@ -30,12 +30,12 @@ _OWN_FLAGS = set("imsx")
 
 
 def translate(pattern: str) -> str:
-    """Return a pattern in words that RE2 and Python share but for some.
+    """Return a pattern in the common syntax of RE2 and Python, with these exceptions.
 
     ``\\p{Lu}`` is a general category, ``\\z`` the end of the text, ``\\Z`` that or
     the line terminator before it; lookaround, back references, possessive and
-    atomic groups stay as they are. Raise IllegalArgumentError where Java
-    refuses the pattern, and for one that is too large.
+    atomic groups are kept. Raise IllegalArgumentError if Java
+    rejects the pattern, and if it is too large.
     """
     if len(pattern) > _LONGEST:
         raise IllegalArgumentError(f"The regular expression is longer than {_LONGEST} characters: {pattern[:50]}…")
@@ -48,7 +48,7 @@ def translate(pattern: str) -> str:
 
 
 class _Translation:
-    """One pass over a pattern, with the flags that hold where it stands."""
+    """One pass over a pattern, with the flags that apply at the current position."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern

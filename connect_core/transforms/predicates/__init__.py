@@ -1,1 +1,1 @@
-"""Predicates that guard transforms, one module each."""
+"""Predicates for transforms, one module each."""

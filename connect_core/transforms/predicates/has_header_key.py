@@ -1,4 +1,4 @@
-"""HasHeaderKey: whether a record has a header of some name."""
+"""HasHeaderKey: whether a record has a header with a certain name."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ CONFIG = ConfigDef().define(
 
 
 class HasHeaderKey(Predicate):
-    """Hold for records with at least one header of the name. Connect: ``HasHeaderKey``."""
+    """True for records with at least one header of that name. Connect: ``HasHeaderKey``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this predicate."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Apply the settings."""
         self._name = CONFIG.parse(configs)[NAME]
 
     def test(self, record: ConnectRecord) -> bool:
@@ -45,7 +45,7 @@ class HasHeaderKey(Predicate):
         return headers.last_with_name(self._name) is not None
 
     def test_batch(self, batch: Batch) -> pa.BooleanArray:
-        """Return which rows have the header."""
+        """Return a mask of the rows that have the header."""
         if batch.headers is None:
             return pa.repeat(False, len(batch))
         return pa.array(list(map(self._has, batch.headers)), pa.bool_())

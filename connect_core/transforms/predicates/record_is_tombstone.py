@@ -18,21 +18,21 @@ CONFIG = ConfigDef()
 
 
 class RecordIsTombstone(Predicate):
-    """Hold for records whose value is null. Connect: ``RecordIsTombstone``."""
+    """True for records whose value is null. Connect: ``RecordIsTombstone``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this predicate: none."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take nothing: there is nothing to set."""
+        """Do nothing: there are no settings."""
 
     def test(self, record: ConnectRecord) -> bool:
         """Return whether one record's value is null."""
         return record.value is None
 
     def test_batch(self, batch: Batch) -> pa.BooleanArray:
-        """Return which rows have a null value."""
+        """Return a mask of the rows with a null value."""
         if isinstance(batch.value, Columns):
             return batch.value.array.is_null()
         return pa.array([value is None for value in batch.value.values], pa.bool_())

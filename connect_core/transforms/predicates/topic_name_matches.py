@@ -29,14 +29,14 @@ CONFIG = ConfigDef().define(
 
 
 class TopicNameMatches(Predicate):
-    """Hold for records whose topic matches. Connect: ``TopicNameMatches``."""
+    """True for records whose topic matches. Connect: ``TopicNameMatches``."""
 
     def config(self) -> ConfigDef:
         """Return the settings of this predicate."""
         return CONFIG
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings. Raise ConfigError for a bad expression."""
+        """Apply the settings. Raise ConfigError for a bad expression."""
         self._matches = remembered(compile_java(CONFIG.parse(configs)[PATTERN]).fullmatch)
 
     def test(self, record: ConnectRecord) -> bool:
@@ -44,5 +44,5 @@ class TopicNameMatches(Predicate):
         return record.topic is not None and self._matches(record.topic) is not None
 
     def test_batch(self, batch: Batch) -> pa.BooleanArray:
-        """Return which rows' topics match."""
+        """Return a mask of the rows whose topics match."""
         return mapped(batch.topic, lambda topic: self._matches(topic) is not None, pa.bool_()).fill_null(False)

@@ -1,1 +1,1 @@
-"""What several transforms share, and the parts of those too long for one module."""
+"""Code shared by several transforms, and parts of transforms that are too long for one module."""

@@ -1,4 +1,4 @@
-"""Headers of all rows of a batch, changed once a distinct ``Headers`` object."""
+"""Changes the headers of a batch's rows, once per distinct ``Headers`` object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["with_changed_headers"]
 
 
 def with_changed_headers(batch: Batch, change: Callable[[Headers], Headers]) -> Batch:
-    """Return the batch with ``change`` made to every row's headers; rows may share the result."""
+    """Return the batch with ``change`` applied to every row's headers; rows may share the result."""
     if batch.headers is None:
         headers = change(Headers())
         return replace(batch, headers=(headers,) * len(batch)) if len(headers) else batch

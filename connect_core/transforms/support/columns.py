@@ -1,4 +1,4 @@
-"""Arrow columns taken apart and put together, for the batch lane."""
+"""Arrow columns split and assembled, for the batch lane."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["child", "copy_fields", "fields_of", "filled", "is_map", "plain", "re
 
 
 def plain(array: pa.Array) -> pa.Array:
-    """Return a dictionary-encoded column as what it stands for."""
+    """Return a dictionary-encoded column decoded."""
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
@@ -25,12 +25,12 @@ def is_map(columns: Columns) -> bool:
 
 
 def fields_of(array: pa.StructArray) -> dict[str, pa.Array]:
-    """Return the columns of a struct array; where a row is null they may hold anything."""
+    """Return the columns of a struct array; in null rows their values are undefined."""
     return {array.type.field(place).name: array.field(place) for place in range(array.type.num_fields)}
 
 
 def child(array: pa.StructArray, name: str) -> pa.Array:
-    """Return one column of a struct array, null where the row is."""
+    """Return one column of a struct array, null where the struct is."""
     return pc.struct_field(array, array.type.get_field_index(name))
 
 
@@ -54,7 +54,7 @@ def repeated(scalar: pa.Scalar, like: pa.Array) -> pa.Array:
 
 
 def filled(column: pa.Array, schema: Schema, replace_nulls: bool) -> pa.Array | None:
-    """Return a field's column with nulls as the default if so wanted; ``None`` for a null that may not be."""
+    """Return a field's column, with nulls replaced by the default if requested; ``None`` for a forbidden null."""
     if not column.null_count:
         return column
     if replace_nulls and schema.default is not None:
@@ -64,7 +64,7 @@ def filled(column: pa.Array, schema: Schema, replace_nulls: bool) -> pa.Array | 
 
 
 def copy_fields(columns: Columns, replace_nulls: bool) -> dict[str, pa.Array] | None:
-    """Return the columns as a record's values are copied, or ``None`` if one row would fail."""
+    """Return the columns as a record's values would be copied, or ``None`` if one row would fail."""
     fields = fields_of(columns.array)
     if columns.schema is None:
         return fields

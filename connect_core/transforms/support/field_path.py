@@ -31,19 +31,19 @@ def define_field_syntax(definition: ConfigDef) -> ConfigDef:
 
 @dataclass(frozen=True, slots=True)
 class FieldPath:
-    """The names of a field and of what it lies in, from outside inwards."""
+    """The name of a field and of the fields that contain it, from the outermost inwards."""
 
     steps: tuple[str, ...]
 
     @classmethod
     def parse(cls, text: str | None, version: str) -> FieldPath:
-        """Read a path in version ``V1`` or ``V2``. Raise ConfigError for an open backtick."""
+        """Parse a path in version ``V1`` or ``V2``. Raise ConfigError for an unclosed backtick."""
         if text is None:
             raise NullValueError("the name of the field is null")
         return cls((text,) if version.upper() == "V1" else tuple(_split(text)))
 
     def field_of(self, schema: Schema) -> Field | None:
-        """Return the field, or ``None``. Raise DataError on a step through no struct."""
+        """Return the field, or ``None``. Raise DataError if a step leads through anything but a struct."""
         *parents, last = self._steps()
         for step in parents:
             field = schema.field(step)
@@ -53,7 +53,7 @@ class FieldPath:
         return schema.field(last)
 
     def value_of_struct(self, struct: Struct, replace_nulls: bool) -> Any:
-        """Return the value, ``None`` where something on the way is null or missing."""
+        """Return the value, ``None`` if anything on the path is null or missing."""
         *parents, last = self._steps()
         for step in parents:
             if struct.schema.field(step) is None:
@@ -67,7 +67,7 @@ class FieldPath:
         return struct.get(last) if replace_nulls else struct.get_without_default(last)
 
     def value_of_map(self, value: dict[str, Any]) -> Any:
-        """Return the value, ``None`` where something on the way is null or missing."""
+        """Return the value, ``None`` if anything on the path is null or missing."""
         *parents, last = self._steps()
         for step in parents:
             inner = require_map_or_null(value.get(step), _PURPOSE)
@@ -99,10 +99,10 @@ def _split(path: str) -> list[str]:
 
 
 def _quoted_step(path: str, opening: int) -> tuple[str, int]:
-    """Return the name in backticks and the place after it and its dot.
+    """Return the name in backticks and the position after it and its dot.
 
-    A backtick inside a name counts as such unless a dot or the end follows; a
-    backslash before it makes it part of the name even then.
+    A backtick inside a name belongs to it unless a dot or the end follows; with a
+    backslash before it, it belongs to the name even then.
     """
     name = ""
     start = at = opening + 1

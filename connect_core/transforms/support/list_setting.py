@@ -1,4 +1,4 @@
-"""The check that a list setting has elements."""
+"""Validates that a list setting has elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["NonEmptyListValidator"]
 
 
 class NonEmptyListValidator:
-    """A list with at least one element."""
+    """Accepts a list with at least one element."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raise ConfigError for null and for the empty list."""

@@ -1,4 +1,4 @@
-"""One value cast to another primitive type, as Java narrows and parses."""
+"""One value cast to another primitive type, by Java's rules of narrowing and parsing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _TYPES: dict[type, SchemaType] = {
 
 
 def check_output(target: SchemaType) -> SchemaType:
-    """Return a type that can be cast to. Raise ConfigError for another."""
+    """Return a type that is a valid target of casts. Raise ConfigError for another."""
     if target not in _OUTPUTS:
         supported = ", ".join(map(str, _OUTPUTS))
         raise ConfigError(
@@ -76,10 +76,10 @@ def check_output(target: SchemaType) -> SchemaType:
 
 
 def cast_value(schema: Schema | None, value: Any, target: SchemaType) -> Any:
-    """Return a value as another type; a null stays null.
+    """Return a value cast to another type; a null stays null.
 
     Integers keep their low bits, floats saturate, texts must be numbers. Raise
-    DataError for what cannot be cast.
+    DataError for values that cannot be cast.
     """
     if value is None:
         return None

@@ -31,7 +31,7 @@ _LATEST = 253_402_300_799_999
 
 
 def cast_column(column: pa.Array, target: SchemaType) -> pa.Array | None:
-    """Return a column as another type, ``None`` if one row would fail or only records can say it."""
+    """Return a column cast to another type; ``None`` if one row would fail or only records can be cast."""
     kind = column.type
     if pa.types.is_null(kind):
         return pa.nulls(len(column), _TYPES[target])
@@ -115,7 +115,7 @@ def _from_dates(column: pa.Array, target: SchemaType) -> pa.Array | None:
 
 
 def _date_text(millis: pa.Array) -> pa.Array | None:
-    """Write instants of the first day of 1970 or before as times, midnights as dates, others in full."""
+    """Format instants up to the end of 1970-01-01 as times, midnights as dates, others in full."""
     latest = pc.max(millis).as_py()
     if latest is not None and latest > _LATEST:
         return None

@@ -1,4 +1,4 @@
-"""The check that a setting is a regular expression of Java's."""
+"""Validates that a setting is a regular expression in Java's syntax."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["RegexValidator"]
 
 
 class RegexValidator:
-    """A regular expression in Java's syntax."""
+    """Accepts a regular expression in Java's syntax."""
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError for null and for what Java cannot compile."""
+        """Raise ConfigError for null and for patterns that Java cannot compile."""
         if value is None:
             raise ConfigError(name, "null", "Invalid regex: there is none")
         try:

@@ -1,4 +1,4 @@
-"""The setting that many transforms share: what a null with a default stands for."""
+"""A setting that many transforms share: whether a null is replaced by its default."""
 
 from __future__ import annotations
 

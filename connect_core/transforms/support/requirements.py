@@ -1,4 +1,4 @@
-"""What transforms demand of the data they are given. Connect: ``Requirements``."""
+"""Checks of the data that transforms get. Connect: ``Requirements``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colon-separated pairs in list settings, cut as Java's ``String.split`` cuts them."""
+"""Colon-separated pairs in list settings, split as by Java's ``String.split``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["invalid_mapping", "split_pair"]
 
 
 def split_pair(text: str) -> list[str]:
-    """Return the parts between colons; empty ones at the end are not counted."""
+    """Return the parts between colons, without empty ones at the end."""
     parts = text.split(":")
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
@@ -19,5 +19,5 @@ def split_pair(text: str) -> list[str]:
 
 
 def invalid_mapping(mappings: Iterable[str], mapping: str) -> ConfigError:
-    """Return the error for a mapping that is no pair; Connect names ``renames`` wherever it stands."""
+    """Return the error for a mapping that is no pair; Connect always names ``renames`` as the setting."""
     return ConfigError("renames", to_text(list(mappings)), f"Invalid rename mapping: {mapping}")

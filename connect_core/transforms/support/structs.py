@@ -11,18 +11,18 @@ from connect_core.api.data import Schema, SchemaBuilder, SchemaType, Struct, val
 __all__ = ["SCHEMA_CACHE_SIZE", "cached", "copy_basics", "copy_values", "field_value"]
 
 SCHEMA_CACHE_SIZE = 16
-"""How many changed schemas a transform remembers, as in Connect."""
+"""The number of changed schemas a transform caches, as in Connect."""
 
 
 def cached(change: Callable[[Schema], Schema]) -> Callable[[Schema], Schema]:
-    """Return ``change`` with a memory for the schemas seen last."""
+    """Return ``change`` with a cache for the schemas used last."""
     return lru_cache(maxsize=SCHEMA_CACHE_SIZE)(change)
 
 
 def copy_basics(source: Schema, builder: SchemaBuilder | None = None) -> SchemaBuilder:
     """Give a builder the name, version, doc and parameters of a schema.
 
-    Without a builder one of the same type is made. Connect: ``SchemaUtil``.
+    Without a builder, one of the same type is created. Connect: ``SchemaUtil``.
     """
     if builder is None:
         is_array = source.type is SchemaType.ARRAY
@@ -32,7 +32,7 @@ def copy_basics(source: Schema, builder: SchemaBuilder | None = None) -> SchemaB
 
 
 def copy_values(struct: Struct, replace_nulls: bool) -> list[Any]:
-    """Return a struct's values to put into another one, with nulls as defaults if so wanted.
+    """Return a struct's values to put into another one, with nulls replaced by defaults if requested.
 
     Raise DataError for a null in a required field, as ``put`` would.
     """
@@ -47,5 +47,5 @@ def copy_values(struct: Struct, replace_nulls: bool) -> list[Any]:
 
 
 def field_value(struct: Struct, name: str, replace_nulls: bool) -> Any:
-    """Return a field's value, a null as the default if so wanted. Raise DataError for an unknown field."""
+    """Return a field's value, a null replaced by the default if requested. Raise DataError for an unknown field."""
     return struct.get(name) if replace_nulls else struct.get_without_default(name)

@@ -17,9 +17,9 @@ _PER_MILLI = {"nanoseconds": 1_000_000, "microseconds": 1000, "milliseconds": 1}
 
 
 def convert_column(conversion: Conversion, form: str | None, column: pa.Array, has_schema: bool) -> pa.Array | None:
-    """Return a column in the wanted form, ``None`` if only records can say it.
+    """Return a column in the target form, ``None`` if only records can be converted.
 
-    Without a schema every instant is a timestamp, whatever the form wanted.
+    Without a schema, every instant becomes a timestamp, regardless of the target form.
     """
     if column.null_count == len(column):
         return pa.nulls(len(column), _type_of(conversion.target, has_schema) if has_schema else pa.null())
@@ -67,7 +67,7 @@ def _type_of(target: str, has_schema: bool) -> pa.DataType:
 
 
 def _scaled(column: pa.Int64Array, precision: str, to_millis: bool) -> pa.Int64Array | None:
-    """Change the unit: division cuts toward zero, a product beyond 64 bits is left to records."""
+    """Change the unit: division truncates toward zero; ``None``, for the record lane, if a product exceeds 64 bits."""
     unit = 1000 if precision == "seconds" else _PER_MILLI[precision]
     change: Callable[[pa.Array, int], pa.Array] = (
         pc.multiply_checked if to_millis == (precision == "seconds") else pc.divide

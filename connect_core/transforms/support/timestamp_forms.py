@@ -1,4 +1,4 @@
-"""The forms a timestamp can have, and the way from one to another."""
+"""The forms of a timestamp, and conversions between them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def schema_of_form(form: str, optional: bool) -> Schema:
 
 
 def form_of_schema(schema: Schema) -> str:
-    """Return the form that values of a schema have. Raise ConnectError if it is none."""
+    """Return the form of a schema's values. Raise ConnectError if it has none."""
     form = _LOGICAL.get(schema.name or "")
     if form is None:
         form = {SchemaType.STRING: "string", SchemaType.INT64: "unix"}.get(schema.type)
@@ -55,26 +55,26 @@ def form_of_schema(schema: Schema) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The form wanted, and how texts and Unix times are to be understood."""
+    """The target form, and the interpretation of texts and Unix times."""
 
     target: str
     format: SimpleDateFormat | None
     precision: str
 
     def convert(self, value: Any, form: str | None = None) -> Any:
-        """Return a timestamp in the wanted form; without a form it is told by the class of the value."""
+        """Return a timestamp in the target form; without ``form``, the class of the value determines its form."""
         if value is None:
             return None
         return self._write(self._read(value, form or _form_of_value(value)))
 
     def to_millis(self, unix: int) -> int:
-        """Return a Unix time in milliseconds, cut toward zero, or the limit of 64 bits."""
+        """Return a Unix time in milliseconds, truncated toward zero, limited to 64 bits."""
         if self.precision == "seconds":
             return _clamped(unix * 1000)
         return _truncated(unix, _PER_MILLI[self.precision])
 
     def from_millis(self, millis: int) -> int:
-        """Return milliseconds as a Unix time, cut toward zero, or the limit of 64 bits."""
+        """Return milliseconds as a Unix time, truncated toward zero, limited to 64 bits."""
         if self.precision == "seconds":
             return _truncated(millis, 1000)
         return _clamped(millis * _PER_MILLI[self.precision])

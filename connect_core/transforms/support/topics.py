@@ -1,4 +1,4 @@
-"""Changes of the topic column, made once a distinct topic."""
+"""Changes of the topic column, computed once per distinct topic."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def encoded(column: pa.Array) -> pa.DictionaryArray:
 
 
 def mapped(column: pa.Array, change: Callable[[str], object], kind: pa.DataType) -> pa.Array:
-    """Return ``change`` of every row's text, called once a distinct text; nulls stay null."""
+    """Return ``change`` of every row's text, called once per distinct text; nulls stay null."""
     codes = encoded(column)
     changed = [None if text is None else change(text) for text in codes.dictionary.to_pylist()]
     return pa.array(changed, kind).take(codes.indices)
 
 
 def remembered(change: Callable[[str], _Found]) -> Callable[[str], _Found]:
-    """Return ``change`` with its last answers kept: records have few topics, and matching costs more than they do."""
+    """Return ``change`` with a cache of its last results: records have few topics, and matching is slow."""
     return lru_cache(_TOPICS)(change)

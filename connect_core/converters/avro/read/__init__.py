@@ -1,1 +1,1 @@
-"""Avro bodies as Connect data, one at a time and in columns."""
+"""Avro bodies to Connect data, one at a time and in columns."""

@@ -1,4 +1,4 @@
-"""Connect's record of schemaless values, of which one field is not null."""
+"""Connect's record for schemaless values, in which one field is not null."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCALARS: tuple[Reader, ...] = (
 
 
 def read_anything(body: bytes, at: int) -> tuple[Any, int]:
-    """Read a schemaless value. Raise DataError for one nested too deep."""
+    """Read a schemaless value. Raise DataError if it is nested too deep."""
     return _read(body, at, 0)
 
 

@@ -1,4 +1,4 @@
-"""Batches of messages as columns, or as objects where they have several schemas."""
+"""Batches of messages to columns, or to objects if they have several schemas."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["read_batch"]
 Rows = npt.NDArray[np.int64]
 _NULL = -1
 _FEW = 50
-"""So many rows are read one by one sooner than as columns."""
+"""Up to this number, rows are read faster one by one than as columns."""
 
 
 def read_batch(values: pa.BinaryArray, schemas: MessageSchemas, codec: Codec) -> Columns | Objects | None:
-    """Return what all messages mean, ``None`` if only records can say it. Raise DataError for a malformed one."""
+    """Return the data of all messages, ``None`` if only records can be read. Raise DataError for a malformed one."""
     frames = schemas.split_batch(values)
     ids = np.unique(frames.ids)
     if not len(ids) or ids[-1] == _NULL:
@@ -51,7 +51,7 @@ class _Messages:
         return read_column(read, self.bodies, *((starts, ends) if rows is None else (starts[rows], ends[rows])))
 
     def mixed(self, readable: dict[int, Readable]) -> Columns | Objects:
-        """Return the values of several schemas: columns where all mean the same Connect schema."""
+        """Return values of several schemas: as columns if all have the same Connect schema."""
         rows = {id: np.flatnonzero(self.frames.ids == id) for id in readable}
         known = list(readable.values())
         is_one = all(one.columns is not None and one.schema == known[0].schema for one in known)
@@ -75,7 +75,7 @@ class _Messages:
             try:
                 return to_python(readable.schema, self.column(readable.columns, rows))
             except (Unreadable, pa.ArrowException):
-                # What columns cannot say of some rows, records can.
+                # Values that columns cannot hold are read as records.
                 pass
         data, starts, ends = self.frames.data, self.frames.starts, self.frames.ends
         return [readable.read(data[starts[row] : ends[row]].tobytes()) for row in rows.tolist()]

@@ -1,8 +1,8 @@
-"""Many bodies in one buffer, read at a position of each at once.
+"""Many bodies in one buffer, read at one position in each at the same time.
 
-Every read gives the values and the positions after them; a position only ever
-grows. Whoever read a whole value must compare the last positions with the ends
-of the bodies: only then none was read beyond its end.
+Every read returns the values and the positions after them; positions only
+increase. After reading a whole value, the caller must compare the positions with
+the ends of the bodies: only if they are equal was no body read beyond its end.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FOLDS = (
 
 
 class Unreadable(DataError):
-    """Says that these bodies cannot be read as columns: one is malformed, or columns cannot say it."""
+    """Raised when bodies cannot be read as columns: one is malformed, or columns cannot hold the values."""
 
 
 class Bodies:
-    """``data`` holds the bodies one after the other, gaps allowed. Raise Unreadable for 2 GiB or more."""
+    """``data`` contains the bodies one after the other, gaps allowed. Raise Unreadable for 2 GiB or more."""
 
     def __init__(self, data: npt.NDArray[np.uint8]) -> None:
         self.size = len(data)
@@ -43,7 +43,7 @@ class Bodies:
             raise Unreadable("2 GiB of messages in one batch")
         self._data = np.zeros(self.size + _PADDING, np.uint8)
         self._data[: self.size] = data
-        # The eight bytes at each place; words may lie anywhere.
+        # The eight bytes from each position on, at any alignment.
         self._words: Words = np.ndarray((len(self._data) - 7,), "<u8", self._data, 0, (1,))
 
     def bytes_at(self, at: Positions) -> npt.NDArray[np.uint8]:
@@ -55,7 +55,7 @@ class Bodies:
         return self._words[self._inside(at)]
 
     def longs(self, at: Positions) -> tuple[Positions, Positions]:
-        """Read numbers of 64 bits. Raise Unreadable for more than ten bytes."""
+        """Read numbers of 64 bits. Raise Unreadable for one longer than ten bytes."""
         first = self.bytes_at(at)
         if not len(first) or first.max() < 0x80:
             return _unfolded(first.astype(np.uint64)), at + 1
@@ -74,7 +74,7 @@ class Bodies:
     def _long_longs(
         self, at: Positions, rows: npt.NDArray[np.bool_], numbers: Words, sizes: Positions
     ) -> tuple[Words, Positions]:
-        """Add the ninth and tenth byte where there are any: ``numbers`` has 56 bits of eight bytes."""
+        """Add the ninth and tenth byte where present: ``numbers`` has 56 bits of eight bytes."""
         tails = self._words[at[rows] + 8]
         ninth, tenth = tails & np.uint64(0xFF), (tails >> np.uint64(8)) & np.uint64(0xFF)
         goes_on = ninth >= np.uint64(0x80)
@@ -86,7 +86,7 @@ class Bodies:
         return numbers, sizes
 
     def ints(self, at: Positions) -> tuple[npt.NDArray[np.int32], Positions]:
-        """Read numbers of 32 bits. Raise Unreadable for others."""
+        """Read numbers of 32 bits. Raise Unreadable for larger ones."""
         numbers, at = self.longs(at)
         small = numbers.astype(np.int32)
         if not np.array_equal(small, numbers):
@@ -94,7 +94,7 @@ class Bodies:
         return small, at
 
     def places(self, at: Positions, limit: int) -> tuple[Positions, Positions]:
-        """Read places in a list of so many. Raise Unreadable for others."""
+        """Read indexes below ``limit``. Raise Unreadable for others."""
         numbers, at = self.longs(at)
         if len(numbers) and (numbers.min() < 0 or numbers.max() >= limit):
             raise Unreadable(f"a place beyond {limit}")
@@ -109,19 +109,19 @@ class Bodies:
         return self.words_at(at).astype(np.uint32).view(np.float32), at + 4
 
     def sized(self, at: Positions) -> tuple[pa.BinaryArray, Positions]:
-        """Read bytes after their lengths."""
+        """Read bytes that follow their length."""
         sizes, at = self.longs(at)
         if len(sizes) and (sizes.min() < 0 or sizes.max() > self.size):
             raise Unreadable("a length beyond the messages")
         return self.slices(at, at + sizes), at + sizes
 
     def slices(self, starts: Positions, ends: Positions) -> pa.BinaryArray:
-        """Return the bytes between positions. Raise Unreadable where they overlap or go back."""
+        """Return the bytes between positions. Raise Unreadable if they overlap or are not in order."""
         if not len(starts):
             return pa.array([], pa.binary())
         if ends[-1] > self.size or (ends[:-1] > starts[1:]).any():
             raise Unreadable("a length beyond its message")
-        # All bytes as one array of slices and the gaps between: Arrow then copies the slices alone.
+        # One array of the slices and the gaps between: Arrow then copies only the slices.
         offsets = np.empty(2 * len(starts), np.int32)
         offsets[0::2], offsets[1::2] = starts, ends
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self._data)]
@@ -129,7 +129,7 @@ class Bodies:
         return mixed.take(pa.array(np.arange(0, len(offsets), 2)))
 
     def expect_items(self, number: int) -> None:
-        """Say that lists have so many items more. Raise Unreadable once there are more than bytes."""
+        """Count further items of lists. Raise Unreadable once there are more items than bytes."""
         self._items += number
         if self._items > self.size:
             raise Unreadable("more items than bytes")
@@ -141,6 +141,6 @@ class Bodies:
 
 
 def _unfolded(numbers: Words) -> Positions:
-    """Return what zigzag numbers stand for."""
+    """Return the decoded zigzag numbers."""
     signs = np.negative((numbers & _ONE).view(np.int64))
     return (numbers >> _ONE).view(np.int64) ^ signs

@@ -1,4 +1,4 @@
-"""Readers of many bodies at once as Arrow columns, made for an Avro schema and its Connect schema."""
+"""Readers of many bodies at once as Arrow columns, compiled for an Avro schema and its Connect schema."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["ColumnReader", "column_reader", "read_column"]
 
 Mask = npt.NDArray[np.bool_]
 ColumnReader: TypeAlias = Callable[[Bodies, Positions], tuple[pa.Array, Positions]]
-"""Takes where each value begins and returns the values and where each ends."""
+"""Takes the start of each value and returns the values and the end of each."""
 
 
 def read_column(read: ColumnReader, bodies: Bodies, starts: Positions, ends: Positions) -> pa.Array:
-    """Return the values of bodies between positions. Raise Unreadable unless each is read to its very end."""
+    """Return the values of bodies between positions. Raise Unreadable unless each is read exactly to its end."""
     array, reached = read(bodies, starts)
     if not np.array_equal(reached, ends):
         raise Unreadable("a message is longer or shorter than its value")
@@ -35,7 +35,7 @@ def read_column(read: ColumnReader, bodies: Bodies, starts: Positions, ends: Pos
 
 
 def column_reader(avro: AvroType, schema: Schema | None, settings: AvroSettings) -> ColumnReader:
-    """Return a reader of columns. Raise Unreadable for a schema of which columns cannot say all values."""
+    """Return a reader of columns. Raise Unreadable for a schema with values that columns cannot hold."""
     if schema is None:
         raise Unreadable("schemaless values")
     if avro.kind is AvroKind.UNION:
@@ -59,7 +59,7 @@ def column_reader(avro: AvroType, schema: Schema | None, settings: AvroSettings)
 def _pair(
     first: tuple[AvroType, Schema | None], second: tuple[AvroType, Schema | None], settings: AvroSettings
 ) -> ColumnReader:
-    """Return a reader of structs without names, of which a map is made."""
+    """Return a reader of nameless structs, from which a map is built."""
     read_key, read_item = column_reader(*first, settings), column_reader(*second, settings)
 
     def read(bodies: Bodies, at: Positions) -> tuple[pa.Array, Positions]:

@@ -16,7 +16,7 @@ __all__ = ["list_reader", "map_reader"]
 
 Read = Callable[[Bodies, Positions], tuple[pa.Array, Positions]]
 _ROUNDS, _ITEMS_A_ROUND = 64, 32
-"""A round costs as much as some items: a long list beside short ones is left to records."""
+"""A round costs as much as some items: a long list among short ones is left to the record lane."""
 
 
 def list_reader(schema: Schema, read_item: Read) -> Read:
@@ -31,7 +31,7 @@ def list_reader(schema: Schema, read_item: Read) -> Read:
 
 
 def map_reader(schema: Schema, read_entry: Read) -> Read:
-    """Return a reader of maps. It raises Unreadable for maps in several blocks, and where a key occurs twice."""
+    """Return a reader of maps. It raises Unreadable for maps in several blocks, and if a key occurs twice."""
     kind = to_arrow_type(schema)
 
     def read(bodies: Bodies, at: Positions) -> tuple[pa.Array, Positions]:
@@ -64,7 +64,7 @@ def _check_keys(counts: Positions, keys: pa.Array) -> None:
 
 
 def _read_items(bodies: Bodies, at: Positions, read_item: Read) -> tuple[Positions, pa.Array, Positions]:
-    """Return how many items each row has, all items, and where the rows' lists end."""
+    """Return the number of items in each row, all items, and the ends of the rows' lists."""
     counts, at = _counts(bodies, at)
     total, rounds = int(counts.sum()), int(counts.max(initial=0))
     bodies.expect_items(total)

@@ -28,7 +28,7 @@ _NEEDED = {
 
 
 def leaf_reader(avro: AvroType, schema: Schema) -> Read:
-    """Return a reader of a column without parts. Raise Unreadable for a kind that columns do not have."""
+    """Return a reader of a column without parts. Raise Unreadable for a type without a column form."""
     needed = _NEEDED.get(schema.name or "")
     if needed not in (None, schema.type):
         raise Unreadable(f"{schema.name} over {schema.type}")
@@ -67,7 +67,7 @@ def _doubles(bodies: Bodies, at: Positions) -> tuple[pa.Array, Positions]:
 
 def _texts(bodies: Bodies, at: Positions) -> tuple[pa.Array, Positions]:
     found, at = bodies.sized(at)
-    # Text that is not UTF-8 raises ArrowInvalid: records have it with U+FFFD.
+    # Text that is not UTF-8 raises ArrowInvalid: the record lane replaces it with U+FFFD.
     return found.cast(pa.string()), at
 
 

@@ -1,7 +1,7 @@
 """Single values of Avro's binary form.
 
 A reader takes bytes and a position and returns the value and the position after
-it. What ends early raises IndexError, struct.error or DataError.
+it. Truncated input raises IndexError, struct.error or DataError.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_int(body: bytes, at: int) -> tuple[int, int]:
 
 
 def read_boolean(body: bytes, at: int) -> tuple[bool, int]:
-    """Read a boolean; any other byte than 1 is false."""
+    """Read a boolean; any byte other than 1 is false."""
     return body[at] == 1, at + 1
 
 
@@ -80,7 +80,7 @@ def read_float(body: bytes, at: int) -> tuple[float, int]:
 
 
 def read_bytes(body: bytes, at: int) -> tuple[bytes, int]:
-    """Read bytes after their length."""
+    """Read bytes that follow their length."""
     size, at = read_long(body, at)
     end = at + size
     if size < 0 or end > len(body):
@@ -89,7 +89,7 @@ def read_bytes(body: bytes, at: int) -> tuple[bytes, int]:
 
 
 def read_string(body: bytes, at: int) -> tuple[str, int]:
-    """Read text; U+FFFD stands for what is malformed, as in Java."""
+    """Read text; malformed bytes become U+FFFD, as in Java."""
     size, at = read_long(body, at)
     end = at + size
     if size < 0 or end > len(body):

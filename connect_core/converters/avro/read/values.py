@@ -1,4 +1,4 @@
-"""Readers of one message's body, made for its Avro schema and the Connect schema of that."""
+"""Readers of one message's body, compiled for its Avro schema and the corresponding Connect schema."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from connect_core.java.numbers import wrap
 __all__ = ["MAX_EMPTY_ITEMS", "body_reader", "least_size"]
 
 MAX_EMPTY_ITEMS = 100_000
-"""Items without bytes cost a message nothing: their number in one message must be bounded."""
+"""Items without bytes do not make a message longer: their number in one message must be limited."""
 
 _SCALARS: dict[AvroKind, Reader] = {
     AvroKind.BOOLEAN: read_boolean,
@@ -47,7 +47,7 @@ _SMALL = {SchemaType.INT8: 8, SchemaType.INT16: 16}
 
 
 def body_reader(avro: AvroType, schema: Schema | None, settings: AvroSettings) -> Callable[[bytes], Any]:
-    """Return what reads a whole body. It raises DataError for one that is malformed, or longer than its value."""
+    """Return a reader of whole bodies. It raises DataError for one that is malformed, or longer than its value."""
     compiler = _Compiler(settings)
     read, empty = compiler.reader(avro, schema), compiler.empty_items
 
@@ -65,13 +65,13 @@ def body_reader(avro: AvroType, schema: Schema | None, settings: AvroSettings) -
 
 
 class _Compiler:
-    """Makes readers; a type that occurs again has the same reader."""
+    """Compiles readers; a type that occurs again gets the same reader."""
 
     def __init__(self, settings: AvroSettings) -> None:
         self._settings = settings
         self._known: dict[tuple[AvroType, int], Reader] = {}
         self.empty_items = [0]
-        """How many items without bytes the message may still have."""
+        """The number of items without bytes that the message may still contain."""
 
     def reader(self, avro: AvroType, schema: Schema | None) -> Reader:
         known = self._known.get((avro, id(schema)))
@@ -111,7 +111,7 @@ class _Compiler:
         return _mapped(self._blocks(pair, least_size(items)), _keyed)
 
     def _blocks(self, read: Reader, least: int = 1) -> Reader:
-        """Return a reader of blocks of items, each of at least so many bytes."""
+        """Return a reader of blocks of items, each of at least ``least`` bytes."""
         empty = self.empty_items
 
         def read_blocks(body: bytes, at: int) -> tuple[list[Any], int]:
@@ -166,7 +166,7 @@ class _Compiler:
 
 
 def least_size(avro: AvroType) -> int:
-    """Return 0 where a value may have no bytes at all, else 1."""
+    """Return 0 if a value may have no bytes at all, else 1."""
     if avro.kind is AvroKind.NULL or (avro.kind is AvroKind.FIXED and avro.size == 0):
         return 0
     if avro.kind is AvroKind.RECORD:
@@ -192,7 +192,7 @@ def _keyed(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _count(body: bytes, at: int) -> tuple[int, int]:
-    """Read how many items a block has; a negative number has the block's size behind it."""
+    """Read the number of items of a block; after a negative number, the block's size follows."""
     count, at = read_long(body, at)
     if count < 0:
         _, at = read_long(body, at)

@@ -1,1 +1,1 @@
-"""Between Avro's schemas and Connect's."""
+"""Conversion between Avro's schemas and Connect's."""

@@ -22,7 +22,7 @@ _WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def default_to_json(schema: Schema | None, value: Any, scrub: bool = False) -> Json:
-    """Return a value as JSON: bytes as text of their numbers, maps of other keys than texts as pairs."""
+    """Return a value as JSON: bytes as text with their values as characters, maps without text keys as pairs."""
     if value is None or schema is None:
         return None
     plain = to_plain(schema)
@@ -52,7 +52,7 @@ def _has_text_keys(schema: Schema) -> bool:
 
 
 def is_avro_default(avro: AvroType, value: Json) -> bool:
-    """Whether Avro takes a field's default: one of a union's first branch, nested ones too."""
+    """Whether Avro accepts a field's default: it must fit a union's first branch, also in nested values."""
     if avro.kind is AvroKind.UNION:
         return bool(avro.branches) and is_avro_default(avro.branches[0], value)
     if avro.kind is AvroKind.ARRAY:
@@ -72,7 +72,7 @@ def is_avro_default(avro: AvroType, value: Json) -> bool:
 
 
 def default_from_json(schema: Schema, avro: AvroType, value: Json, settings: AvroSettings) -> Any:
-    """Return a default as a value of ``schema``. Raise DataError for JSON of another kind."""
+    """Return a default as a value of ``schema``. Raise DataError for JSON of another type."""
     if value is None:
         return None
     if avro.kind is AvroKind.UNION:

@@ -42,12 +42,12 @@ Props = dict[str, Json]
 
 
 def avro_schema(schema: Schema | None, settings: AvroSettings) -> AvroType:
-    """Return the Avro schema of a Connect schema, of ``None`` that of schemaless values. Raise DataError."""
+    """Return the Avro schema of a Connect schema; for ``None``, that of schemaless values. Raise DataError."""
     return ANYTHING if schema is None else _Writer(settings).type(schema)
 
 
 class _Writer:
-    """Writes one schema; a schema that occurs again is the same type."""
+    """Translates one schema; a schema that occurs again becomes the same type."""
 
     def __init__(self, settings: AvroSettings) -> None:
         self._settings = settings
@@ -162,7 +162,7 @@ class _Writer:
         return AvroField(name, avro, default, doc)
 
     def _full_name(self, name: str | None, unnamed: str = names.DEFAULT_NAME) -> str:
-        """Return a name that is free; a taken one cannot be had again."""
+        """Return an unused name; a given name that is already used is an error."""
         if name is not None:
             full = names.type_name(name, self._settings.scrub)
             if full in self._names:

@@ -1,4 +1,4 @@
-"""Values of logical types as the plain values that Avro has, and back."""
+"""Conversion of logical types' values to the plain values that Avro has, and back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KINDS: dict[str, tuple[str, type, SchemaType, Convert, Convert]] = {
 
 
 def to_plain(schema: Schema) -> Callable[[Any], Any] | None:
-    """Return what makes plain values of a logical type's, ``None`` for a schema of another name.
+    """Return a converter from a logical type's values to plain ones, ``None`` for a schema of another name.
 
     It raises DataError for a value of another class, or that the type cannot hold.
     """
@@ -48,9 +48,9 @@ def to_plain(schema: Schema) -> Callable[[Any], Any] | None:
 
 
 def from_plain(schema: Schema) -> Callable[[Any], Any] | None:
-    """Return what makes a logical type's values of plain ones, ``None`` for a schema of another name.
+    """Return a converter from plain values to a logical type's, ``None`` for a schema of another name.
 
-    Raise DataError where the schema has another type than the name needs.
+    Raise DataError if the schema's type is not the one that the name requires.
     """
     kind = _KINDS.get(schema.name or "")
     if kind is None:

@@ -1,4 +1,4 @@
-"""Avro schemas as immutable values, names resolved."""
+"""Avro schemas as immutable values, with names resolved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = Any
 
 
 class AvroKind(Enum):
-    """A kind of schema; the value is Avro's word for it. ANYTHING is Connect's record of schemaless values."""
+    """A kind of schema; the value is Avro's name for it. ANYTHING is Connect's record for schemaless values."""
 
     NULL = "null"
     BOOLEAN = "boolean"
@@ -41,7 +41,7 @@ class _Absent:
 
 
 ABSENT: Final = _Absent()
-"""Stands for a default that is not given: null is one."""
+"""Marks a missing default, because null is a valid default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class AvroField:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AvroType:
-    """A schema; compared by identity, and shared wherever it is referred to by name.
+    """A schema; compared by identity, and shared by all references to its name.
 
-    name: full name of a record, enum or fixed; props: what is not Avro's own word;
-    items: of an array, or a map's values; size: bytes of a fixed.
+    name: full name of a record, enum or fixed; props: properties that Avro does not define;
+    items: of an array, or a map's values; size: number of bytes of a fixed.
     """
 
     kind: AvroKind
@@ -76,7 +76,7 @@ class AvroType:
 
     @property
     def parts(self) -> tuple[AvroType, ...]:
-        """The schemas it is made of."""
+        """The schemas it consists of."""
         inner = () if self.items is None else (self.items,)
         return (*(one.type for one in self.fields), *inner, *self.branches)
 
@@ -91,7 +91,7 @@ ANYTHING = AvroType(AvroKind.ANYTHING)
 
 
 def optional_of(union: AvroType) -> tuple[int, int] | None:
-    """Return the places of null and of the other branch in a union of these two, ``None`` for another."""
+    """Return the positions of null and of the other branch if a union has exactly these two, else ``None``."""
     if union.kind is not AvroKind.UNION or len(union.branches) != 2:
         return None
     nulls = [one.kind is AvroKind.NULL for one in union.branches]

@@ -1,4 +1,4 @@
-"""Names of Avro's types and fields, and the words with which Connect's traits are kept in Avro schemas."""
+"""Names of Avro's types and fields, and the properties in which Avro schemas keep Connect's traits."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def is_default_name(name: str) -> bool:
-    """Whether a full name stands for a schema without one."""
+    """Whether a full name was given to a schema without a name."""
     return _DEFAULT.fullmatch(name) is not None
 
 
 def field_name(name: str, scrub: bool) -> str:
-    """Return the name of a field as Avro has it. Raise DataError for one that Avro refuses."""
+    """Return the name of a field in Avro. Raise DataError for one that Avro rejects."""
     if _NAME.fullmatch(name):
         return name
     if not scrub:
@@ -98,36 +98,36 @@ def field_name(name: str, scrub: bool) -> str:
 
 
 def type_name(name: str, scrub: bool) -> str:
-    """Return the full name of a type as Avro has it. Raise DataError for one that Avro refuses."""
+    """Return the full name of a type in Avro. Raise DataError for one that Avro rejects."""
     return ".".join(field_name(part, scrub) for part in name.split("."))
 
 
 def _scrubbed(name: str) -> str:
-    # As java.net.URLEncoder has it, of whose characters Avro takes letters and digits.
+    # As in java.net.URLEncoder; of its characters Avro accepts only letters and digits.
     encoded = quote_plus(name, safe="*", errors="replace").replace("~", "%7E")
     plain = re.sub(r"[^A-Za-z0-9_]", "_", encoded)
     return plain if _START.match(plain) else f"x{plain}"
 
 
 def is_map_entry(avro: AvroType) -> bool:
-    """Whether an array's items are the entries of a map."""
+    """Whether a record is the entry of a map."""
     if avro.kind is not AvroKind.RECORD:
         return False
     return avro.name == f"{NAMESPACE}.{MAP_ENTRY}" or avro.props.get(CONNECT_INTERNAL_TYPE) == MAP_ENTRY
 
 
 def is_union(schema: Schema) -> bool:
-    """Whether a struct stands for a union: a field a branch."""
+    """Whether a struct represents a union, with one field per branch."""
     return schema.name == UNION_NAME or UNION_GENERALIZED in (schema.parameters or {})
 
 
 def enum_parameter(settings: AvroSettings) -> str:
-    """Return the parameter under which an enum's name is kept; symbols stand below it."""
+    """Return the parameter with an enum's name; its symbols are in parameters below it."""
     return ENUM_GENERALIZED if settings.generalized else ENUM_NAME
 
 
 def branch_name(avro: AvroType, place: int, settings: AvroSettings) -> str:
-    """Return the field of a union's struct that holds a branch."""
+    """Return the name of the field for a branch in a union's struct."""
     if settings.generalized:
         return f"{UNION_FIELD}{place}"
     if avro.name is None or avro.kind is AvroKind.FIXED:

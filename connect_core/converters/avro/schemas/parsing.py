@@ -1,4 +1,4 @@
-"""Avro schemas read from their JSON."""
+"""Avro schemas parsed from JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ANYTHING_FIELDS = {"boolean", "bytes", "double", "float", "int", "long", "strin
 
 
 def parse_registered(registered: RegisteredSchema) -> AvroType:
-    """Return the schema of a registry. Raise DataError for one that is none, recursive or too large."""
+    """Return the schema of a registry. Raise DataError if it is invalid, recursive or too large."""
     try:
         return parse_avro(registered.schema.text, [(name, schema.text) for name, schema in registered.resolved])
     except DataError as error:
@@ -42,7 +42,7 @@ def parse_avro(text: str, references: Iterable[tuple[str, str]] = ()) -> AvroTyp
 
 
 class _Parser:
-    """Knows the named types; a name whose definition is still open stands for ``None``."""
+    """Holds the named types; a name whose definition is not complete yet has the value ``None``."""
 
     def __init__(self) -> None:
         self.names: dict[str, AvroType | None] = {}
@@ -121,7 +121,7 @@ class _Parser:
         return AvroField(str(content["name"]), kind, content.get("default", ABSENT), content.get("doc"), aliases)
 
     def _sized(self, avro: AvroType) -> AvroType:
-        """Bound the tree: a few names that refer to each other twice stand for a schema without end."""
+        """Limit the tree: a few names that refer to each other twice can represent an enormous schema."""
         self._sizes[avro] = 1 + sum(self._sizes.get(part, 1) for part in avro.parts)
         if self._sizes[avro] > _MAX_PARTS:
             raise DataError(f"written out it has more than the {_MAX_PARTS} parts allowed")

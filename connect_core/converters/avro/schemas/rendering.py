@@ -1,4 +1,4 @@
-"""Avro schemas written as JSON, as Java's Avro writes them."""
+"""Avro schemas as JSON, in the form of Java's Avro."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from connect_core.java.text import to_text
 __all__ = ["render_avro"]
 
 _ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u00[01][0-9a-f]")
-"""Control characters, whose hex digits Java writes in capitals."""
+"""Control characters, whose hex digits Java writes in upper case."""
 _SCALARS = ("boolean", "bytes", "double", "float", "int", "long", "string")
 _ANYTHING_FIELDS = [{"name": kind, "type": ["null", kind], "default": None} for kind in _SCALARS]
 _ENTRY_FIELDS = [{"name": name, "type": "Anything"} for name in ("key", "value")]
@@ -22,7 +22,7 @@ _LISTS = (("array", "Anything"), ("map", _ENTRY))
 
 
 def render_avro(avro: AvroType) -> str:
-    """Return the JSON text of a schema; a type that occurs again is given by its name."""
+    """Return the JSON text of a schema; a type that occurs again is referred to by its name."""
     return _text(_content(avro, "", set()))
 
 
@@ -95,7 +95,7 @@ def _text(value: Json) -> str:
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, float):
-        # Java's form of numbers; JSON has none for NaN and infinities.
+        # Java's format of numbers; JSON has no NaN and infinities.
         return to_text(value) if math.isfinite(value) else f'"{to_text(value)}"'
     if isinstance(value, str):
         return _ESCAPE.sub(lambda found: found[0].upper().replace("U", "u"), json.dumps(value, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Connect's types of the kinds of Avro that have no parts."""
+"""Connect's types for the kinds of Avro without parts."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ __all__ = ["connect_schema"]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What the place of a schema says of it: the field it belongs to, or the union."""
+    """The traits that the context of a schema gives it: a field, or a union."""
 
     optional: bool = False
     default: Json = ABSENT
@@ -31,7 +31,7 @@ class _Place:
 def connect_schema(avro: AvroType, settings: AvroSettings, version: int | None = None) -> Schema | None:
     """Return the Connect schema, ``None`` for schemaless values.
 
-    version: of the subject in the registry, for a schema that names none. Raise DataError.
+    version: of the subject in the registry, for a schema without its own. Raise DataError.
     """
     if avro.kind is AvroKind.ANYTHING:
         return None
@@ -39,7 +39,7 @@ def connect_schema(avro: AvroType, settings: AvroSettings, version: int | None =
 
 
 class _Reader:
-    """Reads one schema; parts that occur again are shared."""
+    """Translates one schema; parts that occur again are shared."""
 
     def __init__(self, settings: AvroSettings) -> None:
         self._settings = settings
@@ -58,7 +58,7 @@ class _Reader:
         return found
 
     def _member(self, avro: AvroType) -> AvroType | None:
-        """Return the branch that a union is read as."""
+        """Return the branch that represents a union."""
         places = optional_of(avro)
         if places is not None:
             return avro.branches[places[1]]
@@ -66,7 +66,7 @@ class _Reader:
         return avro.branches[0] if single else None
 
     def _inside(self, union: AvroType, member: AvroType, place: _Place) -> tuple[AvroType, _Place]:
-        # As Confluent's: an optional field has no default but that of 'connect.default' (schema-registry's issue 1693).
+        # As in Confluent's: an optional field has only the default in 'connect.default' (schema-registry's issue 1693).
         return member, place if len(union.branches) == 1 else replace(place, optional=True, default=ABSENT)
 
     def part(self, avro: AvroType) -> Schema | None:
@@ -128,7 +128,7 @@ class _Reader:
     def _add_default(self, builder: SchemaBuilder, avro: AvroType, place: _Place) -> None:
         kept = avro.props.get(names.CONNECT_DEFAULT)
         given = kept if place.default is ABSENT else place.default
-        # Also for null, which no schema of Connect has as its default: unions of several branches get here with it.
+        # Also for null, which no Connect schema has as its default: unions of several branches get here with it.
         if place.default is not ABSENT and kept is None and not self._settings.discard:
             builder.parameter(names.FIELD_DEFAULT, "true")
         if given is None:

@@ -1,1 +1,1 @@
-"""Connect data as Avro bodies, one at a time and in columns."""
+"""Connect data to Avro bodies, one at a time and in columns."""

@@ -1,4 +1,4 @@
-"""Schemaless values as Connect's record of them."""
+"""Schemaless values written as Connect's record for them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SCALARS: dict[type, tuple[int, Writer]] = {
 
 
 def write_anything(out: bytearray, value: Any) -> None:
-    """Append a schemaless value. Raise DataError for one of a class that Connect has no type for."""
+    """Append a schemaless value. Raise DataError for a class without a Connect type."""
     _write(out, value, 0)
 
 

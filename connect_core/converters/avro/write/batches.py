@@ -1,4 +1,4 @@
-"""Batches of values as messages, all rows at once."""
+"""Batches of values to messages, all rows at once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from connect_core.schema_registry.serde import MessageSchemas
 __all__ = ["write_batch"]
 
 _TOPICS = 100
-"""Of more topics a batch is written row by row sooner than topic by topic."""
+"""With more topics, a batch is written faster row by row than topic by topic."""
 
 
 def write_batch(topic: pa.Array, data: Data, schemas: MessageSchemas, codec: Codec) -> pa.Array | None:
-    """Return the messages, ``None`` if only records can say it. Raise DataError for what Avro cannot say."""
+    """Return the messages, ``None`` if only records can be written. Raise DataError for what Avro cannot express."""
     columns = data.to_columns()
     if columns is None:
         return None

@@ -1,4 +1,4 @@
-"""Writers of whole columns, made for a Connect schema and the Avro schema to write it with."""
+"""Writers of whole columns, compiled for a Connect schema and the Avro schema to write it with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_column(write: PieceWriter, frame: bytes, column: pa.Array, is_optional
 
 
 def column_writer(schema: Schema | None, avro: AvroType, settings: AvroSettings) -> PieceWriter:
-    """Return a writer of rows, null or not. Raise Unwritable where they go by records, DataError as ``body_writer``."""
+    """Return a writer of rows. Raise Unwritable if only records can be written, DataError as ``body_writer`` does."""
     if schema is None or avro.kind is AvroKind.ANYTHING:
         raise Unwritable("schemaless values")
     if schema.type is SchemaType.STRUCT and is_union(schema):
@@ -127,7 +127,7 @@ def _field(source: Field | None, field: AvroField, settings: AvroSettings) -> Pi
 
 
 def _defaulted(schema: Schema, write: PieceWriter) -> PieceWriter:
-    """Return a writer of a field of which a null stands for the default."""
+    """Return a writer of a field in which the default replaces nulls."""
     default = to_arrow_array(schema, [schema.default])
     if default is None:
         raise Unwritable("a default that columns cannot say")
@@ -172,7 +172,7 @@ def _map(write_key: PieceWriter, write_item: PieceWriter) -> PieceWriter:
 
 
 def _items(column: pa.Array, items: pa.BinaryArray) -> list[Piece]:
-    """Return what stands for lists: their length unless it is 0, the items, and an end."""
+    """Return the pieces of lists: their length unless it is 0, the items, and an end mark."""
     starts = column.offsets.to_numpy()
     counts = np.diff(starts).astype(np.int64)
     begun = counts > 0

@@ -30,7 +30,7 @@ _INSTANTS = {
 
 
 def leaf_writer(schema: Schema, avro: AvroType) -> PieceWriter:
-    """Return a writer of a column without parts. Raise Unwritable for a kind that goes by records."""
+    """Return a writer of a column without parts. Raise Unwritable for a type that only records can write."""
     write = _writer(schema, avro)
     kind = to_arrow_type(schema)
 

@@ -1,4 +1,4 @@
-"""Which branch of an Avro union a Connect schema is written as, and which field."""
+"""Which branch of an Avro union, and which field, a Connect schema is written to."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _KINDS: dict[SchemaType, tuple[AvroKind, ...]] = {
     SchemaType.MAP: (AvroKind.MAP, AvroKind.ARRAY),
     SchemaType.STRUCT: (AvroKind.RECORD,),
 }
-"""Each type's kinds, the nearest first; narrower numbers are widened as Avro widens them."""
+"""The kinds that can represent each type, the nearest first; numbers are widened as Avro widens them."""
 
 
 def fits(schema: Schema, avro: AvroType) -> bool:
-    """Whether values of a schema can be written as a kind that is no union."""
+    """Whether values of a schema can be written as a kind other than a union."""
     return avro.kind in _KINDS[schema.type]
 
 
 def branch_of(schema: Schema, union: AvroType) -> int:
-    """Return the place of the branch that a schema is written as. Raise DataError where there is none."""
+    """Return the index of the branch to which a schema is written. Raise DataError if there is none."""
     kinds = _KINDS[schema.type]
     own = type_name(schema.name, True) if schema.name and schema.type is SchemaType.STRUCT else None
     found = [
@@ -46,7 +46,7 @@ def branch_of(schema: Schema, union: AvroType) -> int:
 
 
 def union_branches(schema: Schema, union: AvroType, settings: AvroSettings) -> dict[int, int]:
-    """Return which branch each field of a union's struct is written as. Raise DataError for one without."""
+    """Return the branch to which each field of a union's struct is written. Raise DataError if one has none."""
     places = [place for place, one in enumerate(union.branches) if one.kind is not AvroKind.NULL]
     named = {branch_name(union.branches[place], place, settings): place for place in places}
     own = [named.get(field.name) for field in schema.fields]
@@ -58,7 +58,7 @@ def union_branches(schema: Schema, union: AvroType, settings: AvroSettings) -> d
 
 
 def source_fields(schema: Schema, record: AvroType, scrub: bool) -> list[Field | None]:
-    """Return the Connect field that each field of a record is written from: by its name, else by its aliases."""
+    """Return the Connect field for each field of a record, matched by its name or else by its aliases."""
     named = {field_name(one.name, scrub): one for one in schema.fields}
     names = [(field.name, *field.aliases) for field in record.fields]
     return [next((named[name] for name in some if name in named), None) for some in names]

@@ -1,4 +1,4 @@
-"""Writers made of other writers."""
+"""Writers composed of other writers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NESTED: dict[SchemaType, type] = {SchemaType.ARRAY: list, SchemaType.MAP: dict,
 
 
 def required_writer(write: Writer) -> Writer:
-    """Return a writer that refuses nulls."""
+    """Return a writer that rejects nulls."""
 
     def write_required(out: bytearray, value: Any) -> None:
         if value is None:
@@ -37,7 +37,7 @@ def required_writer(write: Writer) -> Writer:
 
 
 def optional_writer(write: Writer, place: int, null: int | None) -> Writer:
-    """Return a writer of a union with null; ``null`` is its place, ``None`` where it has none."""
+    """Return a writer of a union with null; ``null`` is the index of null, ``None`` if there is none."""
 
     def write_optional(out: bytearray, value: Any) -> None:
         if value is not None:
@@ -52,7 +52,7 @@ def optional_writer(write: Writer, place: int, null: int | None) -> Writer:
 
 
 def checked_writer(schema: Schema, write: Writer) -> Writer:
-    """Return a writer that refuses values of another class, and integers out of range."""
+    """Return a writer that rejects values of another class, and integers out of range."""
     accepts, nested = schema.accepts, _NESTED.get(schema.type, ())
     bits = _BITS.get(schema.type)
     limit = 0 if bits is None else 1 << bits - 1
@@ -69,7 +69,7 @@ def checked_writer(schema: Schema, write: Writer) -> Writer:
 
 
 def enum_writer(avro: AvroType) -> Writer:
-    """Return a writer of symbols; it refuses other texts."""
+    """Return a writer of symbols; it rejects other texts."""
     places = {symbol: place for place, symbol in enumerate(avro.symbols)}
 
     def write(out: bytearray, value: str) -> None:
@@ -82,7 +82,7 @@ def enum_writer(avro: AvroType) -> Writer:
 
 
 def fixed_writer(avro: AvroType, schema: Schema) -> Writer:
-    """Return a writer of bytes of one size; those of decimals are filled up."""
+    """Return a writer of bytes of a fixed size; those of decimals are padded."""
     is_number = to_plain(schema) is not None
 
     def write(out: bytearray, value: bytes) -> None:
@@ -97,7 +97,7 @@ def fixed_writer(avro: AvroType, schema: Schema) -> Writer:
 
 
 def items_writer(write: Writer) -> Writer:
-    """Return a writer of lists, in one block."""
+    """Return a writer of lists, as one block."""
 
     def write_items(out: bytearray, value: list[Any]) -> None:
         if value:
@@ -110,7 +110,7 @@ def items_writer(write: Writer) -> Writer:
 
 
 def pairs_writer(write_key: Writer, write_item: Writer) -> Writer:
-    """Return a writer of maps, in one block."""
+    """Return a writer of maps, as one block."""
 
     def write_pairs(out: bytearray, value: dict[Any, Any]) -> None:
         if value:
@@ -124,7 +124,7 @@ def pairs_writer(write_key: Writer, write_item: Writer) -> Writer:
 
 
 def write_key(out: bytearray, key: Any) -> None:
-    """Append a key of a map. Raise DataError for one that is no text."""
+    """Append a key of a map. Raise DataError if it is not a text."""
     if type(key) is not str:
         raise DataError(f"Invalid type for STRING: class {type(key).__name__}")
     write_string(out, key)

@@ -1,4 +1,4 @@
-"""Pieces of messages: binary columns without nulls, of which each row's are joined in order."""
+"""Pieces of messages: binary columns without nulls, which are joined row by row in order."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from connect_core.errors import DataError
 __all__ = ["Piece", "Unwritable", "constant", "expand", "join", "lengths_of", "numbers", "piece_of", "regroup"]
 
 Piece: TypeAlias = "pa.BinaryArray | pa.BinaryScalar"
-"""A scalar stands for the same bytes in every row."""
+"""A scalar is the same bytes in every row."""
 Rows = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]
 
 _LIMIT = 1 << 31
 _AT_ONCE = 128
-"""Arrow joins thousands of columns far slower at once than in two steps."""
+"""Arrow joins thousands of columns at once far more slowly than in two steps."""
 _GROUP = np.uint64(7)
 
 
 class Unwritable(DataError):
-    """Says that a column cannot be written as a whole: one value is wrong, or its kind goes by records."""
+    """Raised when a column cannot be written as a whole: one value is bad, or only records can be written."""
 
 
 def constant(content: bytes) -> pa.BinaryScalar:
@@ -34,7 +34,7 @@ def constant(content: bytes) -> pa.BinaryScalar:
 
 
 def join(pieces: list[Piece], rows: int) -> pa.BinaryArray:
-    """Return the bytes of each row, one piece after the other. Raise ArrowException from 2 GiB on."""
+    """Return the bytes of each row, one piece after the other. Raise ArrowException for 2 GiB or more."""
     while len(pieces) > _AT_ONCE:
         pieces = [_joined(pieces[first : first + _AT_ONCE]) for first in range(0, len(pieces), _AT_ONCE)]
     found = _joined(pieces)
@@ -50,7 +50,7 @@ def _joined(pieces: list[Piece]) -> Piece:
 
 
 def piece_of(sizes: Longs, data: npt.NDArray[np.uint8] | pa.Buffer) -> pa.BinaryArray:
-    """Return bytes that stand one after the other, cut to sizes. Raise Unwritable from 2 GiB on."""
+    """Return consecutive bytes, split by sizes. Raise Unwritable for 2 GiB or more."""
     ends = np.cumsum(sizes)
     if len(ends) and ends[-1] >= _LIMIT:
         raise Unwritable("2 GiB of messages in one batch")
@@ -60,14 +60,14 @@ def piece_of(sizes: Longs, data: npt.NDArray[np.uint8] | pa.Buffer) -> pa.Binary
 
 
 def numbers(values: npt.NDArray[np.signedinteger]) -> pa.BinaryArray:
-    """Return integers in zigzag groups of seven bits."""
+    """Return integers as zigzag varints."""
     wide = values.astype(np.int64)
     plain = ((wide << 1) ^ (wide >> 63)).view(np.uint64)
     widest = int(plain.max(initial=0))
     if widest < 0x80:
         return piece_of(np.ones(len(plain), np.int64), plain.astype(np.uint8))
     width = (widest.bit_length() + 6) // 7
-    # A row of bytes a number, then only those that it needs.
+    # A row of bytes per number, of which only the needed ones are kept.
     rows = np.empty((len(plain), width), np.uint8)
     needed = np.ones((len(plain), width), np.bool_)
     for place in range(width):
@@ -81,7 +81,7 @@ def numbers(values: npt.NDArray[np.signedinteger]) -> pa.BinaryArray:
 
 
 def lengths_of(column: pa.Array) -> Longs:
-    """Return how many bytes each value of a binary or text column has."""
+    """Return the number of bytes of each value in a binary or text column."""
     return np.diff(_offsets(column)).astype(np.int64)
 
 
@@ -93,7 +93,7 @@ def _offsets(column: pa.Array) -> npt.NDArray[np.int32]:
 
 
 def expand(piece: Piece, given: Rows) -> Piece:
-    """Return the bytes of the rows that are given for all rows, none for the others; nothing is copied."""
+    """Return a piece of some rows as a piece of all rows, empty for the others, without copying a column."""
     if isinstance(piece, pa.Scalar):
         return piece_of(
             np.where(given, len(piece.as_py()), 0), np.frombuffer(piece.as_py() * int(given.sum()), np.uint8)
@@ -105,7 +105,7 @@ def expand(piece: Piece, given: Rows) -> Piece:
 
 
 def regroup(items: pa.BinaryArray, counts: Longs) -> pa.BinaryArray:
-    """Return the bytes of so many items a row as one value; nothing is copied."""
+    """Return the bytes of ``counts`` items per row as one value, without copying."""
     places = np.concatenate(([0], np.cumsum(counts)))
     buffers = [None, pa.py_buffer(np.ascontiguousarray(_offsets(items)[places])), items.buffers()[2]]
     return pa.Array.from_buffers(pa.binary(), len(counts), buffers)

@@ -31,7 +31,7 @@ def write_boolean(out: bytearray, value: bool) -> None:
 
 
 def write_double(out: bytearray, value: float) -> None:
-    """Append a binary64 number; one bit pattern stands for all that is no number."""
+    """Append a binary64 number; every NaN has the same bit pattern."""
     out += _DOUBLE.pack(value) if value == value else _NAN
 
 
@@ -41,13 +41,13 @@ def write_float(out: bytearray, value: float) -> None:
 
 
 def write_bytes(out: bytearray, value: bytes | memoryview) -> None:
-    """Append bytes after their length."""
+    """Append the length and the bytes."""
     write_long(out, len(value))
     out += value
 
 
 def write_string(out: bytearray, value: str) -> None:
-    """Append text; ? stands for half a character, as in Java."""
+    """Append text; an unpaired surrogate becomes ?, as in Java."""
     content = value.encode("utf-8", "replace")
     write_long(out, len(content))
     out += content

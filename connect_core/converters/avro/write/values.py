@@ -1,4 +1,4 @@
-"""Writers of one value's body, made for its Connect schema and the Avro schema to write it with."""
+"""Writers of one value's body, compiled for its Connect schema and the Avro schema to write it with."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _SCALARS: dict[AvroKind, Writer] = {
 
 
 def body_writer(schema: Schema | None, avro: AvroType, settings: AvroSettings) -> Callable[[Any], bytes]:
-    """Return what writes a value as a body; it raises DataError for a value that does not fit.
+    """Return a function that writes a value as a body; it raises DataError for a value that does not fit.
 
-    Raise DataError where no value of the schema can be written.
+    Raise DataError if no value of the schema can be written.
     """
     try:
         write = _Compiler(settings).writer(schema, avro)
@@ -70,7 +70,7 @@ def body_writer(schema: Schema | None, avro: AvroType, settings: AvroSettings) -
 
 
 def default_body(field: AvroField, settings: AvroSettings) -> bytes:
-    """Return the bytes of a field's default. Raise DataError where it has none."""
+    """Return the bytes of a field's default. Raise DataError if it has none."""
     if field.default is ABSENT:
         raise DataError(f"the registered schema wants the field {field.name}, which has no value and no default")
     schema = connect_schema(field.type, settings)
@@ -79,7 +79,7 @@ def default_body(field: AvroField, settings: AvroSettings) -> bytes:
 
 
 class _Compiler:
-    """Makes writers; a schema that occurs again has the same writer."""
+    """Compiles writers; a schema that occurs again gets the same writer."""
 
     def __init__(self, settings: AvroSettings) -> None:
         self._settings = settings
@@ -176,7 +176,7 @@ class _Compiler:
 
 
 def _chosen(schema: Schema, value: Any) -> int | None:
-    """Return the field of a union's struct that has a value."""
+    """Return the index of the field that is set in a union's struct."""
     if not isinstance(value, Struct):
         raise DataError(f"Invalid type for {schema.type}: class {type(value).__name__}")
     if value.schema is not schema and value.schema != schema:

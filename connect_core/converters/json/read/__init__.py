@@ -1,1 +1,1 @@
-"""JSON to Connect's data, by message and by column."""
+"""JSON to Connect's data, by single message and by column."""

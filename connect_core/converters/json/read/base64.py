@@ -1,4 +1,4 @@
-"""Base64 as Jackson reads it: padding required, spaces between groups allowed."""
+"""Base64 as parsed by Jackson: padding required, spaces between groups allowed."""
 
 from __future__ import annotations
 

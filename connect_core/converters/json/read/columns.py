@@ -1,8 +1,8 @@
-"""Many JSON messages at once into Arrow columns, with a proof of equality.
+"""Many JSON messages at once to Arrow columns, with a proof of equal results.
 
-One regular expression, made of a shape that some rows taught, must match every
+One regular expression, derived from the shape of some rows, must match every
 row in full; only then may a columnar parser read them. Rows of several shapes
-become objects, and what no strict parser reads is left to the record lane.
+become objects, and rows that no strict parser reads are left to the record lane.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WIDEST = 256
 
 
 def read_batch(values: pa.BinaryArray, reader: JsonReader) -> Columns | Objects | None:
-    """Return the data of all rows, or ``None`` if only records can say it."""
+    """Return the data of all rows, or ``None`` if only records can be read."""
     rows = values.drop_null() if values.null_count else values
     if not len(rows):
         return Columns(None, pa.nulls(len(values)))
@@ -50,7 +50,7 @@ def read_batch(values: pa.BinaryArray, reader: JsonReader) -> Columns | Objects 
     if read is None or len(rows) == len(values):
         return read
     present = values.is_valid()
-    # A Kafka null has no schema, so only rows without one may be among nulls.
+    # A Kafka null has no schema, so nulls are only allowed among rows without schema.
     if isinstance(read, Columns):
         return Columns(None, scatter(read.array, present)) if read.schema is None else None
     found = iter(read.values)
@@ -98,9 +98,9 @@ def _read_typed(rows: pa.BinaryArray, reader: JsonReader) -> Columns | None:
 
 
 def read_payloads(lines: Lines, schema: Schema, wrapped: bool, replace_nulls: bool) -> pa.Array | None:
-    """Return payloads under a schema as a column, or ``None`` if only records can say it.
+    """Return payloads under a schema as a column, or ``None`` if only records can be read.
 
-    ``wrapped`` payloads are the only member, named ``v``, of an object.
+    ``wrapped``: each payload is the only member, named ``v``, of an object.
     """
     fields = _read_fields(lines, schema, wrapped)
     return None if fields is None else typed_columns(schema, *fields, replace_nulls, wrapped)
@@ -109,7 +109,7 @@ def read_payloads(lines: Lines, schema: Schema, wrapped: bool, replace_nulls: bo
 def _read_fields(
     lines: Lines, schema: Schema | None = None, wrapped: bool = False
 ) -> tuple[ObjectShape, pl.DataFrame] | None:
-    """Parse rows that provably have one shape; ``None`` if they have not."""
+    """Parse rows that provably have one shape; ``None`` if that cannot be proved."""
     try:
         shape = _common_shape(lines, partial(_shape_of, schema, wrapped))
         if shape is None or width_of(shape) > _WIDEST:

@@ -1,7 +1,7 @@
 """Whole JSON messages to schema and value: envelope, bare payload, or plain.
 
-A strict parser is used where it provably says what Jackson would say, the exact
-one for everything else. Connect: ``JsonConverter.toConnectData``.
+A strict parser is used if its result is provably the same as Jackson's, otherwise
+the exact one. Connect: ``JsonConverter.toConnectData``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MARKS = (b'{"schema":', b',"payload":')
 
 
 class JsonReader:
-    """Read messages under one converter's settings."""
+    """Reads messages with one converter's settings."""
 
     def __init__(self, settings: JsonSettings) -> None:
         self._settings = settings
@@ -54,11 +54,11 @@ class JsonReader:
 
     @property
     def replace_nulls(self) -> bool:
-        """Whether a null with a default is read as the default."""
+        """Whether a null is replaced by the default if there is one."""
         return self._settings.replace_nulls
 
     def read(self, data: bytes) -> SchemaAndValue:
-        """Return schema and value. Raise DataError for what is no such message."""
+        """Return schema and value. Raise DataError for anything but such a message."""
         if not self._settings.schemas_enabled:
             return SchemaAndValue(None, parse_schemaless(data))
         if self._content is not None:
@@ -75,10 +75,10 @@ class JsonReader:
         return self._read_envelope(data)
 
     def split(self, data: bytes) -> tuple[bytes, Schema | None] | None:
-        """Return the bytes before the payload and the schema they carry, if they stand apart.
+        """Return the bytes before the payload and their schema, if the schema precedes the payload.
 
         Any message that starts with these bytes, ends with ``}`` and has one
-        JSON value between is an envelope of this schema. No bytes: the schema
+        JSON value between is an envelope with this schema. Without bytes, the schema
         is a setting, and messages are bare payloads.
         """
         self.read(data)
@@ -117,7 +117,7 @@ class JsonReader:
 
 
 def parse_schemaless(data: bytes) -> Any:
-    """Return a message as schemaless data. Raise DataError if it is no JSON."""
+    """Return a message as schemaless data. Raise DataError if it is not JSON."""
     try:
         node = orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -129,7 +129,7 @@ def parse_schemaless(data: bytes) -> Any:
 
 
 def parse(data: bytes) -> Any:
-    """Return a message as nodes, with floats that may have lost digits. Raise DataError if it is no JSON."""
+    """Return a message as nodes, with floats that may have lost digits. Raise DataError if it is not JSON."""
     if is_modest(data):
         try:
             return orjson.loads(data)
@@ -139,31 +139,31 @@ def parse(data: bytes) -> Any:
 
 
 def parse_exactly(data: bytes) -> Any:
-    """Return a message as nodes that have all digits of its numbers. Raise DataError if it is no JSON."""
+    """Return a message as nodes with all digits of its numbers. Raise DataError if it is not JSON."""
     return _parse(data, _UNREADABLE)
 
 
 def is_modest(data: bytes) -> bool:
-    """Return whether a text is surely within Jackson's limits on depth and length of numbers."""
+    """Return whether a text is certainly within Jackson's limits on depth and length of numbers."""
     if len(data) < 1000:
         return True
     return data.count(b"[") + data.count(b"{") < 1000 and b"0" * 300 not in data.translate(_DIGITS)
 
 
 def is_plain(data: bytes) -> bool:
-    """Return whether a strict parser says of a text what Jackson says: no special numbers, within limits."""
+    """Return whether a strict parser gives the same result as Jackson: no special numbers, within limits."""
     return not has_special_numbers(data) and is_modest(data)
 
 
 def has_special_numbers(data: bytes) -> bool:
-    """Return whether there may be a number beyond 64 bits or a negative zero."""
+    """Return whether a text may contain a number beyond 64 bits or a negative zero."""
     if data.startswith(b"-0") or _LONG_NUMBER in data.translate(_DIGITS):
         return True
     return b"-0" in data and any(mark in data for mark in _NEGATIVE_ZEROS)
 
 
 def _is_exact(node: Any) -> bool:
-    """Whether parsed numbers are all as Java would have them, in shallow data."""
+    """Whether all parsed numbers equal Java's; only for data that is not nested."""
     kind = type(node)
     if kind is dict:
         return all(map(_is_exact_value, node.values()))

@@ -1,4 +1,4 @@
-"""Bytes to text as Jackson detects and decodes them."""
+"""Decodes bytes to text as Jackson does, detecting the encoding."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MARKS = (
 
 
 def decode(data: bytes) -> str:
-    """Return the text of UTF-8, 16 or 32, told apart by mark or by zero bytes.
+    """Return the text of UTF-8, 16 or 32, distinguished by byte order mark or zero bytes.
 
-    UTF-8 is read leniently: overlong forms and encoded surrogates pass. Raise
-    DataError for bytes that are none of these.
+    UTF-8 is decoded leniently: overlong forms and encoded surrogates are accepted. Raise
+    DataError for bytes in another encoding.
     """
     for mark, name in _MARKS:
-        # Jackson looks for marks in four bytes or more: a mark alone is an error, not an empty document.
+        # Jackson looks for marks only in four bytes or more: a mark alone is an error, not an empty document.
         if len(data) >= 4 and data.startswith(mark):
             return _decode(data[len(mark) :], name)
     return _decode(data, _guess(data[:4]))

@@ -1,7 +1,7 @@
-"""JSON numbers to Java's: integers keep their low bits, floats round once.
+"""JSON numbers to Java's: integers keep their low bits, floats are rounded once.
 
-A node is an int, a Decimal with all digits, or a float when a fast parser made
-it. Where a float has lost what matters, InexactError asks for the exact parse.
+A node is an int, a Decimal with all digits, or a float from a fast parser.
+If a float has lost relevant digits, InexactError requests the exact parse.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class InexactError(Exception):
-    """Say that the digits of a number are needed, and a float has lost them."""
+    """Raised when the digits of a number are needed, but a float has lost them."""
 
 
 def is_number(node: Any) -> bool:
@@ -36,27 +36,27 @@ def is_number(node: Any) -> bool:
 
 
 def integer_of(node: Any) -> int | None:
-    """Return the node if it is a whole number written as one, else ``None``."""
+    """Return the node if it is an integer written without fraction, else ``None``."""
     if type(node) is float:
         raise InexactError
     return node if type(node) is int else None
 
 
 def to_integer(node: Any, bits: int) -> int:
-    """Return the low ``bits`` of a number cut toward zero; 0 for no number."""
+    """Return the low ``bits`` of a number truncated toward zero; 0 if it is no number."""
     kind = type(node)
     if kind is int:
         return wrap(node, bits)
     if kind is float:
         raise InexactError
     if kind is decimal.Decimal:
-        # 10^64 is a multiple of 2^64: nothing is left, and int() would be endless.
+        # 10^64 is a multiple of 2^64: the result is 0, and int() would take too long.
         return 0 if node.adjusted() > 2000 or node.adjusted() < 0 else wrap(int(node), bits)
     return 0
 
 
 def to_double(node: Any) -> float:
-    """Return the nearest double, infinite beyond its range; 0.0 for no number."""
+    """Return the nearest double, infinite beyond its range; 0.0 if it is no number."""
     if type(node) is float:
         return _signed(node)
     if not is_number(node):
@@ -68,7 +68,7 @@ def to_double(node: Any) -> float:
 
 
 def to_schemaless(node: float) -> float:
-    """Return a float, unless it may have been a whole number beyond 64 bits."""
+    """Return a float; raise InexactError if it may have been an integer beyond 64 bits."""
     if abs(node) >= 2.0**63:
         raise InexactError
     return _signed(node)
@@ -87,21 +87,21 @@ def to_float32(node: Any) -> Float32:
 
 
 def to_decimal(node: Any) -> decimal.Decimal:
-    """Return a number with the digits and the scale it was written with."""
+    """Return a number with its digits and scale as written."""
     if type(node) is float:
         raise InexactError
     return decimal.Decimal(node)
 
 
 def _signed(node: float) -> float:
-    """Return a float with its sign: only the digits tell a zero, which has none, from what is almost one."""
+    """Return a float with its sign: a negative zero may be a tiny number, which only its digits show."""
     if node == 0 and math.copysign(1, node) < 0:
         raise InexactError
     return node
 
 
 def _needs_digits(value: float) -> bool:
-    """Whether a double may lie halfway between two binary32 values, so that its origin decides."""
+    """Whether a double may lie halfway between two binary32 values, so that its digits decide."""
     bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
     return bits & 0x1FFFFFFF == 0x10000000 or 0 < abs(value) < _SMALLEST_NORMAL
 

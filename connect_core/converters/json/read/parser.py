@@ -1,8 +1,8 @@
-"""JSON as Jackson reads it for Connect: exact numbers, one value, lenient.
+"""JSON parsed as Jackson parses it for Connect: exact numbers, one value, lenient.
 
-Leading zeros are allowed, whatever follows the first value is ignored, UTF-16
-and UTF-32 are detected, unpaired surrogates pass. Source: Jackson's ``readTree``
-under Connect's ``JsonDeserializer``.
+Leading zeros are allowed, text after the first value is ignored, UTF-16
+and UTF-32 are detected, unpaired surrogates are accepted. Source: Jackson's ``readTree``
+in Connect's ``JsonDeserializer``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from connect_core.errors import DataError
 __all__ = ["MISSING", "exact_fraction", "parse_json"]
 
 MISSING = object()
-"""What blank input means: no value at all, which is not the same as null."""
+"""The result of blank input: no value at all, which differs from null."""
 
 _MAX_DEPTH = 1000
 _MAX_NUMBER = 1000
@@ -42,10 +42,10 @@ def exact_fraction(text: str) -> decimal.Decimal:
 def parse_json(
     data: bytes, integer: Callable[[str], Any] = int, fraction: Callable[[str], Any] = exact_fraction
 ) -> Any:
-    """Return the first JSON value, or ``MISSING``; objects keep the last duplicate.
+    """Return the first JSON value, or ``MISSING``; the last of duplicate members counts.
 
-    ``integer`` and ``fraction`` make numbers of their text; a fraction has a
-    point or an exponent. Raise DataError where Jackson raises, with the place.
+    ``integer`` and ``fraction`` convert the text of numbers; a fraction has a
+    decimal point or an exponent. Raise DataError where Jackson does, with the position.
     """
     return _Parser(decode(data), integer, fraction).parse()
 

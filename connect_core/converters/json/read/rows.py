@@ -1,4 +1,4 @@
-"""The payloads of a batch as lines of text, without the schema envelope."""
+"""The payloads of a batch as lines of text, without their schema envelopes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["Lines", "bare_lines", "lines_of", "payload_lines"]
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """UTF-8 texts, each ended by a line feed: whole, and cut into rows."""
+    """UTF-8 texts, each ended by a line feed: as one text, and as rows."""
 
     text: pa.Buffer
     rows: pa.StringArray
 
     def matches(self, pattern: str) -> pa.BooleanArray:
-        """Return for each row whether all of it matches ``pattern``. Raise ComputeError for too big a one."""
+        """Return for each row whether ``pattern`` matches all of it. Raise ComputeError if the pattern is too big."""
         return pl.Series(self.rows).str.contains(f"^(?:{pattern})\n$").to_arrow()
 
     def contains(self, character: bytes) -> bool:
-        """Return whether any row holds the byte."""
+        """Return whether any row contains the byte."""
         return character in memoryview(self.text).tobytes()
 
     def are_modest(self) -> bool:
-        """Return whether every row is surely within Jackson's limits on depth and length of numbers."""
+        """Return whether every row is certainly within Jackson's limits on depth and length of numbers."""
         series = pl.Series(self.rows)
         deepest = series.str.count_matches(r"[\[{]").max()
         return isinstance(deepest, int) and deepest < 1000 and not series.str.contains("[0-9]{300}").any()
@@ -39,14 +39,14 @@ class Lines:
 
 
 def lines_of(values: pa.BinaryArray) -> Lines | None:
-    """Return texts, none of them null, as lines, or ``None`` if they are not UTF-8."""
+    """Return texts without nulls as lines, or ``None`` if they are not UTF-8."""
     return _checked(pc.binary_join_element_wise(values, *_bytes(b"\n", b"")))
 
 
 def payload_lines(values: pa.BinaryArray, prefix: bytes, wrap: bool) -> Lines | None:
-    """Return the payloads of envelopes that all start with ``prefix``, else ``None``.
+    """Return the payloads of envelopes if all start with ``prefix``, else ``None``.
 
-    ``wrap`` makes each the only member, named ``v``, of an object.
+    ``wrap`` makes each payload the only member, named ``v``, of an object.
     """
     if not (
         pc.all(pc.starts_with(values, pattern=prefix)).as_py() and pc.all(pc.ends_with(values, pattern=b"}")).as_py()
@@ -56,7 +56,7 @@ def payload_lines(values: pa.BinaryArray, prefix: bytes, wrap: bool) -> Lines | 
 
 
 def bare_lines(payload: pa.BinaryArray, wrap: bool) -> Lines | None:
-    """Return payloads, none of them null, as lines; ``wrap`` makes each the member ``v`` of an object."""
+    """Return payloads without nulls as lines; ``wrap`` makes each the member ``v`` of an object."""
     before, after, nothing = _bytes(*((b'{"v":', b"}\n") if wrap else (b"", b"\n")), b"")
     return _checked(pc.binary_join_element_wise(before, payload, after, nothing))
 

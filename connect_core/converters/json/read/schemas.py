@@ -1,4 +1,4 @@
-"""JSON to Schema: the left half of an envelope. Connect: ``asConnectSchema``."""
+"""JSON to Schema: the ``schema`` part of an envelope. Connect: ``asConnectSchema``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["schema_of"]
 
 
 def schema_of(node: Any, replace_nulls: bool) -> Schema | None:
-    """Return the schema a JSON node describes; null is no schema.
+    """Return the schema that a JSON node describes; null means no schema.
 
-    Raise DataError, or SchemaBuilderError, for a description that is none.
+    Raise DataError, or SchemaBuilderError, for an invalid description.
     """
     if node is None:
         return None

@@ -1,7 +1,7 @@
-"""Shapes: what all rows of a batch have in common, as a pattern that proves it.
+"""Shapes: the common structure of a batch's rows, with a pattern that proves it.
 
-A shape says which keys an object has, in which order, and one type a key. Its
-``pattern`` matches exactly the texts for which a columnar parser and Jackson
+A shape is the keys of an object, their order, and one type per key. Its
+``pattern`` matches only texts for which a columnar parser and Jackson
 agree, so that one regular expression over a batch is the proof of equality.
 """
 
@@ -30,12 +30,12 @@ __all__ = [
 
 
 _EXPONENT = "[eE][+-]?[0-9]{1,2}"
-# Below zero, what is almost nothing keeps its sign and nothing has none: only few digits tell them apart surely.
+# A tiny negative number keeps its sign, a zero has none: they differ reliably only with few digits.
 _FRACTION = rf"-0\.[0-9]{{1,25}}(?:{_EXPONENT})?|(?:0|-?[1-9][0-9]*)(?:\.[0-9]+(?:{_EXPONENT})?|{_EXPONENT})"
 
 
 class ScalarShape(Enum):
-    """A JSON scalar by the pattern of its text; all but ``NULL`` may be null, too."""
+    """A JSON scalar, by the pattern of its text; all but ``NULL`` may also be null."""
 
     NULL = "null"
     BOOLEAN = "true|false"
@@ -51,20 +51,20 @@ class ScalarShape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ArrayShape:
-    """An array whose elements have one shape; an empty one says nothing of them."""
+    """An array whose elements have one shape; an empty array has no known element shape."""
 
     item: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectShape:
-    """An object with these members, in this order."""
+    """An object with exactly these members, in this order."""
 
     members: tuple[tuple[str, Shape], ...]
 
 
 Shape = ScalarShape | ArrayShape | ObjectShape
-"""What a JSON value looks like."""
+"""The shape of a JSON value."""
 
 _NAME = re.compile(r'[^"\\\x00-\x1f]+')
 _PLAIN_STRING = r'"[^"\\\x00-\x1f]*"'
@@ -99,12 +99,12 @@ def shape_of(node: Any) -> Shape | None:
 
 
 def name_is_plain(name: str) -> bool:
-    """Return whether a name stands in JSON as it is."""
+    """Return whether a name needs no escapes in JSON."""
     return _NAME.fullmatch(name) is not None
 
 
 def merge(shapes: list[Shape | None]) -> Shape | None:
-    """Return the shape that fits all of several, or ``None`` if there is none."""
+    """Return the shape that fits all of several shapes, or ``None`` if there is none."""
     result: Shape | None = ScalarShape.NULL
     for shape in shapes:
         result = None if result is None or shape is None else _merge_two(result, shape)
@@ -134,10 +134,10 @@ def _merge_objects(one: ObjectShape, other: ObjectShape) -> ObjectShape | None:
 
 
 def pattern_of(shape: Shape, escapes: bool) -> str:
-    """Return the regular expression of a shape's text, nulls included.
+    """Return the regular expression for a shape's text, including nulls.
 
-    ``escapes`` says whether strings may hold backslashes at all: without them
-    the expression is quicker.
+    ``escapes``: whether strings may contain backslashes; without them
+    the expression is faster.
     """
     if shape is ScalarShape.NULL:
         return "null"
@@ -151,13 +151,13 @@ def pattern_of(shape: Shape, escapes: bool) -> str:
 
 
 def object_pattern(shape: ObjectShape, escapes: bool) -> str:
-    """Return the regular expression of an object that is not null."""
+    """Return the regular expression for an object that is not null."""
     members = [f'"{re.escape(name)}": ?{pattern_of(member, escapes)}' for name, member in shape.members]
     return rf"\{{{', ?'.join(members)}\}}"
 
 
 def width_of(shape: Shape) -> int:
-    """Return how many scalars a shape has."""
+    """Return the number of scalars in a shape."""
     if isinstance(shape, ArrayShape):
         return width_of(shape.item)
     return sum(width_of(member) for _, member in shape.members) if isinstance(shape, ObjectShape) else 1

@@ -1,4 +1,4 @@
-"""What a columnar parser read, as the columns that records would give."""
+"""The results of a columnar parser, converted to the columns that records would give."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _plain(shape: Shape, array: pa.Array) -> pa.Array:
     if shape is ScalarShape.NULL:
         return pa.nulls(len(array))
     if shape is ScalarShape.FRACTION:
-        # A BigDecimal has no negative zero.
+        # BigDecimal has no negative zero.
         return pc.add(array, 0.0)
     if shape is ScalarShape.STRING:
         return array.cast(pa.string())
@@ -66,9 +66,9 @@ def _list(array: pa.Array, values: pa.Array) -> pa.ListArray:
 
 
 def shape_under(schema: Schema | None, node: Any) -> Shape | None:
-    """Return the shape that a value must have to be read under a schema by columns.
+    """Return the shape that a value needs to be read under a schema as columns.
 
-    ``None``: only records can read it, as maps, decimals and wrong types.
+    ``None``: only records can read it, such as maps, decimals and wrong types.
     """
     if schema is None:
         return shape_of(node)
@@ -102,9 +102,9 @@ def _object_under(schema: Schema, node: Any) -> Shape | None:
 def typed_columns(
     schema: Schema, shape: ObjectShape, frame: pl.DataFrame, replace_nulls: bool, wrapped: bool
 ) -> pa.Array | None:
-    """Return rows under a schema, or ``None`` if records would fail or differ.
+    """Return rows under a schema as a column, or ``None`` if records would fail or differ.
 
-    ``wrapped`` rows stand in the frame's only column.
+    ``wrapped``: the rows are the frame's only column.
     """
     if wrapped:
         ((name, member),) = shape.members
@@ -118,7 +118,7 @@ class _Typed:
         self._replace_nulls = replace_nulls
 
     def column(self, schema: Schema, shape: Shape, array: pa.Array) -> pa.Array | None:
-        """Return a column with its nulls replaced, kept or, by ``None``, refused."""
+        """Return a column with its nulls replaced or kept; ``None`` if nulls are not allowed."""
         column = self.present(schema, shape, array)
         if column is None or not column.null_count:
             return column
@@ -128,7 +128,7 @@ class _Typed:
         return column if schema.optional else None
 
     def present(self, schema: Schema, shape: Shape, array: pa.Array) -> pa.Array | None:
-        """Return a column whose nulls are still null."""
+        """Return a column whose nulls are not replaced yet."""
         if shape is ScalarShape.NULL:
             return pa.nulls(len(array), to_arrow_type(schema))
         if isinstance(shape, ObjectShape):
@@ -149,7 +149,7 @@ class _Typed:
     def struct(
         self, schema: Schema, shape: ObjectShape, columns: dict[str, pa.Array], length: int
     ) -> pa.StructArray | None:
-        """Return the fields of a schema as a struct array; those the rows lack are null."""
+        """Return the fields of a schema as a struct array; fields missing in the rows are null."""
         shapes = dict(shape.members)
         fields: dict[str, pa.Array] = {}
         for field in schema.fields:
@@ -180,7 +180,7 @@ def _scalar(schema: Schema, array: pa.Array) -> pa.Array | None:
 
 
 def _float32(array: pa.DoubleArray) -> pa.FloatArray | None:
-    """Round doubles, unless one may lie halfway so that digits now lost decide."""
+    """Round doubles; ``None`` if one may lie halfway, so that its lost digits decide."""
     values = array.fill_null(1.0).to_numpy()
     bits = values.view(np.int64)
     halfway = (bits & 0x1FFFFFFF) == 0x10000000

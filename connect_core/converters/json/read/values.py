@@ -1,4 +1,4 @@
-"""Parsed JSON to Connect data under a schema, as leniently as Connect does it.
+"""Parsed JSON to Connect data under a schema, as leniently as Connect.
 
 A number of the wrong type becomes 0, a text of the wrong type null; a schema is
 compiled once into nested functions. Connect: ``JsonConverter.convertToConnect``.
@@ -28,7 +28,7 @@ from connect_core.java.numbers import wrap
 __all__ = ["LOGICAL_READERS", "SCALAR_READERS", "Read", "node_type", "reader", "schemaless"]
 
 Read = Callable[[Any], Any]
-"""Makes a Connect value of a JSON node; raises DataError, or InexactError if the node's digits are lost."""
+"""Converts a JSON node to a Connect value; raises DataError, or InexactError if the node's digits are lost."""
 
 
 def reader(schema: Schema, replace_nulls: bool) -> Read:

@@ -1,1 +1,1 @@
-"""Connect's data to JSON, by message and by column."""
+"""Connect's data to JSON, by single message and by column."""

@@ -1,7 +1,7 @@
 """Arrow columns to many JSON messages at once.
 
-A row is a list of pieces, fixed texts and string columns, joined once. Every
-piece is the very text that the record lane writes.
+A row is a list of pieces, constant texts and string columns, joined once. Every
+piece is exactly the text that the record lane writes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Piece: TypeAlias = str | pa.Array
 
 
 class RecordsOnlyError(Exception):
-    """Say that columns cannot write this as records would, or that a record would fail."""
+    """Raised when columns cannot be written with the records' result, or a record would fail."""
 
 
 class ColumnWriter:
-    """Write columns under one converter's settings."""
+    """Writes columns with one converter's settings."""
 
     def __init__(self, writer: JsonWriter, replace_nulls: bool, numeric_decimals: bool) -> None:
         self._writer = writer
@@ -42,9 +42,9 @@ class ColumnWriter:
         self._numeric_decimals = numeric_decimals
 
     def write(self, columns: Columns, envelope: bool) -> pa.Array | None:
-        """Return the messages as strings, null where a record gives a Kafka null.
+        """Return the messages as strings, null for rows that become Kafka nulls.
 
-        Return ``None`` if only records can say it.
+        Return ``None`` if only records can be written.
         """
         schema, array = columns.schema, columns.array
         try:
@@ -62,7 +62,7 @@ class ColumnWriter:
         return _joined(pieces, len(array))
 
     def _nullable(self, schema: Schema | None, array: pa.Array) -> list[Piece]:
-        """Return the pieces of a column with nulls as the record lane writes them."""
+        """Return the pieces of a column, with nulls as the record lane writes them."""
         if not array.null_count:
             return self._present(schema, array)
         null = self._null_text(schema)
@@ -164,7 +164,7 @@ def _scalar(array: pa.Array) -> list[Piece]:
 
 
 def entries_of(array: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Return the keys and the items of maps that are not null, one after the other."""
+    """Return the keys and the items of the maps that are not null, one after the other."""
     if not pa.types.is_map(array.type):
         entries = array.flatten()
         return entries.field(0), entries.field(1)
@@ -185,7 +185,7 @@ def _float_text(array: pa.Array) -> pa.Array:
 
 
 def _escaped(array: pa.StringArray) -> pa.StringArray:
-    """Return texts with what JSON cannot hold escaped."""
+    """Return texts with the characters escaped that JSON requires to be."""
     special = _special_bytes(array)
     if not special:
         return array
@@ -200,7 +200,7 @@ def _escaped(array: pa.StringArray) -> pa.StringArray:
 
 
 def _escape_beyond(array: pa.StringArray) -> pa.StringArray:
-    """Escape characters beyond the basic plane, which are few kinds in many rows."""
+    """Escape characters beyond the basic plane; there are usually few distinct ones."""
     rows = pl.Series(array)
     found = rows.str.extract_all(r"[\x{10000}-\x{10FFFF}]").explode().drop_nulls().unique().to_list()
     for character in found:
@@ -209,7 +209,7 @@ def _escape_beyond(array: pa.StringArray) -> pa.StringArray:
 
 
 def _special_bytes(array: pa.StringArray) -> set[int]:
-    """Return the bytes of an array that may need escapes."""
+    """Return the distinct bytes of an array that may need escapes."""
     _, offsets, data = array.buffers()
     if data is None:
         return set()

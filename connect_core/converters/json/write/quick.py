@@ -1,4 +1,4 @@
-"""Schemaless data to JSON by a strict writer, where it says what Jackson would say."""
+"""Schemaless data to JSON by a strict writer, for values that it writes as Jackson does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BEYOND_BASIC_PLANE = tuple(bytes((lead,)) for lead in range(0xF0, 0xF5))
 
 
 def quick_json(value: Any) -> bytes | None:
-    """Return a map or list as JSON, ``None`` where floats, escapes or classes ask for care."""
+    """Return a map or list as JSON, ``None`` if it has floats, escapes or classes that may be written differently."""
     kind = type(value)
     simple = _are_simple(value.values()) if kind is dict else kind is list and _are_simple(value)
     if not simple:

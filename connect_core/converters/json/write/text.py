@@ -1,4 +1,4 @@
-"""Scalars as JSON text, in the exact form in which Connect writes them."""
+"""Scalars as JSON text, in exactly the format that Connect writes."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from connect_core.java.text import float32_text, float64_text
 __all__ = ["ESCAPED", "base64_text", "double_text", "float_text", "quoted"]
 
 ESCAPED = re.compile(r'["\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
-"""The characters that never stand in a JSON string as they are."""
+"""The characters that must be escaped in a JSON string."""
 
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
 def quoted(text: str) -> str:
-    """Return a JSON string; what lies beyond the basic plane as two escapes."""
+    """Return a JSON string; characters beyond the basic plane become two escapes."""
     if ESCAPED.search(text) is None:
         return f'"{text}"'
     return f'"{ESCAPED.sub(_escape, text)}"'
 
 
 def double_text(value: float) -> str:
-    """Return a double as ``Double.toString`` has it; no number at all in quotes."""
+    """Return a double as ``Double.toString`` does; NaN and infinities in quotes."""
     if 1e-3 <= value < 1e7 or -1e7 < value <= -1e-3:
         return float.__repr__(value)
     return _unless_special(value, float64_text(value))
 
 
 def float_text(value: float) -> str:
-    """Return a float as ``Float.toString`` has it; no number at all in quotes."""
+    """Return a float as ``Float.toString`` does; NaN and infinities in quotes."""
     return _unless_special(value, float32_text(value))
 
 

@@ -35,11 +35,11 @@ from connect_core.java.text import decimal_text
 __all__ = ["JsonWriter", "Write", "invalid_value", "member_name", "schemaless_text"]
 
 Write = Callable[[Any], str]
-"""Makes JSON text of one value; raises DataError for a value of another type."""
+"""Returns the JSON text of one value; raises DataError for a value of another type."""
 
 
 class JsonWriter:
-    """Write values and schemas under one converter's settings."""
+    """Writes values and schemas with one converter's settings."""
 
     def __init__(self, numeric_decimals: bool, replace_nulls: bool, cache_size: int) -> None:
         self._decimal = _numeric_decimal if numeric_decimals else _encoded_decimal
@@ -48,7 +48,7 @@ class JsonWriter:
         self._schemas: BoundedCache[Schema, str] = BoundedCache(cache_size)
 
     def payload(self, schema: Schema | None, value: Any) -> str:
-        """Return the JSON of a value. Raise DataError if it does not fit its schema."""
+        """Return the JSON of a value. Raise DataError if the value does not fit its schema."""
         if schema is None:
             return schemaless_text(value)
         write = self._writers.get(schema)
@@ -94,7 +94,7 @@ class JsonWriter:
         return []
 
     def writer(self, schema: Schema | None) -> Write:
-        """Return the function that writes values of a schema, nulls included."""
+        """Return the function that writes values of a schema, including nulls."""
         if schema is None:
             return schemaless_text
         write = self._present(schema)
@@ -158,7 +158,7 @@ class JsonWriter:
 
 
 def schemaless_text(value: Any) -> str:
-    """Return the JSON of a value by its class. Raise DataError for an unsupported one."""
+    """Return the JSON of a value, depending on its class. Raise DataError for an unsupported one."""
     write = _SCHEMALESS.get(type(value))
     if write is None:
         raise DataError(
@@ -184,7 +184,7 @@ def _is_string(value: Any) -> bool:
 
 
 def member_name(key: str) -> str:
-    """Return the field name that a key's JSON stands for: Jackson's ``asText``."""
+    """Return the field name for a key's JSON: Jackson's ``asText``."""
     return str(json.loads(key)) if key.startswith('"') else key
 
 
@@ -201,7 +201,7 @@ def _refuse_null() -> str:
 
 
 def invalid_value(type: SchemaType, value: Any) -> DataError:
-    """Return the error of a value that is not of its schema's type."""
+    """Return the error for a value that is not of its schema's type."""
     return DataError(f"Invalid type for {type}: class {value.__class__.__name__}")
 
 

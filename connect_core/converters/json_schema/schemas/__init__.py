@@ -1,1 +1,1 @@
-"""JSON Schema and Connect's schemas, both ways."""
+"""Conversion between JSON Schema and Connect's schemas."""

@@ -1,4 +1,4 @@
-"""What an ``allOf`` of several forms means. Confluent: ``JsonSchemaData.allOfToConnectSchema``."""
+"""The conversion of an ``allOf`` of several forms. Confluent: ``JsonSchemaData.allOfToConnectSchema``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["all_of_choice", "properties_of_all"]
 
 
 def properties_of_all(form: Form) -> dict[str, tuple[Form, bool]]:
-    """Return the properties that all parts of an ``allOf`` have together, and whether one is required."""
+    """Return the properties of all parts of an ``allOf``, and whether each is required."""
     found: dict[str, tuple[Form, bool]] = {}
     seen: set[str] = set()
     for part in form.parts:
@@ -36,7 +36,7 @@ def _collect(form: Form, found: dict[str, tuple[Form, bool]], seen: set[str]) ->
 
 
 def all_of_choice(form: Form) -> Form:
-    """Return the part that an ``allOf`` without properties is read as. Raise DataError where none is."""
+    """Return the part that represents an ``allOf`` without properties. Raise DataError if there is none."""
     parts = {part.kind: part for part in form.parts}
     text, number = parts.get(FormKind.STRING), parts.get(FormKind.NUMBER)
     if FormKind.COMBINED in parts:
@@ -47,7 +47,7 @@ def all_of_choice(form: Form) -> Form:
     elif FormKind.ENUM in parts:
         chosen = parts[FormKind.ENUM] if text is not None else number
     elif text is None:
-        # A number with other forms beside it, and no format, is not read as a number there.
+        # A number without format is not read as a number if there are other forms.
         chosen = parts.get(FormKind.REFERENCE)
     if chosen is None:
         kinds = ", ".join(kind.value for kind in parts)

@@ -1,4 +1,4 @@
-"""JSON Schema documents, and what their ``$ref`` mean. Nothing is ever fetched."""
+"""JSON Schema documents, and the targets of their ``$ref``. Nothing is ever downloaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from connect_core.schema_registry.model import SchemaText
 __all__ = ["Document", "load_document"]
 
 LARGEST = 16 << 20
-"""Bytes of a schema and those it refers to."""
+"""Most characters of a schema and those it refers to."""
 
 _MODERN = ("json-schema.org/draft/2019-09/", "json-schema.org/draft/2020-12/")
 _OLD = ("json-schema.org/draft-04/", "json-schema.org/schema")
@@ -23,7 +23,7 @@ _SAME = {"$defs": "definitions", "definitions": "$defs"}
 
 
 class Document:
-    """A parsed schema among those it may refer to; ``names`` is shared by all of them."""
+    """A parsed schema and those it may refer to; all of them share ``names``."""
 
     def __init__(self, root: Any, names: dict[str, Document], base: str = "", modern: bool | None = None) -> None:
         dialect = root.get("$schema") if isinstance(root, dict) else None
@@ -37,7 +37,7 @@ class Document:
         self._ids: dict[str, Any] | None = None
 
     def resolve(self, ref: str) -> tuple[Any, Document, str]:
-        """Return what ``$ref`` names, its document, and a key that is equal for equal targets."""
+        """Return the target of a ``$ref``, its document, and a key that is equal for equal targets."""
         address, fragment = urldefrag(ref)
         document = self._document(address)
         node = document._at(fragment)
@@ -91,7 +91,7 @@ def _member(node: Any, name: str, pointer: str) -> Any:
 
 
 def _identified(root: Any) -> Iterator[tuple[str, str, Any]]:
-    """Return all named parts of a document, with the keyword that names them."""
+    """Return all named parts of a document, with the keyword that contains the name."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -103,9 +103,9 @@ def _identified(root: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def load_document(schema: SchemaText, resolved: Sequence[tuple[str, SchemaText]], old_dialect: bool) -> Document:
-    """Return a schema among those it refers to. Raise DataError for what is no JSON Schema or too big.
+    """Return a schema with those it refers to. Raise DataError if it is not valid JSON or too big.
 
-    resolved: the schemas referred to, by their names; old_dialect: read all as draft 7.
+    resolved: the referenced schemas, by their names; old_dialect: parse all as draft 7.
     """
     size = len(schema.text) + sum(len(text.text) for _, text in resolved)
     if size > LARGEST:

@@ -1,6 +1,6 @@
-"""What a JSON Schema says, keyword by keyword: one form, or several that all apply.
+"""The contents of a JSON Schema, keyword by keyword: one form, or several that all apply.
 
-Follows the loader Confluent uses: an enum beside a type, say, is an allOf of two
+Follows Confluent's loader: for example, an enum with a type is an allOf of two
 forms, and what describes both (title, default, connect.*) belongs to the allOf.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["Form", "FormKind", "form_of"]
 
 
 class FormKind(Enum):
-    """What a form is about."""
+    """The kind of a form."""
 
     BOOLEAN = "boolean"
     NUMBER = "number"
@@ -47,7 +47,7 @@ class Form:
     is_integer: bool = False
 
     def part(self, node: Any) -> Form:
-        """Return the form of a part of this one."""
+        """Return the form of a part of this form."""
         return form_of(node, self.document)
 
 
@@ -84,7 +84,7 @@ _COMBINED = ("oneOf", "allOf", "anyOf")
 
 
 def form_of(node: Any, document: Document) -> Form:
-    """Return the form of a schema. Raise DataError for what is none."""
+    """Return the form of a schema. Raise DataError if it is not a schema."""
     if isinstance(node, bool):
         return Form(FormKind.ANY if node else FormKind.OTHER, {}, document)
     if not isinstance(node, dict):

@@ -1,7 +1,7 @@
 """Connect's schema to JSON Schema. Confluent: ``JsonSchemaData.fromConnectSchema``.
 
-The text is that of Confluent's converter to the letter, the order of Java's hash
-maps included: a registry takes any other text for another schema.
+The text is exactly that of Confluent's converter, including the order of Java's hash
+maps: a registry treats any other text as another schema.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Description:
     ids: set[str] = field(default_factory=set)
 
     def of(self, schema: Schema | None, index: int | None = None, in_union: bool = False) -> dict[str, Json]:
-        """Return a schema as JSON; a part of a union is never null by itself."""
+        """Return a schema as JSON; a part of a union is never null itself."""
         if schema is None:
             raise DataError("An array or map has no schema for its elements")
         id = (schema.parameters or {}).get(JSON_ID)
@@ -96,7 +96,7 @@ class _Description:
         return common
 
     def _kind(self, schema: Schema) -> tuple[dict[str, Json], dict[str, Json], dict[str, Json]]:
-        """Return the keywords of a type: those before what describes it, those of Connect, those after."""
+        """Return the keywords of a type: those before its description, those of Connect, those after."""
         name = _SCALARS.get(schema.type)
         if schema.type is SchemaType.STRING and _is_enum(schema):
             return {"enum": self._symbols(schema)}, {}, {}
@@ -154,7 +154,7 @@ def _hashed(members: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _copied(members: Mapping[str, Json]) -> dict[str, Json]:
-    """Return members in the order of a hash map made for so many, as a copy of another one is."""
+    """Return members in the order of a hash map that is a copy of another one, with that initial capacity."""
     order = in_hash_order(in_hash_order(members), buckets=1 << (len(members) * 4 // 3).bit_length())
     return {name: members[name] for name in order}
 
@@ -186,5 +186,5 @@ def _string(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a number without the zeros at its end, which org.json leaves out."""
+    """Return a number without trailing zeros, which org.json omits."""
     return text.rstrip("0").rstrip(".") if "." in text and "E" not in text.upper() else text

@@ -1,7 +1,7 @@
 """JSON Schema to Connect's schema. Confluent: ``JsonSchemaData.toConnectSchema``.
 
-A definition that several ``$ref`` name is converted once; those after the first
-carry the parameter ``io.confluent.connect.json.Id``, as Confluent gives it.
+A definition with several ``$ref`` is converted once; all uses after the first
+have the parameter ``io.confluent.connect.json.Id``, as in Confluent's converter.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from connect_core.java.hash_order import in_hash_order
 __all__ = ["to_connect_schema"]
 
 _MOST_PARTS = 100_000
-"""Parts of a schema with every ``$ref`` written out: small texts can stand for endless ones."""
+"""Most parts of a schema with every ``$ref`` expanded: small texts can represent enormous schemas."""
 
 
 def to_connect_schema(document: Document, version: int | None, settings: JsonSchemaSettings) -> Schema:
-    """Return the schema of a document's messages; ``version`` where it has none of its own.
+    """Return the schema of a document's messages; ``version`` applies if it has none of its own.
 
-    Raise DataError for what Connect has no word for, and for recursion.
+    Raise DataError for a schema that Connect cannot express, and for recursion.
     """
     first = _Conversion(settings)
     try:
         schema = first.convert(form_of(document.root, document), version)
         if not first.reuses:
             return schema
-        # The number that reused definitions carry is known at the end only.
+        # The number in the ids of reused definitions is known only at the end.
         second = _Conversion(settings, first.reuses)
         return second.convert(form_of(document.root, document), version)
     except RecursionError as error:
@@ -59,9 +59,9 @@ class _Conversion:
     settings: JsonSchemaSettings
     final_ids: Mapping[str, int] = field(default_factory=dict)
     reuses: dict[str, int] = field(default_factory=dict)
-    """Number of the last reuse of a definition, by what names it."""
+    """Number of the last reuse of a definition, by its key."""
     structs: dict[str, tuple[Schema, int]] = field(default_factory=dict)
-    """Definitions of structs, with the number of parts they have."""
+    """Definitions of structs, with the number of their parts."""
     active: set[str] = field(default_factory=set)
     parts: int = 0
     unions: int = 0
@@ -212,7 +212,7 @@ def _properties(form: Form) -> Mapping[str, Any]:
 
 
 def _in_order(form: Form) -> list[tuple[str, Form]]:
-    """Return properties by connect.index; those without one stand where Java's hash map has them."""
+    """Return properties by connect.index; those without one keep their position in Java's hash map."""
     properties = _properties(form)
     places: dict[int, tuple[str, Form]] = {}
     for name in in_hash_order(properties):

@@ -20,7 +20,7 @@ __all__ = ["add_traits"]
 
 
 def add_traits(builder: SchemaBuilder, traits: Mapping[str, Any], version: int | None) -> None:
-    """Put them on a builder; ``version`` where the schema has none. Raise DataError for one of the wrong type."""
+    """Add them to a builder; ``version`` applies if the schema has none. Raise DataError for one of the wrong type."""
     title = _text(traits, "title")
     if title is not None and builder.draft.name is None:
         builder.name(title)

@@ -1,1 +1,1 @@
-"""Protobuf messages to Connect data, one by one and as columns."""
+"""Protobuf messages to Connect data, one by one and in columns."""

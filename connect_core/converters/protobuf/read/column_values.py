@@ -1,4 +1,4 @@
-"""Numbers from the wire as the columns that their schema asks for."""
+"""Numbers from the wire, converted to columns of the schema's type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Finish", "finisher", "logical_column", "wire_type"]
 
 Bits: TypeAlias = npt.NDArray[np.uint64]
 Finish: TypeAlias = Callable[[Bits], pa.Array]
-"""Makes a column of the numbers of a field, as they are on the wire."""
+"""Converts the numbers of a field from their form on the wire to a column."""
 
 _Field = FieldDescriptor
 _FIXED32 = (_Field.TYPE_FIXED32, _Field.TYPE_SFIXED32, _Field.TYPE_FLOAT)
@@ -53,20 +53,20 @@ _NUMBERS: dict[int, Callable[[Bits], Any]] = {
     _Field.TYPE_DOUBLE: lambda bits: bits.view(np.float64),
     _Field.TYPE_BOOL: lambda bits: bits != 0,
 }
-"""Types whose numbers are not 64 bits as they are."""
+"""Types whose numbers are not simply 64-bit integers."""
 
 _SMALL: dict[SchemaType, Any] = {SchemaType.INT8: np.int8, SchemaType.INT16: np.int16}
 
 
 def wire_type(one: Any) -> int:
-    """Return how a number or enum is written."""
+    """Return the wire type of a number or enum."""
     if one.type in _FIXED32:
         return FIXED32
     return FIXED64 if one.type in _FIXED64 else VARINT
 
 
 def finisher(one: Any, schema: Schema) -> Finish:
-    """Return the function that makes a column of a field's numbers."""
+    """Return the function that converts a field's numbers to a column."""
     if one.type == _Field.TYPE_ENUM and schema.type is SchemaType.STRING:
         return _enum(one.enum_type)
     numbers = _NUMBERS.get(one.type, _as_they_are)
@@ -92,7 +92,7 @@ def _enum(enum: Any) -> Finish:
 
 
 def logical_column(read: Callable[[Rows], dict[str, Any]], schema: Schema) -> Callable[[Rows], pa.Array]:
-    """Return the function that reads messages as decimals, days or times; ``read`` gives their fields."""
+    """Return the function that reads messages as decimals, days or times; ``read`` returns their fields."""
     kind = to_arrow_type(schema)
     if schema.name == Decimal.LOGICAL_NAME:
         return lambda rows: _decimals(read(rows), schema)
@@ -113,7 +113,7 @@ def _days(fields: dict[str, Any]) -> pa.Array:
     year, month, day = (fields[name] for name in ("year", "month", "day"))
     if bool(np.any((year < 1) | (year > 9999) | (month < 1) | (month > 12) | (day < 1) | (day > 31))):
         raise UnlikeError
-    # Few days make many rows.
+    # Many rows usually have few distinct days.
     known, places = np.unique((year * 12 + month - 1) * 32 + day, return_inverse=True)
     days = [day_of(number // 32 // 12, number // 32 % 12 + 1, number % 32) for number in known.tolist()]
     return pa.array(np.array(days, np.int32)[places.reshape(-1)])

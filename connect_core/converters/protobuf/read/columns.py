@@ -1,7 +1,7 @@
-"""Many messages at once into Arrow columns, straight from the wire: each field of all rows before the next one.
+"""Many messages at once to Arrow columns, directly from the wire: each field of all rows before the next one.
 
-Gives what the record lane gives, or raises UnlikeError where the wire is unusual
-or columns cannot say it: a map with a key twice, values without a column form.
+Returns the results of the record lane, or raises UnlikeError if the wire form is unusual
+or columns cannot hold it: a map with a duplicate key, values without a column form.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ColumnReader:
         return self.root(descriptor, schema)
 
     def _numbers(self, descriptor: Any) -> Callable[[Rows], dict[str, Any]]:
-        """Return the function that reads a message of numbers and bytes, as arrays by their names."""
+        """Return the function that reads a message of numbers and bytes, as arrays by field name."""
         fields = sorted(descriptor.fields, key=lambda one: one.number)
 
         def read(rows: Rows) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class ColumnReader:
         assert schema.key_schema is not None
         assert schema.value_schema is not None
         parts = zip(one.message_type.fields, (schema.key_schema, schema.value_schema), strict=True)
-        # A key or value that is missing in an entry is its default, a message included.
+        # A missing key or value of an entry is its default, even a message.
         steps = [self._entry_step(part, part_schema) for part, part_schema in parts]
 
         def read(rows: Rows) -> Found:
@@ -201,7 +201,7 @@ def _union(members: dict[str, Found], schema: Schema, length: int) -> pa.StructA
 
 
 def _refuse_several(members: dict[str, Found], length: int) -> None:
-    """Raise UnlikeError if a row has more than one field of a oneof, of which the last one counts."""
+    """Raise UnlikeError if a row has more than one field of a oneof, since the last one counts."""
     counts = sum(
         (np.bincount(present, minlength=length) for _, present in members.values()), np.zeros(length, np.int64)
     )
@@ -210,7 +210,7 @@ def _refuse_several(members: dict[str, Found], length: int) -> None:
 
 
 def _refuse_twice(keys: pa.Array, offsets: Ints) -> None:
-    """Raise UnlikeError if a key stands twice in one map, of which the later one counts."""
+    """Raise UnlikeError if a key occurs twice in one map, since the later one counts."""
     if not pa.types.is_primitive(keys.type) and not pa.types.is_string(keys.type) and len(keys):
         raise UnlikeError
     rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

@@ -45,7 +45,7 @@ TEXTS = (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES)
 
 
 def tag_of(one: Any, wire: int) -> bytes:
-    """Return the bytes before a field's value."""
+    """Return the bytes that precede a field's value."""
     return varint(one.number << 3 | wire)
 
 
@@ -61,10 +61,10 @@ def _present(rows: Rows, present: Ints) -> pa.BooleanArray:
 
 
 def scalar_step(one: Any, finish: Finish, always: bool) -> Step:
-    """Return the step of a number or enum; ``always``: its default where it is not set."""
+    """Return the step of a number or enum; ``always``: its default if it is not set."""
     wire = wire_type(one)
     tag = tag_of(one, wire)
-    # Defaults of its own, which proto2 has, are left to the runtime.
+    # Explicit defaults, which only proto2 has, are left to the runtime.
     is_zero = always and not one.has_default_value
 
     def read(rows: Rows) -> Found:
@@ -84,7 +84,7 @@ def scalar_step(one: Any, finish: Finish, always: bool) -> Step:
 
 
 def text_step(tag: bytes, always: bool, schema: Schema) -> Step:
-    """Return the step of a text or bytes; ``always``: empty where it is not set."""
+    """Return the step of a text or bytes; ``always``: empty if it is not set."""
     kind = to_arrow_type(schema)
 
     def read(rows: Rows) -> Found:
@@ -98,13 +98,13 @@ def text_step(tag: bytes, always: bool, schema: Schema) -> Step:
 
 
 def texts_reader(schema: Schema) -> Columnar:
-    """Return the function that takes whole spans as texts or bytes."""
+    """Return the function that reads whole spans as texts or bytes."""
     kind = to_arrow_type(schema)
     return lambda rows: _cast(texts_of(rows.data, rows.cursor, rows.ends), kind)
 
 
 def spans_of(rows: Rows, present: Ints, tag: bytes) -> pa.BinaryArray:
-    """Return the bytes of all rows, empty where there are none."""
+    """Return the bytes of all rows, empty for rows without the field."""
     starts = rows.cursor.copy()
     ends = starts.copy()
     starts[present], ends[present] = rows.take_spans(present, len(tag))
@@ -119,7 +119,7 @@ def _cast(column: pa.BinaryArray, kind: pa.DataType) -> pa.Array:
 
 
 def message_step(tag: bytes, message: Columnar, always: bool, schema: Schema) -> Step:
-    """Return the step of a message; ``always``: an empty one where it is not set."""
+    """Return the step of a message; ``always``: an empty one if it is not set."""
     kind = to_arrow_type(schema)
 
     def read(rows: Rows) -> Found:

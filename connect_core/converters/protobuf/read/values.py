@@ -77,14 +77,14 @@ class Reader:
         return [(field.index, _if_set(one.name, self.part(one, field.schema))) for one, field in pairs]
 
     def nullable(self, one: Any, schema: Schema) -> Read:
-        """Return the function that reads a field of a message, null where it is not set and has presence."""
+        """Return the function that reads a field of a message, null if it is not set and has presence."""
         name, read = one.name, self.field(one, schema)
         if is_always_read(one, self.messages, self.settings):
             return lambda message: read(getattr(message, name))
         return _if_set(name, read)
 
     def field(self, one: Any, schema: Schema) -> Read:
-        """Return the function that reads what a field holds."""
+        """Return the function that reads the contents of a field."""
         if self.messages.is_map(one) and schema.type is SchemaType.MAP:
             return self._map(one.message_type, schema)
         if not self.messages.facts(one).is_repeated:
@@ -122,7 +122,7 @@ def is_always_read(one: Any, messages: MessageSchema, settings: ProtobufSettings
 
 
 def is_unwrapped(descriptor: Any, schema: Schema) -> bool:
-    """Return whether a wrapper message is read as what it wraps."""
+    """Return whether a wrapper message is read as its wrapped value."""
     return descriptor.full_name in WRAPPED_TYPES and schema.type is not SchemaType.STRUCT
 
 
@@ -142,7 +142,7 @@ def scalar_reader(one: Any, schema: Schema) -> Read:
 
 
 def enum_names(enum: Any) -> tuple[dict[int, str], str]:
-    """Return the names of an enum's numbers, the first of several for one, and how an unknown one's begins."""
+    """Return the names of an enum's numbers, the first one if several, and the prefix for unknown numbers."""
     names: dict[int, str] = {}
     for value in enum.values:
         names.setdefault(value.number, value.name)
@@ -163,7 +163,7 @@ def _if_set(name: str, read: Read) -> Read:
 
 
 def _text(value: Any) -> Any:
-    # Texts of proto2 are not checked as they are read: what is no UTF-8 comes as bytes.
+    # proto2 texts are not validated when parsed: those that are not UTF-8 are returned as bytes.
     return value.decode("utf-8", "replace") if type(value) is bytes else value
 
 

@@ -1,1 +1,1 @@
-"""Protobuf schemas and Connect's, both ways; texts compiled to descriptors."""
+"""Conversion between Protobuf schemas and Connect's; texts compiled to descriptors."""

@@ -1,7 +1,7 @@
-"""Schema texts to descriptors, by protoc in a process of its own: a text comes from outside and may be hostile.
+"""Schema texts to descriptors, by protoc in a separate process: a text comes from outside and may be hostile.
 
-The process has a limit of time and memory, an empty folder to work in, and can
-read nothing by an import but that folder and Google's own files.
+The process has limits of time and memory, an empty working folder, and can
+import only files of that folder and Google's own files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = "connect_root.proto"
 """The name of the schema's own file."""
 
 LARGEST = 2 << 20
-"""Characters of a schema with those it refers to."""
+"""Most characters of a schema with those it refers to."""
 
 _SECONDS = 20
 _MEMORY = 2 << 30
@@ -51,11 +51,11 @@ _lock = threading.Lock()
 
 
 def compiled(text: str, resolved: Sequence[tuple[str, str]]) -> bytes:
-    """Return the FileDescriptorSet of a text and all it imports; the text's own file is named ``ROOT``.
+    """Return the FileDescriptorSet of a text and its imports; the text's own file is named ``ROOT``.
 
-    resolved: the other texts by the names they are imported under. A text may
-    be a descriptor in base64, as some clients register it. Results of this
-    process are remembered. Raise DataError for a bad text, and for one that is
+    resolved: the other texts by their names in imports. A text may
+    be a descriptor in base64, as some clients register it. This process caches
+    the results. Raise DataError for a bad text, and for one that is
     too big or takes too long.
     """
     size = len(text) + sum(len(other) for _, other in resolved)
@@ -74,7 +74,7 @@ def compiled(text: str, resolved: Sequence[tuple[str, str]]) -> bytes:
 
 
 def _joined(files: dict[str, str], described: dict[str, descriptor_pb2.FileDescriptorProto]) -> bytes:
-    """Return files of which some are descriptors already: what those import is compiled alone."""
+    """Return files of which some are already descriptors: only the imports of those are compiled."""
     texts = {name: text for name, text in files.items() if name not in described}
     wanted = [name for file in described.values() for name in file.dependency if name not in described]
     found = descriptor_pb2.FileDescriptorSet()
@@ -105,7 +105,7 @@ def _compile(files: dict[str, str]) -> bytes:
 
 
 def _write(folder: Path, name: str, text: str) -> None:
-    """Write a file into a folder, wherever its name points to."""
+    """Write a file into a folder, rejecting names that point outside of it."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name or len(name) > 1000:
         raise DataError(f"A Protobuf schema is imported as {name[:200]!r}, which is no path below its own folder")
@@ -118,10 +118,10 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 
 def _adapted(text: str) -> str:
-    """Return a text as protoc takes it.
+    """Return a text in the form that protoc accepts.
 
-    Confluent's serialisers register maps as messages with ``map_entry``, which
-    protoc wants to set itself, and options of its meta file without the import.
+    Confluent's serializers register maps as messages with ``map_entry``, which
+    only protoc may set, and options of their meta file without importing it.
     """
     found = {match.lastgroup for match in _STATEMENTS.finditer(text) if match.lastgroup}
     if "map" in found:

@@ -1,4 +1,4 @@
-"""Schemas that are descriptors in base64 instead of text, as clients of other languages register them."""
+"""Schemas that are descriptors in base64 instead of text, as registered by clients of other languages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
 def described_by(text: str, name: str) -> descriptor_pb2.FileDescriptorProto | None:
-    """Return the descriptor that a text is, under the name of its file, ``None`` for a text in Protobuf's language.
+    """Return the descriptor in a text, with the name of its file, ``None`` for a text in Protobuf's language.
 
-    The entries of its maps count among its messages, as they are declared in it.
+    The entries of its maps count as its messages, since the descriptor declares them.
     """
     if len(text) % 4 or not _BASE64.fullmatch(text):
         return None

@@ -1,4 +1,4 @@
-"""Definitions as descriptors, without a compiler: messages are written with them."""
+"""Definitions as descriptors, without a compiler; they are used to write messages."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _IMPORTS: dict[str, tuple[str, str, tuple[tuple[str, int], ...]]] = {
     ),
     "confluent/type/decimal.proto": ("confluent.type", "Decimal", (("value", 12), ("precision", 13), ("scale", 5))),
 }
-"""Imported messages by their fields: names and types in the order of their numbers."""
+"""Imported messages with their fields: names and types in the order of their numbers."""
 
 
 def described(file: FileDefinition) -> MessageSchema:
-    """Return the messages of a definition. Raise DataError where a name or number cannot be."""
+    """Return the messages of a definition. Raise DataError if a name or number is invalid."""
     files = descriptor_pb2.FileDescriptorSet()
     for name in file.imports:
         files.file.append(_imported(name))
@@ -82,7 +82,7 @@ def _imported(name: str) -> descriptor_pb2.FileDescriptorProto:
 
 def _message(message: MessageDefinition) -> descriptor_pb2.DescriptorProto:
     found = descriptor_pb2.DescriptorProto(name=message.name)
-    # Oneofs that only an optional field needs come after the others.
+    # The oneofs that exist only for optional fields come after the others.
     oneofs = [*message.oneofs, *(f"_{one.name}" for one in message.fields if _is_optional(one))]
     for name in oneofs:
         found.oneof_decl.add(name=name)

@@ -1,4 +1,4 @@
-"""Connect's schema as the definition of a Protobuf message. Confluent: ``ProtobufData.fromConnectSchema``."""
+"""Connect's schema to the definition of a Protobuf message. Confluent: ``ProtobufData.fromConnectSchema``."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ _TYPES = {
     SchemaType.INT32: ("sint32", "sfixed32"),
     SchemaType.INT64: ("uint32", "fixed32", "uint64", "sint64", "fixed64", "sfixed64"),
 }
-"""What the parameter Type may say."""
+"""The valid values of the parameter Type."""
 
 
 @dataclass(slots=True)
 class FieldDefinition:
-    """A field: ``oneof`` is the name of the one it is in; parameters are those of ``confluent.field_meta``."""
+    """A field: ``oneof`` is the name of its oneof, if any; parameters are those of ``confluent.field_meta``."""
 
     name: str
     number: int
@@ -80,7 +80,7 @@ class EnumDefinition:
 
 @dataclass(slots=True)
 class MessageDefinition:
-    """A message and what is declared in it."""
+    """A message with its nested declarations."""
 
     name: str
     fields: list[FieldDefinition] = field(default_factory=list)
@@ -101,7 +101,7 @@ class FileDefinition:
 
 
 def define_file(schema: Schema, settings: ProtobufSettings) -> FileDefinition:
-    """Return the file of a struct's schema. Raise DataError for what Protobuf has no word for."""
+    """Return the file of a struct's schema. Raise DataError for a schema that Protobuf cannot express."""
     definition = _Definition(settings)
     try:
         *parts, name = map(definition.scrub, definition.name_or_default(schema.name).split("."))
@@ -112,10 +112,10 @@ def define_file(schema: Schema, settings: ProtobufSettings) -> FileDefinition:
 
 
 def is_wrapped(schema: Schema, in_oneof: bool, settings: ProtobufSettings) -> bool:
-    """Return whether a scalar is written as a wrapper message, whose absence is a null."""
+    """Return whether a scalar is written as a wrapper message, which is absent for a null."""
     if not (settings.wrapper_nullables and schema.optional):
         return False
-    # A oneof says by itself that a member is not set; only what was a wrapper there becomes one again.
+    # A oneof itself shows that a member is not set; only members that were wrappers are written as such.
     return not in_oneof or (schema.parameters or {}).get(PROTOBUF_WRAPPER, "").lower() == "true"
 
 

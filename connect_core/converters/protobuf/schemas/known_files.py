@@ -1,4 +1,4 @@
-"""Files that every schema may import without a reference: those of Confluent here, Google's beside their libraries."""
+"""Files that every schema may import without a reference: Confluent's are here, Google's beside their libraries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CONFLUENT_FILES = {META_IMPORT: _META, "confluent/type/decimal.proto": _DECIMAL}
 
 
 def google_folders() -> list[Path]:
-    """Return the folders that google/protobuf and google/type are found in."""
+    """Return the folders that contain google/protobuf and google/type."""
     tools, types = find_spec("grpc_tools"), find_spec("google.type")
     folders = [] if tools is None or tools.origin is None else [Path(tools.origin).parent / "_proto"]
     places = [] if types is None else list(types.submodule_search_locations or ())

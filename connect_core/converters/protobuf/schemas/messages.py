@@ -1,4 +1,4 @@
-"""Compiled schemas: the messages of one, by index and by name, in a pool of their own."""
+"""Compiled schemas: the messages of a schema, by index and by name, in a separate descriptor pool."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PROTO2 = ("", "proto2")
 
 @dataclass(frozen=True, slots=True)
 class FieldFacts:
-    """What a field's declaration says that its descriptor does not say, or not in all versions.
+    """Parts of a field's declaration that its descriptor does not contain, or not in all versions.
 
     has_optional: the label optional of proto3 or proto2; parameters: of ``confluent.field_meta``.
     """
@@ -32,7 +32,7 @@ class FieldFacts:
 
 
 class MessageSchema:
-    """Descriptors of a schema and of all it imports.
+    """Descriptors of a schema and of all its imports.
 
     Maps are plain repeated messages here, as in Confluent's converter: their
     entries stay in order, and are read like any other field.
@@ -60,7 +60,7 @@ class MessageSchema:
                 self._facts[f"{name}.{field.name}"] = _facts(field, file.syntax in _PROTO2)
 
     def at(self, indexes: tuple[int, ...]) -> Any:
-        """Return the descriptor of a message by its indexes. Raise DataError where there is none."""
+        """Return the descriptor of a message by its indexes. Raise DataError if there is none."""
         messages, name = self._declared.message_type, self._declared.package
         for index in indexes:
             visible = [one for one in messages if f"{name}.{one.name}".lstrip(".") not in self._entries]
@@ -71,7 +71,7 @@ class MessageSchema:
         return self._pool.FindMessageTypeByName(name)
 
     def indexes_of(self, name: str) -> tuple[int, ...]:
-        """Return the indexes of a message by its full name. Raise DataError where there is none."""
+        """Return the indexes of a message by its full name. Raise DataError if there is none."""
         package = self._declared.package
         local = name.removeprefix(f"{package}.") if package else name
         messages, path, indexes = self._declared.message_type, package, []
@@ -86,22 +86,22 @@ class MessageSchema:
         return tuple(indexes)
 
     def named(self, name: str) -> Any:
-        """Return the descriptor of a message by its full name. Raise DataError where there is none."""
+        """Return the descriptor of a message by its full name. Raise DataError if there is none."""
         try:
             return self._pool.FindMessageTypeByName(name)
         except KeyError as error:
             raise DataError(f"The Protobuf schema has no message {name[:200]}") from error
 
     def facts(self, field: Any) -> FieldFacts:
-        """Return what a field's declaration says."""
+        """Return the facts of a field's declaration."""
         return self._facts[field.full_name]
 
     def oneof_of(self, field: Any) -> Any | None:
-        """Return the oneof a field is in, ``None`` for one that only an optional field made."""
+        """Return the oneof of a field, ``None`` if it exists only because the field is optional."""
         return None if self.facts(field).is_proto3_optional else field.containing_oneof
 
     def oneofs(self, descriptor: Any) -> list[Any]:
-        """Return a message's oneofs without those that optional fields made."""
+        """Return a message's oneofs without those that exist only for optional fields."""
         return [one for one in descriptor.oneofs if not self.facts(one.fields[0]).is_proto3_optional]
 
     def is_map(self, field: Any) -> bool:
@@ -143,7 +143,7 @@ def _parameters(options: bytes) -> dict[str, str]:
 
 @cache
 def _options_class() -> Any:
-    """Return a class that sees of a field's options only Confluent's, which no shared pool has to know."""
+    """Return a class that parses only Confluent's parts of a field's options, so that no shared pool needs them."""
     file = descriptor_pb2.FileDescriptorProto(name="connect_core_options.proto", syntax="proto3")
     options = file.message_type.add(name="Options")
     meta = options.nested_type.add(name="Meta")

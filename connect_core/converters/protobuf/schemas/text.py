@@ -1,4 +1,4 @@
-"""Definitions as .proto text, to the letter as Confluent's converter registers them."""
+"""Definitions as .proto text, exactly as Confluent's converter registers them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ESCAPES = str.maketrans(
     }
 )
 _VALUE_FIRST = ("precision", "scale")
-"""Parameters whose value stands before their key."""
+"""Parameters whose value is written before their key."""
 
 
 def proto_text(file: FileDefinition) -> str:
@@ -78,7 +78,7 @@ def _parameter(name: str, value: str) -> str:
 
 
 def _indented(texts: Iterable[str]) -> str:
-    # A line that is empty gets the blanks, too, as in Confluent's texts.
+    # Empty lines are indented, too, as in Confluent's texts.
     lines = "".join(texts).rstrip("\n").split("\n")
     return "".join(f"  {line}\n" for line in lines)
 
@@ -106,4 +106,4 @@ WRAPPERS_TEXT = (
     'option csharp_namespace = "Google.Protobuf.WellKnownTypes";\n\n'
     + "".join(f"message {name} {{\n  {type} value = 1;\n}}\n" for name, type in _WRAPPERS)
 )
-"""Google's file of wrappers, which messages that are no structs have as their schema."""
+"""Google's file of wrappers, which is the schema of messages that are not structs."""

@@ -29,7 +29,7 @@ from connect_core.java.numbers import parse_integer
 __all__ = ["to_connect_schema", "union_field_name"]
 
 _MOST_PARTS = 100_000
-"""Fields of a message with all it holds written out: small texts can stand for endless ones."""
+"""Most fields of a message with all nested messages expanded: small texts can represent enormous schemas."""
 
 _INT32 = (FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_SINT32, FieldDescriptor.TYPE_SFIXED32)
 _INT64 = (
@@ -60,7 +60,7 @@ _TYPE_NAMES: dict[int, str] = {
     FieldDescriptor.TYPE_FIXED64: "fixed64",
     FieldDescriptor.TYPE_SFIXED64: "sfixed64",
 }
-"""Types that another one of Connect's stands for."""
+"""Types that share a Connect type with another one."""
 
 _SMALL = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
 _LOGICAL: dict[str, Callable[[], SchemaBuilder]] = {
@@ -73,7 +73,7 @@ _LOGICAL: dict[str, Callable[[], SchemaBuilder]] = {
 def to_connect_schema(
     messages: MessageSchema, descriptor: Any, version: int | None, settings: ProtobufSettings
 ) -> Schema:
-    """Return the schema of a message. Raise DataError for what Connect has no word for, and for recursion."""
+    """Return the schema of a message. Raise DataError for a schema that Connect cannot express, and for recursion."""
     conversion = _Conversion(messages, settings)
     wrapped = WRAPPED_TYPES.get(descriptor.full_name) if settings.unwrap_root else None
     try:
@@ -84,7 +84,7 @@ def to_connect_schema(
 
 
 def union_field_name(oneof: Any, settings: ProtobufSettings) -> str:
-    """Return the name of the field that stands for a oneof."""
+    """Return the name of the field that represents a oneof."""
     return f"{oneof.name}_{oneof.index}" if settings.index_unions else str(oneof.name)
 
 
@@ -94,7 +94,7 @@ class _Conversion:
     settings: ProtobufSettings
     active: list[str] = field(default_factory=list)
     known: dict[str, tuple[Schema, int]] = field(default_factory=dict)
-    """Messages converted already, with the number of parts they have."""
+    """Messages converted already, with the number of their parts."""
     parts: int = 0
 
     def message(self, descriptor: Any) -> SchemaBuilder:

@@ -1,4 +1,4 @@
-"""Arrow columns to many messages at once: the bytes that the record lane writes, or UnlikeError."""
+"""Arrow columns to many messages at once: the same bytes as in the record lane, or UnlikeError."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ __all__ = ["ColumnEncoder"]
 
 Flags = npt.NDArray[np.bool_]
 Bodies: TypeAlias = Callable[[pa.Array], pa.BinaryArray]
-"""Makes message bodies, never null, of a column's rows; what null rows give is of no account."""
+"""Converts a column's rows to message bodies, which are never null; the bodies of null rows are undefined."""
 
 Piece: TypeAlias = Callable[[pa.Array], pa.BinaryArray]
-"""Makes a field's tag and value of a column's rows, nothing where it is not written."""
+"""Converts a column's rows to a field's tag and value, empty if the field is not written."""
 
 _Field = FieldDescriptor
 _TEXTS = (_Field.TYPE_STRING, _Field.TYPE_BYTES)
@@ -46,18 +46,18 @@ _LOW = (_Field.TYPE_UINT32, _Field.TYPE_FIXED32, _Field.TYPE_SFIXED32)
 
 @dataclass(frozen=True, slots=True)
 class ColumnEncoder:
-    """Writes columns under one converter's settings."""
+    """Writes columns with one converter's settings."""
 
     settings: ProtobufSettings
 
     def root(self, descriptor: Any, schema: Schema) -> Bodies:
-        """Return the function that makes whole messages. Raise UnlikeError where only records can."""
+        """Return the function that writes whole messages. Raise UnlikeError if only records can be written."""
         if schema.type is SchemaType.STRUCT:
             return self._message(descriptor, schema)
         return self.wrapped(descriptor, schema)
 
     def wrapped(self, descriptor: Any, schema: Schema) -> Bodies:
-        """Return the function that makes wrapper messages of scalars."""
+        """Return the function that writes scalars as wrapper messages."""
         return self._single(descriptor.fields[0], schema)
 
     def _message(self, descriptor: Any, schema: Schema) -> Bodies:
@@ -131,7 +131,7 @@ class ColumnEncoder:
         return write
 
     def _numbers(self, one: Any, schema: Schema) -> Callable[[pa.Array], Any]:
-        """Return the function that makes what stands on the wire of a column, anything where it is null."""
+        """Return the function that converts a column to its numbers on the wire, undefined for nulls."""
         if one.type == _Field.TYPE_ENUM and schema.type is SchemaType.STRING:
             return _enum(enum_numbers(schema, self.settings))
         return _plain_numbers(one)

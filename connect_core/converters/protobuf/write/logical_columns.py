@@ -1,4 +1,4 @@
-"""Columns of days, times and decimals as the messages that stand for them."""
+"""Columns of days, times and decimals as the messages that represent them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def logical_fields(schema: Schema) -> Callable[[pa.Array], pa.BinaryArray]:
-    """Return the function that makes the bodies of messages; what null rows give is of no account."""
+    """Return the function that writes the bodies of messages; the bodies of null rows are undefined."""
     if schema.name == Decimal.LOGICAL_NAME:
         return _decimals
     if schema.name == Date.LOGICAL_NAME:
@@ -52,7 +52,7 @@ def _times(column: pa.Array) -> pa.BinaryArray:
 
 
 def _days(column: pa.Array) -> pa.BinaryArray:
-    # Few days make many rows.
+    # Many rows usually have few distinct days.
     known, places = np.unique(_integers(column), return_inverse=True)
     dates = np.array([to_civil(day) for day in known.tolist()], np.int64).reshape(-1, 3)
     if len(dates) and not 1 <= int(dates[:, 0].min()) <= int(dates[:, 0].max()) <= 9999:

@@ -1,4 +1,4 @@
-"""All that is needed to write messages of one Connect schema: text, message class and values."""
+"""Everything needed to write messages of one Connect schema: text, message class and values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["MessageWriter", "writer_of"]
 
 @dataclass(frozen=True, slots=True)
 class MessageWriter:
-    """Writes bodies of one schema: ``name`` is the message's full name, ``indexes`` its place in ``text``."""
+    """Writes bodies of one schema: ``name`` is the message's full name, ``indexes`` its position in ``text``."""
 
     text: SchemaText
     name: str
@@ -35,10 +35,10 @@ class MessageWriter:
     message: Any
     fields: Write
     columns: Bodies | None
-    """Makes bodies of columns, ``None`` where only records can."""
+    """Converts columns to bodies, ``None`` if only records can be written."""
 
     def body(self, value: Any) -> bytes:
-        """Return a message without what names it. Raise DataError for a value that does not fit."""
+        """Return a message without its frame and indexes. Raise DataError for a value that does not fit."""
         try:
             found: bytes = self.message(**self.fields(value)).SerializeToString()
         except (TypeError, ValueError, EncodeError, OverflowError) as error:
@@ -49,7 +49,7 @@ class MessageWriter:
 
 
 def writer_of(schema: Schema, settings: ProtobufSettings) -> MessageWriter:
-    """Return what writes a schema's values. Raise DataError for a schema Protobuf has no word for."""
+    """Return the writer of a schema's values. Raise DataError for a schema that Protobuf cannot express."""
     if schema.type.is_primitive:
         return _of_wrapper(schema, settings)
     if schema.type is not SchemaType.STRUCT or is_union(schema):

@@ -1,7 +1,7 @@
 """Connect data to Protobuf's messages. Confluent: ``ProtobufData.fromConnectData``.
 
-A schema is compiled once into nested functions that make what the runtime's
-constructors take: dicts for messages, lists for repeated fields.
+A schema is compiled once into nested functions that return the arguments of the
+runtime's constructors: dicts for messages, lists for repeated fields.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _MASKS = {"uint32": 0xFFFF_FFFF, "fixed32": 0xFFFF_FFFF, "uint64": (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes values under one converter's settings."""
+    """Writes values with one converter's settings."""
 
     settings: ProtobufSettings
 
     def struct(self, schema: Schema) -> Write:
-        """Return the function that makes a message's fields of a struct."""
+        """Return the function that converts a struct to a message's fields."""
         ignore = self.settings.ignore_defaults
         steps = [
             (
@@ -144,7 +144,7 @@ class Writer:
 
 
 def _scalar_writer(schema: Schema) -> Write:
-    """Return the function that checks a scalar, and gives it as the runtime takes it."""
+    """Return the function that checks a scalar, and converts it to the form that the runtime accepts."""
     classes, mask = schema.accepts, _MASKS.get((schema.parameters or {}).get(PROTOBUF_TYPE, ""))
     is_float = schema.type is SchemaType.FLOAT32
 
@@ -160,7 +160,7 @@ def _scalar_writer(schema: Schema) -> Write:
 
 
 def enum_numbers(schema: Schema, settings: ProtobufSettings) -> dict[str, int]:
-    """Return the numbers of an enum's symbols. Raise DataError for one that is no number."""
+    """Return the numbers of an enum's symbols. Raise DataError if one is not a number."""
     prefix = (GENERALIZED_ENUM if settings.generalized_sums else PROTOBUF_ENUM) + "."
     known = schema.parameters or {}
     try:

@@ -1,4 +1,4 @@
-"""Protobuf's wire format written for many messages at once: pieces of bytes, a column each, that are joined."""
+"""Protobuf's wire format written for many messages at once: pieces of bytes, one column each, which are joined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 def varint_column(bits: Bits, present: Flags, prefix: bytes) -> pa.BinaryArray:
-    """Return numbers in groups of seven bits behind a prefix, nothing where they are not present."""
+    """Return numbers as varints after a prefix, nothing in rows where they are not present."""
     lengths = np.ones(len(bits), np.int64)
     for group in range(1, 10):
         longer = bits >= np.uint64(1 << 7 * group)
@@ -39,7 +39,7 @@ def varint_column(bits: Bits, present: Flags, prefix: bytes) -> pa.BinaryArray:
 
 
 def fixed_column(numbers: npt.NDArray[np.generic], present: Flags, prefix: bytes) -> pa.BinaryArray:
-    """Return numbers as their bytes behind a prefix, nothing where they are not present."""
+    """Return numbers as their bytes after a prefix, nothing in rows where they are not present."""
     width = numbers.dtype.itemsize
     offsets = _offsets(np.where(present, len(prefix) + width, 0))
     found = np.ascontiguousarray(numbers[present]).view(np.uint8).reshape(-1, width)
@@ -49,7 +49,7 @@ def fixed_column(numbers: npt.NDArray[np.generic], present: Flags, prefix: bytes
 
 
 def framed_column(bodies: pa.BinaryArray, present: Flags, prefix: bytes) -> pa.BinaryArray:
-    """Return bytes behind a prefix and their length, nothing where they are not present; they are never null."""
+    """Return a prefix, the length and the bytes, nothing in rows where they are not present; never null."""
     lengths = pc.binary_length(bodies).to_numpy(zero_copy_only=False).astype(np.uint64)
     heads = varint_column(lengths, present, prefix)
     if not bool(present.all()):
@@ -65,7 +65,7 @@ def joined(pieces: Sequence[pa.BinaryArray], length: int) -> pa.BinaryArray:
 
 
 def joined_lists(elements: pa.BinaryArray, offsets: npt.NDArray[np.int64]) -> pa.BinaryArray:
-    """Return the elements between two offsets as one piece a row; they have no nulls."""
+    """Return the elements between two offsets as one piece per row; they have no nulls."""
     _, buffer, data = elements.buffers()
     ends = np.frombuffer(buffer, np.int32)[elements.offset : elements.offset + len(elements) + 1]
     bounds = np.ascontiguousarray(ends[offsets])
