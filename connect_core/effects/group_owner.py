@@ -13,7 +13,7 @@ __all__ = ["ensure_group_owned", "own_group"]
 
 
 def own_group(settings: WorkerSettings, database: Database) -> None:
-    """Claim the ``group.id`` for this database, as a connector's run needs it; brokers are asked only the first time.
+    """Claim the ``group.id`` for this database when a run needs it; brokers are asked only the first time.
 
     Raises RetriableError, also if it belongs to another database or was changed too early: it is a worker setting, and
     no connector should need a manual restart once that is corrected.

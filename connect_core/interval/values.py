@@ -49,7 +49,7 @@ OffsetStates = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class TopicPosition:
-    """A position in an offsets topic: the next offset to read of each partition; one not listed is read from its start.
+    """A position in an offsets topic: the next offset of each partition; one not listed is read from its start.
 
     It is valid in this topic only: neither in another, nor in one recreated under the name.
     """
