@@ -1,12 +1,12 @@
-"""The exceptions of connect-core; what may be done about one is in its type.
+"""The exceptions of connect-core; the type of an exception determines how it may be handled.
 
 ::
 
     ConnectError                      fatal: the task or the call fails at once
     ├── RetriableError                the same work may succeed later
-    │   ├── UnclearOutcomeError       a commit was sent, its answer never came
+    │   ├── UnclearOutcomeError       a commit was sent, and no response was received
     │   └── AttemptError              the attempt is over; another one may succeed
-    ├── ServiceError                  a service that every record needs fails; no record is skipped for it
+    ├── ServiceError                  a service that every record needs fails; no record is skipped for that
     ├── DataError                     one record is bad; ``errors.tolerance`` may skip it
     │   ├── SchemaBuilderError
     │   └── SchemaProjectorError
@@ -16,10 +16,10 @@
     ├── IllegalWorkerStateError       the call does not fit the life cycle
     ├── StaleEpochError               a newer plan owns the connector; this one must stop
     │   └── LeaseLostError            another holder has the connector's lease
-    ├── DataLossError                 planned records are gone; the policy says fail
-    ├── MissingLibraryError           an extra of the wheel is not installed; names it
-    ├── ConfigError                   a setting is wrong; names key, value and remedy
-    ├── IllegalArgumentError          a caller's mistake, as Java's class of that name
+    ├── DataLossError                 planned records no longer exist, and the policy is to fail
+    ├── MissingLibraryError           an extra of the wheel, named in the message, is not installed
+    ├── ConfigError                   a setting is wrong; the message names key, value and remedy
+    ├── IllegalArgumentError          a caller's mistake, as Java's IllegalArgumentException
     ├── NullValueError                a null where Connect throws NullPointerException
     └── IllegalStateError             as Java's IllegalStateException
 """
@@ -58,11 +58,11 @@ __all__ = [
 
 
 class ConnectError(Exception):
-    """Fail the task or the call; the root of everything connect-core raises.
+    """The task or the call fails; base class of all exceptions of connect-core.
 
-    Connect: ``ConnectException``. Instances survive pickling with their
-    attributes, so that a Spark worker's error reaches the driver whole.
-    ``java_class``: the class of the Java exception it stands for, if any.
+    Connect: ``ConnectException``. Pickling keeps all attributes, so that
+    the error of a Spark worker reaches the driver completely.
+    ``java_class``: the class of the Java exception it represents, if any.
     """
 
     java_class: str | None = None
@@ -79,84 +79,84 @@ def _restore(kind: type[ConnectError], args: tuple[Any, ...], state: dict[str, A
 
 
 class RetriableError(ConnectError):
-    """Say that the same work may succeed when tried again."""
+    """The same work may succeed when tried again."""
 
 
 class UnclearOutcomeError(RetriableError):
-    """Say that a commit was sent and its answer never came: read the marker."""
+    """A commit was sent and no response was received: read the marker."""
 
 
 class AttemptError(RetriableError):
-    """Say that the attempt is over, as its process is gone or its outcome unknown; another attempt may succeed.
+    """The attempt has ended, as its process died or its outcome is unknown; another attempt may succeed.
 
     The call itself is never repeated within the attempt.
     """
 
 
 class ServiceError(ConnectError):
-    """Say that a service fails which every record needs: ``errors.tolerance`` skips no record for it.
+    """A service that every record needs fails: ``errors.tolerance`` skips no record for that.
 
-    Also a RetriableError where the service may answer later.
+    Also a RetriableError if the service may answer later.
     """
 
 
 class DataError(ConnectError):
-    """Say that a record's data does not fit its schema or format."""
+    """A record's data does not fit its schema or format."""
 
 
 class SchemaBuilderError(DataError):
-    """Refuse an inconsistent schema definition."""
+    """A schema definition is inconsistent."""
 
 
 class SchemaProjectorError(DataError):
-    """Refuse to project a value onto an incompatible schema."""
+    """A value cannot be projected onto an incompatible schema."""
 
 
 class BadRequestError(ConnectError):
-    """Refuse a call whose arguments do not make sense. Connect: ``BadRequestException``."""
+    """The arguments of a call are invalid. Connect: ``BadRequestException``."""
 
 
 class NotFoundError(ConnectError):
-    """Say that the named connector, task or plugin does not exist."""
+    """The named connector, task or plugin does not exist."""
 
 
 class AlreadyExistsError(ConnectError):
-    """Say that the name is taken."""
+    """The name is taken."""
 
 
 class IllegalWorkerStateError(ConnectError):
-    """Refuse a call that does not fit the current state of its object."""
+    """A call does not fit the current state of its object."""
 
 
 class StaleEpochError(ConnectError):
-    """Say that a newer plan owns the connector: stop, touch nothing more.
+    """A newer plan owns the connector: this one must stop and change nothing more.
 
-    ``epoch`` is the newer epoch where the target tells it, else 0.
+    ``epoch`` is the newer epoch if the target reports it, else 0.
     """
 
     epoch: int = 0
 
 
 class LeaseLostError(StaleEpochError):
-    """Say that another holder has the connector's lease."""
+    """Another holder has the connector's lease."""
 
 
 class DataLossError(ConnectError):
-    """Say that planned records no longer exist and the policy is to fail."""
+    """Planned records no longer exist, and the policy is to fail."""
 
 
 class MissingLibraryError(ConnectError):
-    """Say which extra of connect-core brings a library that is not installed."""
+    """A library is not installed; the message names the extra of connect-core that installs it."""
 
     def __init__(self, library: str | None, extra: str) -> None:
         super().__init__(f"{library} is not installed: pip install 'connect-core[{extra}]'")
 
 
 class ConfigError(ConnectError):
-    """Refuse a setting; the message names the key, the value and the remedy."""
+    """A setting is wrong; the message names the key, the value and the remedy."""
 
     def __init__(self, *args: object) -> None:
-        """Take a message, or Connect's (name, value[, message]) triple."""
+        """Take a message, or Connect's arguments (name, value[, message])."""
         if len(args) in (2, 3):
             name, value, *rest = args
             text = f"Invalid value {value} for configuration {name}"
@@ -166,31 +166,31 @@ class ConfigError(ConnectError):
 
 
 class IllegalArgumentError(ConnectError, ValueError):
-    """Refuse an argument, as Java's IllegalArgumentException."""
+    """An argument is invalid, as in Java's IllegalArgumentException."""
 
 
 class NumberFormatError(IllegalArgumentError):
-    """Refuse a text that is no number, as Java's NumberFormatException."""
+    """A text is not a number, as in Java's NumberFormatException."""
 
 
 class ClassCastError(ConnectError, TypeError):
-    """Refuse a value of another class, as Java's ClassCastException."""
+    """A value is of another class, as in Java's ClassCastException."""
 
 
 class IndexOutOfBoundsError(ConnectError, IndexError):
-    """Refuse an index or group number, as Java's IndexOutOfBoundsException."""
+    """An index or group number is out of range, as in Java's IndexOutOfBoundsException."""
 
 
 class SerializationError(ConnectError):
-    """Say that text or bytes cannot be converted, as Kafka's SerializationException."""
+    """Text or bytes cannot be converted, as in Kafka's SerializationException."""
 
 
 class NullValueError(ConnectError, TypeError):
-    """Refuse a null, as Java's NullPointerException."""
+    """A value is null, as in Java's NullPointerException."""
 
 
 class IllegalStateError(ConnectError, RuntimeError):
-    """Refuse a call out of order, as Java's IllegalStateException."""
+    """A call is out of order, as in Java's IllegalStateException."""
 
 
 JAVA_NAMES: dict[str, type[ConnectError]] = {

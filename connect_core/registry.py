@@ -1,9 +1,9 @@
-"""Plugins by name: which class a configuration means, and nothing else.
+"""Plugins by name: resolves the class names of configurations.
 
-Built-ins are the tables below; others announce themselves by entry points of
-the group ``connect_core.plugins``, whose name is the class name users write and
-whose value is ``module:Class``, or come from a source that was added, such as
-the folders of ``plugin.path``. A plugin is imported when it is asked for.
+Built-ins are in the tables below; others are declared by entry points of
+the group ``connect_core.plugins``, whose name is the class name that users write and
+whose value is ``module:Class``, or come from an added source, such as
+the folders of ``plugin.path``. A plugin is imported when it is requested.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _LOG = logging.getLogger(__name__)
 
 
 PluginClass = type[Any]
-"""A plugin's class: what it can do is said by its kind."""
+"""A plugin's class, which implements the interface of its kind."""
 
 
 class PluginKind(Enum):
-    """What a plugin can be; the value is Connect's word for its interface."""
+    """The kinds of plugins; the value is Connect's name of the interface."""
 
     CONNECTOR = "Connector"
     TRANSFORMATION = "Transformation"
@@ -65,7 +65,7 @@ _INTERFACES: dict[str, tuple[PluginKind, PluginClass]] = {
     "converter": (PluginKind.CONVERTER, Converter),
     "header_converter": (PluginKind.HEADER_CONVERTER, HeaderConverter),
 }
-"""Connect's plugin types, in the order it lists them."""
+"""Connect's plugin types, in the order in which it lists them."""
 
 _CONNECTORS = {
     ("source", "org.apache.kafka.connect.file.FileStreamSourceConnector"): "file.source:FileStreamSourceConnector",
@@ -96,7 +96,7 @@ _EXTRAS = {
         (f"connect_core.converters.{name}" for name in ("avro", "json_schema", "protobuf")), "schema-registry"
     ),
 }
-"""Package of built-in plugins → the extra that brings its libraries."""
+"""Package of built-in plugins → the extra that installs its libraries."""
 
 _TRANSFORMS_OF_KEY_AND_VALUE = {
     "Cast": "cast",
@@ -137,14 +137,14 @@ _CONVERTERS = {
     "json.JsonConverter": "json:JsonConverter",
     "storage.StringConverter": "string:StringConverter",
 }
-"""Kafka's, of which each is a header converter, too."""
+"""Kafka's converters, each of which is also a header converter."""
 
 _SCHEMA_REGISTRY_CONVERTERS = {
     "io.confluent.connect.avro.AvroConverter": "avro:AvroConverter",
     "io.confluent.connect.json.JsonSchemaConverter": "json_schema:JsonSchemaConverter",
     "io.confluent.connect.protobuf.ProtobufConverter": "protobuf:ProtobufConverter",
 }
-"""Converters of keys and values whose schemas a schema registry keeps."""
+"""Converters of keys and values whose schemas are in a schema registry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +157,21 @@ class Plugin:
     target: str
     distribution: str = _DISTRIBUTION
     rank: int = 0
-    """Of several of one name and type the highest counts."""
+    """Among plugins with the same name and type, the highest rank is used."""
 
     @property
     def kind(self) -> PluginKind:
-        """Which interface it implements."""
+        """The kind of its interface."""
         return _INTERFACES[self.type][0]
 
     @property
     def needs_schema_registry(self) -> bool:
-        """Whether it is a converter that works only with the address of a schema registry."""
+        """Whether it is a converter that requires the address of a schema registry."""
         return self.name in _SCHEMA_REGISTRY_CONVERTERS
 
     @property
     def aliases(self) -> frozenset[str]:
-        """The names it answers to: full, simple, and short without its kind's suffix."""
+        """The names by which it is found: full, simple, and short without its kind's suffix."""
         return _aliases(self.name, self.kind)
 
     def load(self) -> PluginClass:
@@ -180,14 +180,14 @@ class Plugin:
 
 
 class PluginSource(Protocol):
-    """Knows plugins that are not Python distributions."""
+    """Finds plugins that are not Python distributions."""
 
     def plugins(self) -> Sequence[Plugin]:
-        """Return them; quick once it has looked for them."""
+        """Return the plugins; fast after the first call."""
 
 
 class Registry:
-    """The plugins of this process: the built-in ones, those of entry points and of sources added to it."""
+    """The plugins of this process: built-in ones, those of entry points and of added sources."""
 
     def __init__(self, entry_points: Iterable[metadata.EntryPoint]) -> None:
         self._built_in = _built_in()
@@ -195,13 +195,13 @@ class Registry:
         self._sources: tuple[PluginSource, ...] = ()
 
     def add(self, source: PluginSource) -> None:
-        """Let a source's plugins be found, too, before those of the sources added earlier."""
+        """Add a source of plugins, which takes precedence over sources added earlier."""
         self._sources = (source, *(one for one in self._sources if one != source))
 
     def plugins(self, *types: str) -> list[Plugin]:
         """Return the plugins of these types, by default all, in Connect's order.
 
-        What cannot be imported is left out, with a warning that names it.
+        Plugins that cannot be imported are left out, with a warning that names them.
         """
         found = [*self._built_in, *(plugin for point in self._points for plugin in _announced_or_warned(point))]
         found += self._of_sources()
@@ -214,10 +214,10 @@ class Registry:
         return [plugin for plugin in self.plugins() if plugin.kind is kind]
 
     def find(self, kind: PluginKind, name: str, *, aliases: bool = True) -> Plugin:
-        """Return the plugin a name means; only its full name without ``aliases``.
+        """Return the plugin with this name; without ``aliases`` only by its full name.
 
         Raise ConfigError for an unknown name and for one that several
-        distributions claim, ConnectError for one that cannot be imported.
+        plugins claim, ConnectError for a plugin that cannot be imported.
         """
         known = [plugin for plugin in self._named(name) if plugin.kind is kind]
         found = [plugin for plugin in known if plugin.name == name] or (known if aliases else [])
@@ -230,17 +230,17 @@ class Registry:
         return found[0]
 
     def load(self, kind: PluginKind, name: str, *, aliases: bool = True) -> PluginClass:
-        """Import and return the class a name means. Raise ConfigError or ConnectError."""
+        """Import and return the class with this name. Raise ConfigError or ConnectError."""
         return self.find(kind, name, aliases=aliases).load()
 
     def describe(self, name: str) -> Plugin | None:
-        """Return the plugin of any kind that a name means, or ``None``."""
+        """Return the plugin of any kind with this name, or ``None``."""
         known = self._named(name)
         full = (plugin for plugin in known if plugin.name == name)
         return next(full, None) or next(iter(known), None)
 
     def name_of(self, found: PluginClass) -> str:
-        """Return a plugin's class as users write it; of others the dotted name."""
+        """Return the name of a plugin's class as users write it; for other classes the dotted name."""
         simple = found.__qualname__
         targets = [(plugin.name, plugin.target) for plugin in self._built_in]
         targets += [(point.name, point.value) for point in self._points]
@@ -251,13 +251,13 @@ class Registry:
         return f"{found.__module__}.{simple}"
 
     def _named(self, name: str) -> list[Plugin]:
-        """Return what answers to a name, importing no other plugin."""
+        """Return the plugins with this name or alias, importing no others."""
         points = [point for point in self._points if any(name in _aliases(point.name, kind) for kind in PluginKind)]
         known = [*self._built_in, *(plugin for point in points for plugin in _announced(point)), *self._of_sources()]
         return _foremost(plugin for plugin in known if name in plugin.aliases)
 
     def _of_sources(self) -> list[Plugin]:
-        """Return the plugins of all sources; of those with the same, the one added last counts."""
+        """Return the plugins of all sources; if several have the same plugin, the source added last is used."""
         found: dict[tuple[str, str], Plugin] = {}
         for source in self._sources:
             for plugin in source.plugins():
@@ -266,7 +266,7 @@ class Registry:
 
 
 def _foremost(plugins: Iterable[Plugin]) -> list[Plugin]:
-    """Return the plugins without those that another of their name and type stands before."""
+    """Return the plugins without those outranked by another of the same name and type."""
     every = list(plugins)
     ranks: dict[tuple[str, str], int] = {}
     for plugin in every:
@@ -333,7 +333,7 @@ def _import(name: str, target: str, distribution: str) -> PluginClass:
 
 @cache
 def _announced(point: metadata.EntryPoint) -> tuple[Plugin, ...]:
-    """Return the plugins an entry point stands for: one of each type its class has."""
+    """Return the plugins of an entry point: one for each type that its class implements."""
     distribution = point.dist.metadata["Name"] if point.dist else "an unknown distribution"
     version = point.dist.version if point.dist else "undefined"
     found = _import(point.name, point.value, distribution)

@@ -1,4 +1,4 @@
-"""The plugin where connect-core is only on Airflow's path; once installed, Airflow finds it by its entry point."""
+"""Loads the plugin if connect-core is on Airflow's path but not installed; else Airflow finds it by its entry point."""
 
 from importlib.metadata import entry_points
 

@@ -1,6 +1,6 @@
 """Counts the rows of each hour that the connector orders-hourly has finished; put it beside connect_dags.py.
 
-It is started by the event of the connector's asset (``schedule.outlets``), which tells all there is to know: bounds in
+It is started by the event of the connector's asset (``schedule.outlets``), which contains all it needs: bounds in
 offsets and time, counts, and the paths of the files.
 """
 
@@ -16,11 +16,11 @@ HOURS = Asset(uri="connect://orders-hourly")
 
 @dag(schedule=[HOURS], catchup=False, max_active_runs=1, is_paused_upon_creation=False)
 def hourly_counts() -> None:
-    """Hold the rows in the files against what the events tell."""
+    """Compare the rows in the files with the records in the events."""
 
     @task
     def count() -> list[dict[str, Any]]:
-        """Return bound, records and rows of each event. Raises ValueError where they differ."""
+        """Return bound, records and rows of each event. Raises ValueError if they differ."""
         told = [event.extra for event in get_current_context()["triggering_asset_events"][HOURS]]
         found = [
             {

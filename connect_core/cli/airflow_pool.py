@@ -1,4 +1,4 @@
-"""What ``connect doctor`` and ``connect distributed`` say of the API server's database connections."""
+"""Check of the API server's database connections, for ``connect doctor`` and ``connect distributed``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNKNOWN = "Airflow does not tell its API server's pool of database connections 
 
 
 def check_airflow_pool(environment: Mapping[str, str]) -> Finding:
-    """Want more database connections than the API server has threads: with fewer a burst of requests stops it."""
+    """Check that the API server has more database connections than threads: else a burst of requests may stop it."""
     address = environment.get("CONNECT_AIRFLOW_URL")
     if not address:
         return skip(_SUBJECT, "CONNECT_AIRFLOW_URL is not set")
@@ -39,7 +39,7 @@ def _finding(api: AirflowApi, address: str) -> Finding:
 
 
 def warn_of_airflow_pool(api: AirflowApi, address: str) -> None:
-    """Log what the check finds, unless all is well."""
+    """Log the result of the check, unless it passed."""
     finding = _finding(api, address)
     if finding.is_ok is False:
         _LOG.warning("Airflow has %s: a burst of requests may stop it. %s", finding.detail, finding.remedy)

@@ -75,7 +75,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "doctor": ("connect_core.cli.doctor:doctor", "Check this machine and its stack; a remedy a line."),
     }
 )
-"""Name → where it lies (a typer application or a function), and one line of help."""
+"""Name → import target (a typer application or a function), and one line of help."""
 
 _EXTRAS: Mapping[str, str] = MappingProxyType(
     {
@@ -84,7 +84,7 @@ _EXTRAS: Mapping[str, str] = MappingProxyType(
         "standalone": "standalone",
     }
 )
-"""Name → the extra that brings what it imports; that of the others is ``client``."""
+"""Name → the extra that installs what it imports; every other command needs ``client``."""
 
 
 def application(chosen: str | None) -> typer.Typer:
@@ -100,10 +100,10 @@ def application(chosen: str | None) -> typer.Typer:
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one sentence and exit 1."""
+    """Run the command line; a ConnectError is printed as one sentence, with exit 1."""
     chosen = next(iter(sys.argv[1:]), None)
     try:
-        # Those that start the stack compute its environment; the others live in it.
+        # Commands that start the stack compute its environment; the others run within it.
         if chosen not in ("dev", "quickstart"):
             load_environment(Home.locate())
         application(chosen)()
@@ -129,7 +129,7 @@ def _connect() -> None:
 
 
 def _not_loaded() -> None:
-    """Stand in for a command that was not chosen."""
+    """Serve as placeholder of a command that was not chosen."""
 
 
 if __name__ == "__main__":

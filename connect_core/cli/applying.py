@@ -1,4 +1,4 @@
-"""``connect apply``: a folder of connectors made true here, with a plan first."""
+"""``connect apply``: make the deployment's connectors match those of a folder, with a plan first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DONE = {Action.CREATE: "Created", Action.UPDATE: "Updated", Action.DELETE: "Des
 
 @dataclass(frozen=True, slots=True)
 class ApplyOptions:
-    """How far it goes."""
+    """Options of ``connect apply``."""
 
     prune: Annotated[bool, typer.Option("--prune", help="Delete connectors that no file defines.")] = False
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, change nothing.")] = False
@@ -43,9 +43,9 @@ def apply(
     options: ApplyOptions,
     worker: Worker = None,
 ) -> None:
-    """Plan what makes the connectors here those of a folder, and do it; a second time there is nothing to do.
+    """Plan the changes that make the connectors here match a folder, and apply them; idempotent.
 
-    Deleted connectors keep their offsets. What is wrong with a file is said before anything is changed.
+    Deleted connectors keep their offsets. Errors in the files are reported before anything is changed.
     """
     wanted = read_definitions(folder)
     if options.prune and not wanted:

@@ -1,4 +1,4 @@
-"""Options of commands that talk to a Kafka Connect cluster, and the cluster they mean."""
+"""Options of commands that talk to a Kafka Connect cluster, and the client built from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Insecure = Annotated[bool, typer.Option("--insecure", help="Do not verify the c
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a cluster is reached, as the options say."""
+    """Options for access to a cluster's REST API."""
 
     login: _Login = None
     password_file: _PasswordFile = None
@@ -41,7 +41,7 @@ class Access:
     insecure: _Insecure = False
 
     def tls(self) -> Tls:
-        """Return how an ``https`` address is trusted."""
+        """Return the TLS settings for an ``https`` address."""
         return Tls(self.ca, self.certificate, self.key, is_verified=not self.insecure)
 
 

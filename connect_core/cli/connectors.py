@@ -52,7 +52,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print Connect's JSON inste
 
 @contextmanager
 def opened_herder(worker: Path | None, what: str = "") -> Iterator[Herder]:
-    """Open the deployment for one command; ``what`` is shown while it takes its time."""
+    """Open the deployment for one command; ``what`` is shown while it runs."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     for noisy in ("connect_core.settings", "httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.ERROR)
@@ -108,7 +108,7 @@ def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
 
 
 def _observe(herder: Herder) -> None:
-    """See what work waits where no process of the deployment does."""
+    """Look for waiting work (stalls), unless a process of the deployment does so already."""
     Observer(herder.database, herder.ends).look_if_nobody_does()
 
 
@@ -176,7 +176,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     worker: Worker = None,
 ) -> None:
-    """Delete connectors with their DAGs; what has been written stays where it is."""
+    """Delete connectors with their DAGs; data already written is kept."""
     offsets = "its offsets are forgotten" if forget_offsets else "its offsets are kept"
     if console.is_terminal and not yes:
         typer.confirm(f"Delete {', '.join(names)}? Each run ends, the DAG goes, {offsets}.", abort=True)

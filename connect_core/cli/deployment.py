@@ -1,4 +1,4 @@
-"""A deployment as its own machine sees it: database, Kafka and Airflow behind one herder."""
+"""A deployment, opened from its worker's settings: database, Kafka and Airflow behind one herder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Deployment", "open_deployment", "settings_of"]
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What operators of a deployment work with; ``reconciler`` is missing where Airflow's address is not known."""
+    """The opened parts of a deployment; ``reconciler`` is ``None`` if ``airflow.url`` is not set."""
 
     settings: WorkerSettings
     database: Database
@@ -37,7 +37,7 @@ class Deployment:
     ends: TopicEnds
 
     def herder(self, actor: str) -> Herder:
-        """Return the herder that acts in somebody's name."""
+        """Return a herder that acts on behalf of ``actor``."""
         return Herder(self.database, self.settings, self.scheduler, rewrite_offsets, self.providers, actor, self.ends)
 
 
@@ -47,18 +47,18 @@ def settings_of(worker: Path | None) -> WorkerSettings:
 
 
 def open_deployment(settings: WorkerSettings, *, is_service: bool) -> Deployment:
-    """Open the deployment; nothing is connected yet. Raise ConfigError.
+    """Open the deployment, without connecting to anything yet. Raise ConfigError.
 
-    A service carries requests out in the background; a command waits for Airflow itself.
+    A service carries out requests in the background; a command waits for Airflow itself.
     """
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
     ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), closed_topics(settings, database)))
     if is_service:
-        # So that a stall is seen where the watcher itself is gone.
+        # Detects stalls even while the watcher itself is not running.
         Observer(database, ends).start()
     if not settings.values["airflow.url"]:
-        # The watcher in Airflow carries out what is asked for.
+        # The watcher in Airflow carries out the requests.
         return Deployment(settings, database, providers, None, RequestingScheduler(database), ends)
     api = airflow_api(settings)
     airflow = AirflowScheduler(api, SERVICE_SECONDS) if is_service else AirflowScheduler(api)

@@ -32,7 +32,7 @@ Names = Annotated[list[str] | None, typer.Argument(help="Services; all when none
 
 
 class _Progress:
-    """Lines on the terminal; in a pipe the passing ones only now and then."""
+    """Progress lines; transient ones are shown by the spinner, or printed at intervals if there is none."""
 
     def __init__(self, status: Status | None) -> None:
         self._status = status
@@ -90,7 +90,7 @@ def up(  # noqa: PLR0913
 
 @app.command()
 def down() -> None:
-    """End every process of this folder's stack, and nothing else."""
+    """Stop every process of this folder's stack, and nothing else."""
     stack = _stack()
     with console.status("stopping"):
         count = stack.down()
@@ -99,7 +99,7 @@ def down() -> None:
 
 @app.command()
 def status(names: Names = None) -> None:
-    """Show each service with its health; exit 1 when one that shall run does not."""
+    """Show each service with its health; exit 1 when one that should be running is not."""
     stack = _stack()
     services = [stack.service(name) for name in names or SERVICES]
     table = Table(

@@ -1,4 +1,4 @@
-"""``connect distributed``: check what a deployment stands on, then serve its REST API."""
+"""``connect distributed``: check what a deployment depends on, then serve its REST API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``connect doctor``: is this machine fit, and what to do when it is not."""
+"""``connect doctor``: checks of this machine and its stack, with a remedy for each failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKS = {True: "[green]ok[/]     ", False: "[red]failed[/] ", None: "[dim]skipp
 
 
 def doctor() -> None:
-    """Check this machine and its stack; a remedy a line, exit 1 when something fails."""
+    """Check this machine and its stack; print a remedy for each problem, exit 1 when something fails."""
     console = Console(highlight=False)
     findings = []
     for check in CHECKS:

@@ -1,4 +1,4 @@
-"""The example connectors of ``connect quickstart``: files of config/connectors, deployed as REST does."""
+"""The example connectors of ``connect quickstart``: files of config/connectors, deployed through the herder."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def load_examples(home: Home) -> dict[str, ConnectorFile]:
 
 
 def with_registry(examples: Mapping[str, ConnectorFile]) -> dict[str, ConnectorFile]:
-    """Let the shop's orders travel as Avro, through a topic of their own: an earlier start may have left JSON."""
+    """Send the shop's orders as Avro, through a separate topic: the usual one may hold JSON of an earlier start."""
     return {name: _as_avro(example) if name in _SHOP else example for name, example in examples.items()}
 
 
@@ -71,21 +71,21 @@ def _file(home: Home, name: str) -> Path:
 
 
 def _located(example: ConnectorFile, home: Home) -> ConnectorFile:
-    """Let what lies in the stack's database be looked for where it is."""
+    """Set the connection URL to that of the stack's database, where the example has one."""
     if _ADDRESS not in example.config or not has_port(home, "postgres"):
         return example
     return replace(example, config={**example.config, _ADDRESS: Shop(home).address})
 
 
 def output_path(example: ConnectorFile, home: Home) -> Path:
-    """Return the file or folder that an example names: what it writes, or the log that is followed."""
+    """Return the file or folder that an example names: its output, or the log it reads."""
     return home.data / next(example.config[key] for key in _PATHS if key in example.config)
 
 
 def deploy(herder: Herder, example: ConnectorFile) -> str:
-    """Bring a connector to what its file says, and let it run → what that took.
+    """Create, reconfigure, resume or restart a connector as needed to run its file → what was done, in a word.
 
-    Raise BadRequestError for a configuration that is refused.
+    Raise BadRequestError if the configuration is refused.
     """
     name = example.name
     if name not in list_names(herder):
@@ -105,7 +105,7 @@ def deploy(herder: Herder, example: ConnectorFile) -> str:
 
 
 def failure_of(status: ConnectorStatus) -> str | None:
-    """Return what has failed, with its trace; ``None`` if nothing has."""
+    """Return a description of what has failed, with its trace; ``None`` if nothing has."""
     for part in (status.connector, *status.tasks):
         if part.state is State.FAILED:
             task = f"Task {part.task} of connector" if isinstance(part, TaskStatus) else "Connector"

@@ -1,4 +1,4 @@
-"""What ``connect quickstart`` found, and how it is shown."""
+"""Results of ``connect quickstart``, and how they are printed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Counts:
 
     @property
     def agree(self) -> bool:
-        """Whether every record is in each place once."""
+        """Whether Kafka, Parquet and the text file hold the same number of records."""
         return self.total == self.rows == self.lines
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class ShopCounts:
 
     @property
     def agree(self) -> bool:
-        """Whether every version is in Parquet once. Orders deleted by hand stay in the copy, which is no fault."""
+        """Whether Parquet has as many versions as Kafka. Copies are left out: deleted orders stay there."""
         return self.versions == self.rows
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class ShopCounts:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The seconds until a line of the log was in Parquet, and two changed orders in ``order_copies`` and Parquet."""
+    """Seconds until a new log line was in Parquet, and two changed orders were in ``order_copies`` and in Parquet."""
 
     line: float
     inserted: int
@@ -76,7 +76,7 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Intervals by connector, Spark jobs by tag, the counts, and the seconds live changes took."""
+    """Intervals by connector, Spark jobs by tag, the counts, and how long live changes took."""
 
     intervals: Mapping[str, Sequence[MovedInterval]]
     jobs: Mapping[str, Sequence[int]]
@@ -84,12 +84,12 @@ class Findings:
     live: Live
     shop: ShopCounts
     export: str
-    """Which connector writes Parquet."""
+    """The connector that writes Parquet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds until the stack was up, and in all."""
+    """Seconds until the stack was up, and in total."""
 
     up: float
     whole: float
@@ -125,13 +125,13 @@ def _table(intervals: Sequence[MovedInterval], jobs: Mapping[str, Sequence[int]]
 
 
 def _fits(intervals: Sequence[MovedInterval]) -> bool:
-    """Return whether bounds are numbers; those of tables are of many parts, too wide to be shown."""
+    """Return whether all bounds are numbers; those of tables have many parts and are too wide to show."""
     bounds = [bound for interval in intervals for bound in interval.bounds]
     return all(isinstance(bound.end, int) for bound in bounds)
 
 
 def _last(intervals: Sequence[MovedInterval]) -> Sequence[MovedInterval]:
-    """Return the last intervals, from the last but one that had records."""
+    """Return the last intervals, starting with the last but one that had records."""
     moving = [index for index, interval in enumerate(intervals) if interval.records]
     return intervals[moving[-_ENOUGH] if len(moving) >= _ENOUGH else 0 :]
 

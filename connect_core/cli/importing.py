@@ -1,4 +1,4 @@
-"""``connect import``: connectors of a Kafka Connect cluster, or of files, made here and left STOPPED."""
+"""``connect import``: create the connectors of a Kafka Connect cluster, or of files, here, STOPPED."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Only = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is to be imported, and where it is."""
+    """The connectors to import, their state in the cluster, and the cluster's client (``None`` for files)."""
 
     definitions: Sequence[Definition]
     there: dict[str, There]
@@ -46,7 +46,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What is imported from where."""
+    """Options of ``connect import``: the sources, the selection, and what is read beside them."""
 
     sources: Annotated[
         list[str], typer.Option("--from", metavar="URL|FILE", help="A Connect cluster's REST API; or files, folders.")
@@ -69,19 +69,19 @@ class ImportOptions:
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
 
     def places(self) -> list[str]:
-        """Return all that is named."""
+        """Return all clusters, files and folders given."""
         return [*self.sources, *map(str, self.files or ())]
 
     def converters(self) -> dict[str, str]:
-        """Return their workers' settings; none without a file. Raise ConfigError."""
+        """Return the settings of ``--their-worker``; empty without it. Raise ConfigError."""
         return {} if self.their_worker is None else read_properties(self.their_worker)
 
 
 @spread
 def import_connectors(options: ImportOptions, access: Access, worker: Worker = None) -> None:
-    """Report what becomes of connectors of elsewhere here, and make them, STOPPED and with their offsets.
+    """Report how connectors from elsewhere would run here, and create them, STOPPED and with their offsets.
 
-    A second time it changes nothing. Exit 1 where one is not possible, fails, or is here with another configuration.
+    Idempotent. Exit 1 if one is not possible, fails, or exists here with another configuration.
     """
     converters = options.converters()
     with _opened(options.places(), access, options.only) as found, opened_herder(worker, "importing") as herder:

@@ -1,4 +1,4 @@
-"""``connect java``: what Java plugins need, and which there are."""
+"""``connect java``: download the Java runtime, and list the Java plugins."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fetch() -> None:
 def plugins(
     worker: Path | None = typer.Option(None, help="The worker's properties; default: CONNECT_WORKER_CONFIG."),
 ) -> None:
-    """List the Java plugins of plugin.path, with what is wrong about them."""
+    """List the Java plugins of plugin.path, and report any problem with them."""
     named = worker or (Path(os.environ["CONNECT_WORKER_CONFIG"]) if "CONNECT_WORKER_CONFIG" in os.environ else None)
     found = JavaPlugins.of(load_worker(named, os.environ))
     if found is None:

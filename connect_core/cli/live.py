@@ -1,4 +1,4 @@
-"""Live changes, and how long each of their effects took."""
+"""Waiting for the effects of live changes, and measuring how long each took."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Effect", "NewFiles", "await_effects", "line_arrives", "orders_arrive
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a connector shall have brought about; ``is_there`` is asked until it says so."""
+    """An expected effect of a connector; ``is_there`` is polled until it returns true."""
 
     what: str
     connector: str
@@ -24,7 +24,7 @@ class Effect:
 
 
 def await_effects(waiter: ConnectorWaiter, effects: Sequence[Effect], seconds: float) -> list[float]:
-    """Wait for all effects at once → the seconds each took, in their order.
+    """Wait for all effects at once → the seconds each took, in the order given.
 
     Raise ConnectError if a connector fails, or an effect does not come within ``seconds``.
     """
@@ -43,7 +43,7 @@ def await_effects(waiter: ConnectorWaiter, effects: Sequence[Effect], seconds: f
 
 @dataclass(slots=True)
 class NewFiles:
-    """The files an export adds to a topic's folder, each given once."""
+    """The files an export adds to a topic's folder, each returned once."""
 
     folder: Path
     topic: str
@@ -53,19 +53,19 @@ class NewFiles:
         self.seen = set(parquet_files(self.folder, self.topic))
 
     def take(self) -> list[Path]:
-        """Return those that came since the last time."""
+        """Return the files added since the last call."""
         fresh = [file for file in parquet_files(self.folder, self.topic) if file not in self.seen]
         self.seen.update(fresh)
         return fresh
 
 
 def line_arrives(files: NewFiles, text: str) -> Callable[[], bool]:
-    """Return what tells whether, since it was last asked, a file came that has a line with this text."""
+    """Return a predicate: whether a file added since its last call has a line with this text."""
     return lambda: has_line(files.take(), text)
 
 
 def orders_arrive(files: NewFiles, amounts: Mapping[int, Decimal]) -> Callable[[], bool]:
-    """Return what tells whether new files have all orders with these amounts by now."""
+    """Return a predicate: whether the new files so far contain all orders with these amounts."""
     missing = set(amounts.items())
 
     def is_there() -> bool:

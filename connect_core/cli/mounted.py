@@ -1,4 +1,4 @@
-"""The REST API inside Airflow's API server: Airflow's rights, and acts written down for the watcher."""
+"""The REST API inside Airflow's API server: Airflow authorizes, and requests are stored for the watcher."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ __all__ = ["make_app"]
 
 
 def make_app() -> Any:
-    """Return the ASGI application the plugin of Airflow mounts. Raise ConfigError."""
+    """Return the ASGI application that the Airflow plugin mounts. Raise ConfigError."""
     settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
     database = Database(settings.database_url)
     providers = providers_of(settings, os.environ)
     ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), closed_topics(settings, database)))
-    # So that a stall is seen where the watcher itself is gone.
+    # Detects stalls even while the watcher itself is not running.
     Observer(database, ends).start()
 
     def herder(actor: str) -> Herder:
-        # Airflow's server may have a single worker: it must never call itself.
+        # Airflow's server may have a single worker, so it must never send requests to itself.
         scheduler = RequestingScheduler(database, actor)
         return Herder(database, settings, scheduler, rewrite_offsets, providers, actor, ends)
 

@@ -1,4 +1,4 @@
-"""What connectors have moved, as the metadata database and the data itself tell it."""
+"""What connectors have moved, read from the metadata database and from the data itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CLIENT = "connect-quickstart"
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What one interval covers of one partition; scalars of JSON, ``None`` for the very start."""
+    """The part of one partition an interval covers; JSON scalars, ``None`` for the very start."""
 
     partition: str
     start: Any
@@ -51,7 +51,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class MovedInterval:
-    """A committed interval; ``processes`` are (partition, pid of the Python process that worked on it)."""
+    """A committed interval; ``processes`` are (partition, pid of the Python process that read it)."""
 
     sequence: int
     records: int
@@ -65,7 +65,7 @@ def moved_intervals(herder: Herder, connector: str) -> list[MovedInterval]:
     with herder.database.read() as connection:
         past = interval_history.list_intervals(connection, connector, _INTERVALS)
         ends = _source_ends(connection, connector)
-        # A connector that was deleted and created again has started over.
+        # A connector that was deleted and created again has a new incarnation, whose intervals start over.
         newest = max((one.row.key.incarnation for one in past), default=0)
         mine = [one for one in reversed(past) if one.row.key.incarnation == newest]
         return [_moved(connection, one, ends) for one in mine if one.row.state is IntervalState.COMMITTED]
@@ -108,7 +108,7 @@ def _moved(connection: Connection, past: PastInterval, ends: Mapping[tuple[int, 
 
 
 def _name(partition: str) -> str:
-    """Return the values of a source partition's canonical JSON."""
+    """Return the values of a source partition, given as canonical JSON, separated by commas."""
     return ", ".join(str(value) for value in parse(partition).values())
 
 
@@ -135,7 +135,7 @@ def count_records(settings: WorkerSettings, topic: str) -> dict[int, int]:
 
 
 def sinks_behind(herder: Herder, topic: str, names: Iterable[str]) -> list[str]:
-    """Return the sinks that have not moved all committed records of a topic."""
+    """Return the sinks that have not yet moved all committed records of a topic."""
     ends = KafkaAdmin(KafkaClients(herder.worker.resolved, client_id=_CLIENT)).partition_ends((topic,))
     with herder.database.read() as connection:
         stored = {name: offsets.load(connection, name, ConnectorType.SINK) for name in names}
@@ -166,7 +166,7 @@ def orders_in(files: Iterable[Path]) -> Iterator[tuple[int, Decimal | None]]:
 
 
 def count_lines(file: Path) -> int:
-    """Return how many lines a file has; none if it is not there."""
+    """Return how many lines a file has; 0 if it does not exist."""
     if not file.exists():
         return 0
     with file.open("rb") as lines:

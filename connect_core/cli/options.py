@@ -1,4 +1,4 @@
-"""What the worker's settings mean for its REST API."""
+"""Options of the REST API, from the worker's settings."""
 
 from __future__ import annotations
 

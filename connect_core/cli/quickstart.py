@@ -1,4 +1,4 @@
-"""``connect quickstart``: the embedded stack, the examples, and the proof that live data has moved."""
+"""``connect quickstart``: start the embedded stack, deploy the examples, and show that live data is moved."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ __all__ = ["quickstart"]
 _FIRST_SECONDS = 300.0
 _NEXT_SECONDS = 180.0
 _ENOUGH = 2
-"""How many intervals with records each connector is to have."""
+"""How many intervals with records each connector must have at the end."""
 _COUNTINGS = 5
-"""New lines may come between the counts."""
+"""How often to count: the log may grow between two counts of the same attempt."""
 
 
 def quickstart(
@@ -65,9 +65,9 @@ def quickstart(
 ) -> None:
     """Start the embedded stack, run the examples on live data, and show what they moved.
 
-    May be called again at any time: what runs goes on, what is missing is started.
+    May be called again at any time: what is running is left as it is, what is missing is started.
     """
-    # What is worth knowing is said below; the servers keep logs of their own.
+    # This command prints what matters itself; the servers keep their own logs.
     logging.getLogger("connect_core").setLevel(logging.ERROR)
     home = Home.locate()
     stack = Stack(home.path, tuple(SERVICES) if registry else STANDARD, home.project)
@@ -77,7 +77,7 @@ def quickstart(
     with progress() as report:
         stack.up(report)
         up_seconds = time.monotonic() - began
-        # Its addresses are known only now.
+        # The stack's addresses are known only once it is up.
         load_environment(home)
         deployment = open_deployment(settings_of(None), is_service=True)
         try:
@@ -103,8 +103,8 @@ class _Demonstration:
     report: Report
 
     def run(self) -> Findings:
-        """Deploy the examples, let live data pass through them, and look at what became of it."""
-        # Its connectors are refused without it.
+        """Deploy the examples, send live data through them, and collect the results."""
+        # The shop's connectors are refused unless its tables exist.
         self.shop.create()
         for file in (EXPORT, LINES, SHOP_PARQUET):
             self._output(file).parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class _Demonstration:
         return Findings(intervals, jobs, counts, live, shop, self._name(EXPORT))
 
     def _follow_changes(self, waiter: ConnectorWaiter) -> Live:
-        """Let the broker log a line, and orders change → the seconds until each is where it is to go."""
+        """Make the broker log a line and change orders → the seconds until each has reached its target."""
         lines = NewFiles(self._output(EXPORT), self._topic(EXPORT))
         orders = NewFiles(self._output(SHOP_PARQUET), self._topic(SHOP_PARQUET))
         text, change = self._change_all()
@@ -143,7 +143,7 @@ class _Demonstration:
         waiter.wait("more records", lambda: self._unmoved_since(last), _NEXT_SECONDS)
 
     def _counts(self, waiter: ConnectorWaiter) -> tuple[Counts, ShopCounts]:
-        """Count in all places, when nothing is under way. Raise ConnectError if they do not agree."""
+        """Count in all places while no records are in flight. Raise ConnectError if the counts do not agree."""
         for _ in range(_COUNTINGS):
             waiter.wait("all records to be moved", self._behind, _NEXT_SECONDS)
             kafka = count_records(self.herder.worker, self._topic(EXPORT))
@@ -160,7 +160,7 @@ class _Demonstration:
         return ShopCounts(self.shop.count("orders"), versions, rows, self.shop.count("order_copies"))
 
     def _behind(self) -> list[str]:
-        """Return the connectors that have not moved all there is."""
+        """Return the connectors that have not yet moved everything."""
         source = self._name(SOURCE)
         ended = max((bound.end for bound in self._moving(source)[-1].bounds), default=0)
         behind = [source] if ended != self._output(SOURCE).stat().st_size else []

@@ -1,4 +1,4 @@
-"""How the report of an import, and the plan of a folder, look on a terminal."""
+"""Printing of an import's report and of the plan of ``connect apply``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VERBS = {Action.CREATE: "will be created", Action.UPDATE: "will be updated", Ac
 
 
 def print_report(console: Console, reports: Sequence[ConnectorReport]) -> None:
-    """Print what becomes of each connector, then how many of each kind there are."""
+    """Print the report of each connector, then how many of each kind there are."""
     for one in reports:
         console.print(_head(one), soft_wrap=True)
         table = Table.grid(Column(min_width=10), Column(overflow="fold"), padding=(0, 2))

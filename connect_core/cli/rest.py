@@ -38,14 +38,14 @@ def rest() -> None:
 
 
 def log_to_console() -> None:
-    """Log as Connect's workers do."""
+    """Set up logging in the format of Connect's workers."""
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     for noisy in ("alembic", "httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 def serve_deployment(deployment: Deployment) -> None:
-    """Serve until told to end."""
+    """Serve the REST API until the process is asked to stop."""
     settings = deployment.settings
     first, *others = settings.listeners
     if others:
@@ -53,7 +53,7 @@ def serve_deployment(deployment: Deployment) -> None:
     links = Links(dag_id_of, settings.values["airflow.url"], os.environ.get("CONNECT_SPARK_UI"))
     options = replace(rest_options(settings), links=links)
     app = (
-        # The API in Airflow writes requests down; this process still carries them out.
+        # The API inside Airflow stores requests; this process still carries them out.
         Gateway(settings.values["airflow.url"])
         if asks_for_login(settings)
         else create_app(deployment.herder, LoopbackAuthorizer(), options)
@@ -64,7 +64,7 @@ def serve_deployment(deployment: Deployment) -> None:
 
 
 def asks_for_login(settings: WorkerSettings) -> bool:
-    """Return whether callers log in with Airflow's users. Raise ConfigError without Airflow."""
+    """Return whether callers log in as Airflow users. Raise ConfigError if so and airflow.url is not set."""
     if settings.values["rest.authentication"] != "airflow":
         return False
     if not settings.values["airflow.url"]:

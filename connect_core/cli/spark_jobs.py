@@ -1,4 +1,4 @@
-"""Numbers of Spark jobs by the tag of their interval, from the server's own page."""
+"""Ids of Spark jobs by the tag of their interval, from the REST API of the Spark UI."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import httpx
 __all__ = ["job_ids"]
 
 _TAG = "_Tag_"
-"""Spark Connect puts the session's name before a client's tag, and this between."""
+"""Separates the session's name, which Spark Connect prepends, from a client's tag."""
 
 
 def job_ids(address: str) -> Mapping[str, list[int]]:
-    """Return the jobs a Spark server remembers, the oldest first; none if its page does not answer."""
+    """Return the job ids a Spark server still lists, by tag, the oldest first; none if its UI does not answer."""
     found: dict[str, list[int]] = defaultdict(list)
     with contextlib.suppress(httpx.HTTPError, ValueError), httpx.Client(base_url=address, timeout=5) as client:
         for application in _get(client, ""):

@@ -1,4 +1,4 @@
-"""Commands with many options: a parameter that is a dataclass stands for an option each of its fields."""
+"""Commands with many options: a dataclass parameter stands for one option per field."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["spread"]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command as typer reads it: each dataclass among its parameters spread into its fields."""
+    """Return the command with a signature for typer: each dataclass parameter is replaced by its fields."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
 

@@ -49,8 +49,8 @@ def standalone(
 ) -> None:
     """Run connectors in this process until Ctrl-C or SIGTERM; what is done by then is committed.
 
-    It has ended 15 s later at most, at once when asked a second time: with 0 if
-    every connector came to a commit point, else with 1.
+    It ends within 15 s, or at once on a second signal: with 0 if
+    every connector reached a commit point, else with 1.
     """
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     for noisy in ("alembic", "py4j"):
@@ -73,12 +73,12 @@ def standalone(
         if server is not None:
             server.stop(_ANSWER_SECONDS)
         ended = opened.stop()
-    # Whatever is left, such as a Spark that has only just begun to start, is not waited for.
+    # Do not wait for anything that is left, such as a Spark session that is still starting.
     end_process(0 if ended else 1)
 
 
 def _deploy(opened: StandaloneWorker, wanted: ConnectorFile) -> None:
-    """Create the connector, or give a stored one this configuration. Raises BadRequestError."""
+    """Create the connector, or reconfigure it if it is stored already. Raise BadRequestError."""
     herder = herder_of(opened)
     with opened.database.read() as connection:
         is_known = connectors.find(connection, wanted.name) is not None
@@ -90,13 +90,13 @@ def _deploy(opened: StandaloneWorker, wanted: ConnectorFile) -> None:
 
 
 def herder_of(opened: StandaloneWorker, actor: str = "", ends: TopicEnds | None = None) -> Herder:
-    """Return the herder over a standalone worker, acting in somebody's name."""
+    """Return a herder over a standalone worker that acts on behalf of ``actor``."""
     providers = providers_of(opened.settings, os.environ)
     return Herder(opened.database, opened.settings, opened.scheduler, rewrite_offsets, providers, actor, ends)
 
 
 def _serve(opened: StandaloneWorker) -> RestServer | None:
-    """Serve the REST API; a taken port is no reason to stop the connectors. Raises ConfigError."""
+    """Serve the REST API; if its port is taken, the connectors run without it. Raise ConfigError."""
     authorizer = LoopbackAuthorizer()
     check_listeners(opened.settings.listeners)
     closed = closed_topics(opened.settings, opened.database)

@@ -1,4 +1,4 @@
-"""What the command ``connect`` begins with: it needs no library to say which ones are missing."""
+"""Entry point of the command ``connect``: imports no library itself, so it can report missing ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line, or name the extra that brings it."""
+    """Run the command line, or name the extra that installs what is missing."""
     try:
         command = import_module("connect_core.cli.app").main
     except ModuleNotFoundError as error:

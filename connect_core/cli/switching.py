@@ -1,4 +1,4 @@
-"""``connect switch``: one connector moved from a Kafka Connect cluster here, or back."""
+"""``connect switch``: move one connector from a Kafka Connect cluster here, or back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["switch"]
 
 @dataclass(frozen=True, slots=True)
 class SwitchOptions:
-    """Which way, and where to."""
+    """The cluster, the direction and the time-out."""
 
     source: Annotated[
         str | None, typer.Option("--from", metavar="URL", help="The cluster; by default where it was imported from.")
@@ -34,9 +34,9 @@ class SwitchOptions:
 
 @spread
 def switch(name: Name, options: SwitchOptions, access: Access, worker: Worker = None) -> None:
-    """Stop a connector on one side, take its final offsets over, and start it on the other.
+    """Stop a connector on one side, transfer its final offsets, and start it on the other.
 
-    A switch that was cut off is finished by the same command, or undone by the other direction.
+    An interrupted switch is completed by the same command, or undone by the opposite direction.
     """
 
     def reached(step: Step) -> None:

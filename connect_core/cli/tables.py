@@ -1,4 +1,4 @@
-"""How connectors look on a terminal: every state a colour and a word."""
+"""Printing of connectors on a terminal, with a colour and a word for each state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def state_text(state: State) -> str:
 
 
 def list_table(statuses: Iterable[ConnectorStatus]) -> Table:
-    """Return the connectors a line each, failed ones first, then stalled ones with the reason."""
+    """Return a table of the connectors, failed ones first, then stalled ones with the reason."""
     table = Table(Column("name", overflow="fold"), "type", "state", "tasks", "worker", box=None, pad_edge=False)
     found = sorted(statuses, key=lambda status: (not _has_failed(status), not status.is_stalled, status.name))
     for one in found:
@@ -57,7 +57,7 @@ def print_status(console: Console, status: ConnectorStatus) -> None:
 
 
 def print_silences(console: Console, silences: Sequence[Silence]) -> None:
-    """Print since when Airflow has not answered, the longest silence of all; nothing while it answers."""
+    """Print the longest silence: since when Airflow has not answered; nothing while it answers."""
     for one in silences[:1]:
         since = one.since.isoformat(sep=" ", timespec="seconds")
         told = escape(f"{one.observer}: {one.reason}")

@@ -1,4 +1,4 @@
-"""Time-outs of Airflow that make recovery slow, for ``connect doctor`` and ``connect distributed``."""
+"""Check for Airflow time-outs that make recovery slow, for ``connect doctor`` and ``connect distributed``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUBJECT = "time-outs"
 
 
 def check_time_outs(environment: Mapping[str, str]) -> Finding:
-    """Name Airflow's time-outs that make recovery slow; as the deployment has them, else as this machine does."""
+    """Name Airflow's time-outs that make recovery slow: those of the deployment, else those set on this machine."""
     if not environment.get("CONNECT_AIRFLOW_URL"):
         return skip(_SUBJECT, "CONNECT_AIRFLOW_URL is not set: Airflow's are not known")
     try:
@@ -32,7 +32,7 @@ def check_time_outs(environment: Mapping[str, str]) -> Finding:
 
 
 def slow_time_outs(api: Calls) -> tuple[list[Slow], str]:
-    """Return those that make recovery slow, and whose settings they are."""
+    """Return the time-outs that make recovery slow, and where the settings were read."""
     read = ask_airflow(api)
     if read(TIME_OUTS[0]) is not None:
         return list(slow_ones(read)), "as Airflow says"

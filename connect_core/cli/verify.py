@@ -1,4 +1,4 @@
-"""``connect verify``: recount what a sink has written, and name where it differs."""
+"""``connect verify``: recount what a sink has written, and report the differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def verify(  # noqa: PLR0913
     as_json: AsJson = False,
     worker: Worker = None,
 ) -> None:
-    """Recount a sink's target against its markers, the database and Kafka; exit 1 on differences, 2 if not all was."""
+    """Recount a sink's target against its markers, the database and Kafka; exit 1 on differences, 2 if incomplete."""
     with opened_herder(worker, f"recounting {name}") as herder:
         found = recount(herder, name, VerificationRequest(first, last, seconds))
     if as_json:

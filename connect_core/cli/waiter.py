@@ -1,4 +1,4 @@
-"""Waiting for connectors, and saying which one is in the way."""
+"""Waiting for connectors, with the name of those that are pending."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class ConnectorWaiter:
-    """Waits for what some connectors do; a failed one ends the wait at once."""
+    """Waits until none of some connectors is pending; a failed one ends the wait at once."""
 
     herder: Herder
     names: Collection[str]

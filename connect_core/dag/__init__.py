@@ -1,1 +1,1 @@
-"""Connectors as Airflow's DAGs: the factory, the tasks, the waits and the scheduler."""
+"""Connectors as Airflow DAGs: the factory, the tasks, the waits and the scheduler."""

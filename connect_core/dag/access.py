@@ -1,4 +1,4 @@
-"""Airflow's rights, as the REST API asks for them: the one module that knows Airflow's API server.
+"""Authorization of the REST API by Airflow's rights: the one module that imports Airflow's API server.
 
 A connector's rights are those of its DAG, whose id is computed from the
 connector's name and never taken from a caller.
@@ -29,20 +29,20 @@ __all__ = ["AirflowAccess", "AirflowCaller"]
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
-# Where Airflow does not say who put the user of a request there, its cookie is read instead: nothing is this object.
+# Where Airflow does not record who set a request's user, its cookie is read instead: nothing equals this object.
 _TRUSTED = getattr(security, "USER_INJECTED_BY_TRUSTED_MIDDLEWARE", object())
 
 
 @dataclass(frozen=True, slots=True)
 class AirflowCaller:
-    """A user of Airflow."""
+    """An Airflow user."""
 
     name: str
     user: Any
 
 
 class AirflowAccess:
-    """Knows callers by Airflow's token, in a header or its cookie; asks the auth manager for their rights."""
+    """Authenticates callers by Airflow's token, in a header or its cookie; the auth manager checks their rights."""
 
     challenge: str | None = "Bearer"
 
@@ -63,7 +63,7 @@ class AirflowAccess:
     def allows(self, caller: AirflowCaller, method: Method, connector: str | None) -> bool:
         """Return whether the auth manager allows this on the connector's DAG.
 
-        What belongs to no connector and is changed are the loggers, which are those of Airflow's server.
+        A change that concerns no connector is one of loggers, which are those of Airflow's server.
         """
         if connector is None:
             return method == "GET" or _may_configure(caller)
@@ -75,7 +75,7 @@ class AirflowAccess:
         return get_auth_manager().is_authorized_dag(method=method, details=details, user=caller.user)
 
     def visible(self, caller: AirflowCaller, connectors: Collection[str]) -> Collection[str]:
-        """Return those of the connectors whose DAGs the user may see, in their order."""
+        """Return the connectors whose DAGs the user may see, in the order given."""
         ids = {name: dag_id_of(name) for name in connectors}
         teams = DagModel.get_dag_id_to_team_name_mapping(list(ids.values())) if _has_teams() else {}
         by_team: dict[str | None, set[str]] = defaultdict(set)
@@ -89,7 +89,7 @@ class AirflowAccess:
         return [name for name, dag_id in ids.items() if dag_id in seen]
 
     def refusal(self, caller: AirflowCaller, connector: str, settings: Mapping[str, str]) -> str | None:
-        """Ask for the rights to the pool, to make events of the outlets' assets, and to follow those of a schedule."""
+        """Check the rights to the pool, to create events of the outlets' assets, and to see those of the schedule."""
         manager, user = get_auth_manager(), caller.user
         pool = settings.get("schedule.pool", "").strip()
         if pool:
@@ -110,7 +110,7 @@ def _may_configure(caller: AirflowCaller) -> bool:
 
 
 def _awaited(schedule: str) -> list[str]:
-    """Return the assets an ``asset:…`` schedule names."""
+    """Return the assets named by an ``asset:…`` schedule."""
     kind, _, rest = schedule.strip().partition(":")
     return [word for word in rest.split() if word != "|"] if kind == "asset" else []
 
@@ -132,7 +132,7 @@ def _bearer(authorization: str) -> str | None:
 
 
 def _refreshed_user(request: Any) -> Any:
-    """Return the user Airflow's own middleware made of the cookie, and of nothing else."""
+    """Return the user that Airflow's own middleware took from the cookie; ``None`` for one set by anything else."""
     is_trusted = getattr(request.state, "user_authenticated_via", None) is _TRUSTED
     return getattr(request.state, "user", None) if is_trusted else None
 

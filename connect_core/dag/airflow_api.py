@@ -1,6 +1,6 @@
-"""Airflow's REST API, as far as connect-core needs it; calls block.
+"""The part of Airflow's REST API that connect-core needs; calls block.
 
-What is asked for many connectors is asked in one paged call.
+What is needed of many connectors is fetched in one paged call.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from connect_core.errors import NotFoundError
 __all__ = ["AirflowApi", "DagFile", "DagRun", "RunFilter"]
 
 _PAGE = 1000
-"""Airflow answers with fewer where its ``[api] maximum_page_limit`` is lower: 100 by default."""
+"""Airflow returns fewer where its ``[api] maximum_page_limit`` is lower: 100 by default."""
 _RUNS_PAGE = 500
 _IDS_IN_ADDRESS = 50
-"""DAG ids have up to 73 letters, and proxies refuse addresses beyond 8 KiB."""
+"""DAG ids have up to 73 letters, and proxies refuse URLs longer than 8 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class DagRun:
-    """One run of a DAG, as Airflow tells it."""
+    """One run of a DAG, as reported by Airflow."""
 
     dag_id: str
     run_id: str
@@ -39,7 +39,7 @@ class DagRun:
 
 @dataclass(frozen=True, slots=True)
 class DagFile:
-    """The file a DAG was found in: what to ask for its parsing by, and when that was last done."""
+    """The file of a DAG: the token that requests its parsing, and when it was last parsed."""
 
     token: str
     parsed_at: str
@@ -47,14 +47,14 @@ class DagFile:
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs are wanted: of these DAGs, in these states; the newest end first where ``ended_after`` is given."""
+    """Selects runs: of these DAGs, in these states; the last ended first if ``ended_after`` is given."""
 
     dag_ids: Sequence[str]
     states: Sequence[str]
     ended_after: datetime | None = None
 
     def body(self) -> dict[str, Any]:
-        """Return Airflow's form."""
+        """Return the body of the request."""
         body: dict[str, Any] = {"dag_ids": list(self.dag_ids), "states": list(self.states)}
         if self.ended_after is not None:
             body |= {"end_date_gte": self.ended_after.isoformat(), "order_by": "-end_date"}
@@ -62,14 +62,14 @@ class RunFilter:
 
 
 class AirflowApi(AirflowClient):
-    """What connect-core asks of Airflow."""
+    """The calls that connect-core makes to Airflow."""
 
     def paused_dags(self) -> frozenset[str]:
         """Return the ids of the connectors' DAGs that are paused."""
         return frozenset(dag["dag_id"] for dag in self._dags({"tags": [TAG], "paused": True}))
 
     def known_dags(self, dag_ids: Collection[str], *, also_stale: bool = False) -> frozenset[str]:
-        """Return those of the DAGs that Airflow has; ``also_stale``: gone from their file, but not deleted."""
+        """Return the DAGs that Airflow has; ``also_stale``: including those gone from their file, but not deleted."""
         found: set[str] = set()
         for some in _batches(dag_ids):
             query = {"tags": [TAG], "dag_id_pattern": "|".join(some), "exclude_stale": not also_stale}
@@ -77,7 +77,7 @@ class AirflowApi(AirflowClient):
         return frozenset(found & set(dag_ids))
 
     def runs(self, wanted: RunFilter) -> Iterator[DagRun]:
-        """Yield runs, of however many DAGs; a page is asked for when it is come to."""
+        """Yield runs, of any number of DAGs; each page is requested when it is reached."""
         offset = 0
         while wanted.dag_ids:
             body = {**wanted.body(), "page_limit": _RUNS_PAGE, "page_offset": offset}
@@ -94,7 +94,7 @@ class AirflowApi(AirflowClient):
         return tuple(_dag_run(run) for run in found["dag_runs"])
 
     def file_of(self, dag_id: str) -> DagFile | None:
-        """Return the file the DAG was last found in; ``None`` if there is no such DAG."""
+        """Return the file in which the DAG was last found; ``None`` if there is no such DAG."""
         try:
             dag = self.call("GET", f"/dags/{_part(dag_id)}")
         except NotFoundError:
@@ -102,12 +102,12 @@ class AirflowApi(AirflowClient):
         return None if dag["is_stale"] else DagFile(dag["file_token"], str(dag["last_parsed_time"]))
 
     def reparse(self, file: DagFile) -> None:
-        """Ask for a file to be parsed now."""
-        # 409: the same was asked for already.
+        """Request that a file is parsed now."""
+        # 409: that was requested already.
         self.call("PUT", f"/parseDagFile/{_part(file.token)}", fine=(409,))
 
     def set_paused(self, dag_ids: Collection[str], is_paused: bool) -> frozenset[str]:
-        """Pause or unpause DAGs → those that Airflow has."""
+        """Pause or unpause DAGs → those of them that Airflow has."""
         found: set[str] = set()
         for some in _batches(dag_ids):
             query = {"tags": [TAG], "dag_id_pattern": "|".join(some), "limit": _IDS_IN_ADDRESS}
@@ -120,12 +120,12 @@ class AirflowApi(AirflowClient):
         return str(self.call("POST", f"/dags/{_part(dag_id)}/dagRuns", json={"logical_date": None})["dag_run_id"])
 
     def clear(self, dag_id: str, run_id: str) -> None:
-        """Let a run's tasks be tried again. Raises NotFoundError."""
+        """Clear a run, so that its tasks are tried again. Raises NotFoundError."""
         body = {"dry_run": False, "only_failed": False}
         self.call("POST", f"/dags/{_part(dag_id)}/dagRuns/{_part(run_id)}/clear", json=body)
 
     def delete_dag(self, dag_id: str) -> bool:
-        """Delete a DAG with its history; false while a task of it runs."""
+        """Delete a DAG with its history → false if one of its tasks is running."""
         path = f"/dags/{_part(dag_id)}"
         return self.answer("DELETE", path, (404, 409), {}).status_code != httpx.codes.CONFLICT
 

@@ -1,4 +1,4 @@
-"""How requests reach Airflow: the service's login, at most four under way, and since when nothing answers."""
+"""HTTP client for Airflow: the service's login, at most four requests at a time, and how long it has not answered."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from connect_core.errors import ConfigError, ConnectError, NotFoundError, Retria
 __all__ = ["REQUESTS_AT_ONCE", "AirflowClient", "ServiceIdentity", "Silence"]
 
 REQUESTS_AT_ONCE = 4
-"""Airflow's API server stops for good once more requests are under way than its pool has connections (5 + 10)."""
+"""Airflow's API server hangs for good once more requests are in flight than its pool has connections (5 + 10)."""
 
 _GATE = threading.BoundedSemaphore(REQUESTS_AT_ONCE)
-"""One for the process: the watcher and every caller of the REST API pass it."""
+"""One per process, shared by the watcher and every caller of the REST API."""
 
 _TIMEOUT = httpx.Timeout(20.0, connect=5.0)
 _TURN_SECONDS = 30.0
@@ -28,14 +28,14 @@ _TURN_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ServiceIdentity:
-    """Who connect-core is to Airflow, and where Airflow is."""
+    """Airflow's URL, and the user as whom connect-core logs in."""
 
     url: str
     user: str
     password_file: Path
 
     def password(self) -> str:
-        """Read the password, which may have been changed. Raises ConfigError."""
+        """Read the password each time, as it may have been changed. Raises ConfigError."""
         try:
             return self.password_file.read_text().strip()
         except OSError as error:
@@ -46,7 +46,7 @@ class ServiceIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Airflow does not answer: since when, and what a request came to."""
+    """Airflow does not answer: since when, and how the last request failed."""
 
     since: datetime
     reason: str
@@ -58,7 +58,7 @@ class Silence:
 
 
 class AirflowClient:
-    """Sends requests with the service identity; its token is fetched again when refused.
+    """Sends requests with the service identity; fetches a new token when one is refused.
 
     Calls block; they raise RetriableError where Airflow does not answer.
     """
@@ -80,12 +80,12 @@ class AirflowClient:
         self._client.close()
 
     def call(self, method: str, path: str, fine: tuple[int, ...] = (), **options: Any) -> Any:
-        """Return the JSON Airflow answers. Raises ConnectError."""
+        """Return the JSON of Airflow's response. Raises ConnectError."""
         answer = self.answer(method, path, fine, options)
         return answer.json() if answer.content else None
 
     def answer(self, method: str, path: str, fine: tuple[int, ...], options: Mapping[str, Any]) -> httpx.Response:
-        """Return the answer; statuses that are ``fine`` raise nothing. Raises ConnectError."""
+        """Return the response; statuses in ``fine`` do not raise. Raises ConnectError."""
         began = datetime.now(UTC)
         try:
             with _turn():
@@ -131,7 +131,7 @@ class AirflowClient:
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    """Wait for one of the few places. Raises RetriableError when none becomes free."""
+    """Wait for one of the few slots. Raises RetriableError when none becomes free in time."""
     if not _GATE.acquire(timeout=_TURN_SECONDS):
         raise RetriableError(
             f"{REQUESTS_AT_ONCE} requests to Airflow have been under way for {_TURN_SECONDS:.0f} s: "

@@ -1,4 +1,4 @@
-"""What Airflow says of tasks and of its own parts: one call for all connectors."""
+"""State of Airflow's tasks and of its own components: one call for all connectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Calls", "OpenTask", "clear_task", "last_heartbeats", "open_tasks"]
 
 _PAGE = 500
 _ORDER = "id"
-"""When a task was made, or cleared: it is a UUID of version 7. Airflow 3.3.2 refuses to order by ``run_after``."""
+"""By creation, or the last clear: the id is a version 7 UUID. Airflow 3.3.2 refuses to order by ``run_after``."""
 _OPEN = ("queued", "scheduled", "running", "deferred", "restarting", "up_for_retry", "up_for_reschedule", None)
 _PARTS = ("scheduler", "triggerer", "dag_processor")
 
@@ -21,12 +21,12 @@ class Calls(Protocol):
     """Calls Airflow's REST API: ``AirflowApi``. Raises ConnectError."""
 
     def call(self, method: str, path: str, fine: tuple[int, ...] = (), **options: Any) -> Any:
-        """Return the JSON Airflow answers."""
+        """Return the JSON of Airflow's response."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
-    """A task of a run that has not ended; ``state`` is ``none`` before it may start; ``since`` it is in it."""
+    """A task that has not ended; ``state`` is ``none`` before it may start, ``since`` is when it entered it."""
 
     dag_id: str
     run_id: str
@@ -48,7 +48,7 @@ def open_tasks(api: Calls, dag_ids: Collection[str]) -> Iterator[OpenTask]:
 
 
 def clear_task(api: Calls, task: OpenTask) -> None:
-    """Let one task of one run be scheduled again; the rest of its run stays. Raises ConnectError."""
+    """Clear one task of one run, so that it is scheduled again; the rest of the run stays. Raises ConnectError."""
     body = {
         "dry_run": False,
         "only_failed": False,
@@ -60,7 +60,7 @@ def clear_task(api: Calls, task: OpenTask) -> None:
 
 
 def last_heartbeats(api: Calls) -> dict[str, datetime | None]:
-    """Return when scheduler, triggerer and DAG processor gave their last heartbeat; a part never seen has ``None``."""
+    """Return the last heartbeat of scheduler, triggerer and DAG processor; ``None`` for one never seen."""
     told: Mapping[str, Mapping[str, str | None] | None] = api.call("GET", "/monitor/health")
     return {part: _moment((told.get(part) or {}).get(f"latest_{part}_heartbeat")) for part in _PARTS}
 

@@ -12,7 +12,7 @@ from connect_core.errors import ConnectError
 __all__ = ["API_THREADS", "POOL_REMEDY", "ApiPool", "find_pool"]
 
 API_THREADS = 40
-"""What an API server worker answers at once: the limit of anyio, which Airflow 3.3 leaves as it is."""
+"""Requests an API server worker serves at once: anyio's limit, which Airflow 3.3 does not change."""
 
 POOL_REMEDY = (
     "Set AIRFLOW__DATABASE__SQL_ALCHEMY_POOL_SIZE=10 and AIRFLOW__DATABASE__SQL_ALCHEMY_MAX_OVERFLOW=50 "
@@ -24,7 +24,7 @@ _SECTION, _SIZE, _OVERFLOW = "database", "sql_alchemy_pool_size", "sql_alchemy_m
 
 @dataclass(frozen=True, slots=True)
 class ApiPool:
-    """A pool of ``size`` connections (0: no limit) and ``overflow`` more (-1: no limit); ``source`` told so."""
+    """A pool of ``size`` connections (0: no limit) and ``overflow`` more (-1: no limit); ``source``: where read."""
 
     size: int
     overflow: int
@@ -32,19 +32,19 @@ class ApiPool:
 
     @property
     def is_enough(self) -> bool:
-        """Whether every thread has a connection, and the event loop, which asks who calls, one more."""
+        """Whether every thread has a connection, and the event loop, which authenticates callers, one more."""
         return self.size == 0 or self.overflow < 0 or self.size + self.overflow > API_THREADS
 
     def __str__(self) -> str:
-        """Return what is compared."""
+        """Return the numbers that are compared, as text."""
         held = "no limit" if self.size == 0 or self.overflow < 0 else f"{self.size} + {self.overflow}"
         return f"{held} database connections for {API_THREADS} threads of the API server ({self.source})"
 
 
 def find_pool(api: AirflowApi, url: str) -> ApiPool | None:
-    """Return the pool as Airflow's API tells it, else as Airflow is configured on this machine.
+    """Return the pool as reported by Airflow's API, else as Airflow is configured on this machine.
 
-    The latter only where the address is this machine's. ``None`` where neither is to be had:
+    The latter only where the address is this machine's. ``None`` where neither is available:
     ``[api] expose_config`` is off by default.
     """
     try:

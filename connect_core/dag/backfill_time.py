@@ -1,4 +1,4 @@
-"""The time that a backfill run of Airflow is to export again."""
+"""The period that a backfill run of Airflow exports again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["backfill_since"]
 
 
 def backfill_since(context: Context) -> datetime | None:
-    """Return when the time of a backfill run begins, which ends by its data interval; ``None`` for any other run.
+    """Return the start of a backfill run's period, whose end is that of its data interval; ``None`` for other runs.
 
-    Airflow's data interval has no length where a cron line only says when runs begin: then it is the time before
-    that the line names. Raises ConnectError for a schedule without one.
+    Airflow's data interval has no length where a cron line only triggers runs: the start is then the previous time
+    of that line. Raises ConnectError for a schedule without one.
     """
     run = context["dag_run"]
     if getattr(run.run_type, "value", run.run_type) != "backfill":

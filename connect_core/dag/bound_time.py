@@ -1,4 +1,4 @@
-"""The time by which a run's intervals end where ``interval.bound=data_interval_end``."""
+"""The upper time bound of a run's intervals with ``interval.bound=data_interval_end``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["bound_time_of"]
 
 
 def bound_time_of(context: Context) -> datetime | None:
-    """Return the end of a run's data interval; without one the assets' time, or that of the run.
+    """Return the end of a run's data interval; without one, the time the assets have reached, or that of the run.
 
-    A run that assets have triggered ends by the time all of them have reached: by the ``bound_time`` an event tells, as
-    those of connectors do, or when it was sent.
+    A run triggered by assets ends at the time that all of them have reached: each by the ``bound_time`` of its events,
+    which those of connectors have, or by when they were sent.
     """
     run = context["dag_run"]
     if run.data_interval_end is not None:

@@ -1,4 +1,4 @@
-"""The DAG file of an installed connect-core as a bundle of Airflow, for ``[dag_processor] dag_bundle_config_list``."""
+"""The DAG file of an installed connect-core as an Airflow bundle, for ``[dag_processor] dag_bundle_config_list``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every operator that runs a connector shares: drive a run, conclude."""
+"""Base class of the operators that run a connector: drive a run and report its outcome."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["ConnectorTask", "SparkJobLink"]
 _BY_ITSELF = ("scheduled", "asset_triggered")
 _RETRY_BACKOFF: Mapping[str, Any] = {
     "retry_delay": timedelta(seconds=5),
-    # Twice as long each time; Airflow 3.1 knows no other factor.
+    # Doubles each time; Airflow 3.1 has no other factor.
     "retry_exponential_backoff": True if __version__.startswith("3.1.") else 2.0,
     "max_retry_delay": timedelta(minutes=10),
 }
 
 
 class SparkJobLink(BaseOperatorLink):
-    """The button on the task's page that leads to its latest Spark job."""
+    """The button on the task's page that opens its latest Spark job."""
 
     @property
     def name(self) -> str:
@@ -39,19 +39,19 @@ class SparkJobLink(BaseOperatorLink):
 
     @property
     def xcom_key(self) -> str:
-        """Return the XCom key the link is kept under."""
+        """Return the XCom key of the link."""
         return "_link_spark_job"
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
-        """Return the address the running operator knows; the page reads it from XCom."""
+        """Return the address set on the running operator; the page reads it from XCom."""
         return str(operator.job_url)
 
 
 class ConnectorTask(BaseOperator):
     """Run one connector; ``continuous``: whenever there is something to do.
 
-    Subclasses say in ``drive`` how a run is carried out. Nothing is a template:
-    a connector's name is user text.
+    Subclasses implement a run in ``drive``. No field is a template, because
+    a connector's name is user input.
     """
 
     template_fields: Sequence[str] = ()
@@ -68,7 +68,7 @@ class ConnectorTask(BaseOperator):
         raise NotImplementedError
 
     def execute(self, context: Context) -> Any:
-        """Carry out one run and say what it came to."""
+        """Carry out one run and return a summary of its outcome."""
         try:
             request = self._request(context)
             outcome = self.drive(request, context)
@@ -81,7 +81,7 @@ class ConnectorTask(BaseOperator):
         return self._conclude(outcome, context)
 
     def show_job(self, context: Context, url: str) -> None:
-        """Link the task's page to a Spark job that runs now; no address: no link."""
+        """Link the task's page to the running Spark job; without an address there is no link."""
         if url:
             self.job_url = url
             context["ti"].xcom_push(key=SparkJobLink().xcom_key, value=url)
@@ -114,7 +114,7 @@ class ConnectorTask(BaseOperator):
         return summary
 
     def _announce(self, outcome: RunOutcome, context: Context, metadata: dict[str, Any]) -> None:
-        """Give asset events their metadata; a run that moved nothing has no events."""
+        """Set the metadata of asset events; a run that moved nothing sends no events."""
         if not (outcome.records or outcome.finished.get("records")):
             self.outlets = []
             return
@@ -128,5 +128,5 @@ class ConnectorTask(BaseOperator):
 
 
 def _is_asked(run_type: str, try_number: int) -> bool:
-    """Say whether somebody or a retry wants this run: it is tried although the connector has failed."""
+    """Return whether a person or a retry asked for this run: it is tried even if the connector has failed."""
     return getattr(run_type, "value", run_type) not in _BY_ITSELF or try_number > 1

@@ -1,4 +1,4 @@
-"""Tells the database since when Airflow has not answered, where the page and the REST API read it."""
+"""Records in the database since when Airflow has not answered, for the page and the REST API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REPEAT_SECONDS = 10.0
 
 
 class Contact:
-    """What one observer knows of Airflow's silence; written when it changes, and now and then while it lasts."""
+    """Airflow's silence as seen by one observer; written when it changes, and repeated while it lasts."""
 
     def __init__(self, database: Database, client: AirflowClient, observer: str) -> None:
         self._database = database
@@ -32,14 +32,14 @@ class Contact:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note what is known after some calls, whatever they came to."""
+        """Note the state after the calls of a block, whether or not they succeeded."""
         try:
             yield
         finally:
             self.note()
 
     def note(self) -> None:
-        """Write what is known now, if that is news."""
+        """Write the present state, if it has changed or is to be repeated."""
         with self._lock:
             silence = self._client.silence
             if not self._is_news(silence):

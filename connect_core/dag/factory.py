@@ -1,4 +1,4 @@
-"""One DAG per stored connector; a function of the few facts that shape it."""
+"""Builds one DAG per stored connector, from the few fields that shape it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _START_DATE = datetime(2024, 1, 1, tzinfo=UTC)
 _TAG_LENGTH = 100
 _DISPLAY_LENGTH = 2000
 _MOST_RUNS = 3
-"""One that ends, one that data asks for and one by hand; their tasks run one by one.
+"""One run that is ending, one requested by data and one by hand; their tasks run one by one.
 
-With one, a parse of the file that ends after a run does keeps the next from being made until the file is parsed again:
-Airflow 3.3.2 writes down from the parse's begin that the DAG has all the runs it may have.
+With a limit of one, a parse of the file that ends after a run did blocks the next run until the file is parsed again:
+Airflow 3.3.2 stores the state from the beginning of the parse, when the DAG had all the runs it may have.
 """
 _OPERATORS: dict[str, type[ConnectorTask]] = {"submit": ConnectorSubmitOperator}
 
@@ -39,8 +39,8 @@ def connector_dags(
 ) -> dict[str, DAG]:
     """Return the DAGs by id, sorted; with ``only``, at most the one with that id.
 
-    ``connect_housekeeping`` is always there: it gives the file a token to be
-    parsed again by.
+    ``connect_housekeeping`` is always included: its file token is used to
+    request another parse.
     """
     wanted = {dag_id_of(connector.name): connector for connector in connectors}
     operator = _OPERATORS.get(spark_mode, ConnectorRunOperator)
@@ -86,12 +86,12 @@ def _start_date(connector: ScheduledConnector) -> datetime:
 
 
 def _work(dag_id: str, connector: str) -> Asset:
-    """Return the asset a ``@continuous`` DAG is scheduled on: an idle connector has no run, only this watcher."""
+    """Return the asset that schedules a ``@continuous`` DAG: an idle connector has no run, only this watcher."""
     return Asset(f"work-{dag_id}", group="connect-core", watchers=[AssetWatcher("work", WorkTrigger(connector))])
 
 
 def _readable(connector: ScheduledConnector) -> tuple[Schedule, list[Asset], str]:
-    """Return the schedule and outlets; what cannot be read must not take the other DAGs down."""
+    """Return schedule, outlets and a remark; a schedule that cannot be read must not break the other DAGs."""
     try:
         return parse_schedule(connector.schedule), [parse_asset(uri) for uri in sorted(set(connector.outlets))], ""
     except Exception as error:

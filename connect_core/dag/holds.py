@@ -1,4 +1,4 @@
-"""How long connectors whose runs fail are left alone: from Airflow's runs, for all in one list."""
+"""How long connectors with failing runs are held back: computed from Airflow's runs, listed for all at once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _BACKFILL = "backfill"
 _FIRST_SECONDS = 10.0
 _LONGEST_SECONDS = 600.0
 _BUSY_SECONDS = 5.0
-"""How soon to ask again about one whose run Airflow has not written off."""
+"""When to look again at a connector whose run has not ended in Airflow."""
 _LOOK_BACK = timedelta(hours=2)
-"""Longer than the most failures that count, each after the longest pause."""
+"""Longer than ``_MOST_FAILURES`` failures take, each after the longest pause."""
 
 
 def hold_seconds(failures: int, seconds_since_last: float) -> float:
-    """Return how long to go on leaving a connector alone after so many failures in a row."""
+    """Return how much longer to hold a connector back after so many failures in a row."""
     if not failures:
         return 0.0
     pause = min(_LONGEST_SECONDS, _FIRST_SECONDS * 2.0 ** (min(failures, _MOST_FAILURES) - 1))
@@ -29,9 +29,9 @@ def hold_seconds(failures: int, seconds_since_last: float) -> float:
 
 
 def holds(api: AirflowApi, connectors: Collection[str]) -> Mapping[str, float]:
-    """Return the seconds for which connectors are to be left alone: runs of theirs failed lately, or have not ended.
+    """Return the seconds for which to hold back connectors whose runs failed recently or have not ended.
 
-    Two calls for all of them where none failed lately. Raises RetriableError.
+    Two calls for all of them if none failed recently. Raises RetriableError.
     """
     now = datetime.now(UTC)
     names = {dag_id_of(name): name for name in connectors}
@@ -47,7 +47,7 @@ def holds(api: AirflowApi, connectors: Collection[str]) -> Mapping[str, float]:
 
 
 def _streaks(api: AirflowApi, failing: Collection[str], now: datetime) -> dict[str, tuple[int, float]]:
-    """Return for each DAG how many of its newest runs failed in a row, and how long ago the last of them ended."""
+    """Return for each DAG how many of its newest runs failed in a row, and how many seconds ago the last one ended."""
     streaks: dict[str, tuple[int, float]] = {}
     unknown = set(failing)
     if not unknown:

@@ -1,4 +1,4 @@
-"""The DAG that is always there: it holds the watcher and sweeps."""
+"""The DAG that always exists: it keeps the watcher running, and sweeps."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class WatchOperator(BaseOperator):
 
 
 class SweepOperator(BaseOperator):
-    """Remove what has served its time."""
+    """Remove requests, histories and runs that are no longer kept."""
 
     def execute(self, context: Context) -> dict[str, int]:
-        """Drop requests that were carried out long ago, and histories and runs beyond their retention → how many."""
+        """Delete requests carried out long ago, and histories and runs beyond their retention → how many of each."""
         database = open_database()
         with database.write() as connection:
             requests = forget_done(connection, datetime.now(UTC) - _KEPT)
@@ -55,7 +55,7 @@ class SweepOperator(BaseOperator):
 
 
 def housekeeping_dag(start_date: datetime) -> DAG:
-    """Return the DAG ``connect_housekeeping``: a run an hour, always one."""
+    """Return the DAG ``connect_housekeeping``: one run at all times, a new one every hour."""
     with DAG(
         dag_id=HOUSEKEEPING_DAG_ID,
         description="Watches and sweeps for all connectors",

@@ -1,4 +1,4 @@
-"""Runs that Airflow believes queued and nobody will ever start: found by facts alone, and let go again."""
+"""Detection of runs that Airflow holds for queued, but that no executor will ever start."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MOST_DOUBLINGS = 6
 def is_lost(facts: ConnectorFacts, task: OpenTask, lost_after: float, now: datetime | None = None) -> bool:
     """Return whether the task of a connector's run was handed to an executor that has lost it.
 
-    An executor's worker that dies with a task in hand leaves it ``queued`` for ever where the executor, like
-    LocalExecutor, cannot revoke it. It is lost when it has been queued beyond ``lost_after`` seconds (twice as long
-    each time it was lost before, so that a slow cluster gets the time it needs) and no process shows itself: no
-    lease, no heartbeat. Were there one after all, the epoch keeps what it does apart from what comes after.
+    An executor's worker that dies holding a task leaves it ``queued`` for ever where the executor, like
+    LocalExecutor, cannot revoke it. It is lost when it has been queued for more than ``lost_after`` seconds (twice as
+    long each time it was lost before, to allow for a slow cluster) and there is no sign of a process: no lease, no
+    heartbeat. If there is one after all, it is fenced off by the epoch.
     """
     cleared = facts.waiting.cleared if facts.waiting else 0
     if task.state != "queued" or task.since is None:
@@ -35,5 +35,5 @@ def is_lost(facts: ConnectorFacts, task: OpenTask, lost_after: float, now: datet
 
 
 def seconds_until_lost(lost_after: float, cleared: int) -> float:
-    """Return the seconds after which a queued task is given up that was given up so often before."""
+    """Return after how many seconds a queued task counts as lost that was cleared so often before."""
     return lost_after * 2.0 ** min(cleared, _MOST_DOUBLINGS)

@@ -1,7 +1,7 @@
-"""An application inside Airflow's API server, made at its first request.
+"""An application inside Airflow's API server, created at its first request.
 
-Plugins are loaded by every component of Airflow; only the API server needs
-what is mounted.
+Every component of Airflow loads the plugins, but only the API server needs
+the application.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
 
 class LazyApp:
-    """An ASGI application; ``target`` names the function that makes it, as ``module:function``."""
+    """An ASGI application; ``target`` names the function that creates it, as ``module:function``."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -28,7 +28,7 @@ class LazyApp:
         self._lock = asyncio.Lock()
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
-        """Serve one request; a failing start is tried again by the next one."""
+        """Serve one request; if creating the application fails, the next request tries again."""
         app = self._app or await self._made()
         await app(scope, receive, send)
 

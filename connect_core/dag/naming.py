@@ -17,7 +17,7 @@ _HASH_DIGITS = 16
 
 
 def dag_id_of(connector: str) -> str:
-    """Return the DAG id: a readable slug and 64 bits of a hash that keep names apart."""
+    """Return the DAG id: a readable slug, and 64 bits of a hash that make it unique."""
     slug = re.sub(r"[^A-Za-z0-9_]+", "-", connector).strip("-")[:_SLUG_LENGTH]
     digest = hashlib.sha256(connector.encode()).hexdigest()[:_HASH_DIGITS]
     return f"{slug or 'connector'}-{digest}"

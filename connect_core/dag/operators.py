@@ -29,7 +29,7 @@ class ConnectorRunOperator(ConnectorTask):
         """Interrupt the connector's Spark job.
 
         Called from a signal handler while the run's own thread may hold the
-        client's locks: hence a thread of its own, and not waited for long.
+        client's locks: hence a separate thread, and a short wait for it.
         """
         from connect_core.spark.remote import interrupt
 

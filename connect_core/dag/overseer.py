@@ -1,4 +1,4 @@
-"""Beside the watcher: writes down what waits and how Airflow is, and lets lost runs go again."""
+"""Runs beside the watcher: records waiting work and Airflow's health, and has lost runs scheduled again."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["Overseer"]
 
 _LOG = logging.getLogger(__name__)
 _PASSING = (ConnectError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What may go wrong in a look without ending the watcher beside it: answers that are not as expected, too."""
+"""Errors that must not end the loop or the watcher beside it, including those of unexpected responses."""
 _REST_AFTER_WORK = 2.0
-"""It looks again after so many times what the last look took: a large deployment must not keep Airflow busy."""
+"""Pause after a look, as a multiple of its duration: a large deployment must not keep Airflow busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What Airflow said last; no tasks where it did not answer."""
+    """Airflow's last answer; ``tasks`` is ``None`` if it did not answer."""
 
     tasks: Mapping[str, OpenTask] | None = None
     told: Sequence[Told] = ()
@@ -40,9 +40,9 @@ class _Answer:
 
 @dataclass(slots=True)
 class Overseer:
-    """Looks every few seconds, by two calls to Airflow and a few statements, however many connectors there are.
+    """Looks every few seconds, with two calls to Airflow and a few statements for any number of connectors.
 
-    Airflow is asked apart: where it hangs, what waits is written down all the same, and that it does not answer.
+    Airflow is asked in a separate task: if it hangs, waiting work is still recorded, and so is that it does not answer.
     ``lost_after``: seconds a run may be queued without a sign of life.
     """
 
@@ -55,15 +55,15 @@ class Overseer:
     _cleared: dict[str, int] = field(default_factory=dict)
 
     async def work(self) -> None:
-        """Look until cancelled; trouble is logged."""
+        """Look until cancelled; errors are logged."""
         async with asyncio.TaskGroup() as group:
             group.create_task(_repeat(self.ask, _REST_AFTER_WORK))
             group.create_task(_repeat(self.look))
 
     def look(self) -> None:
-        """Write down that the watcher lives, what waits, and what Airflow said last. Raises ConnectError."""
+        """Record that the watcher is alive, the waiting work, and Airflow's last answer. Raises ConnectError."""
         with self.database.write() as connection:
-            # First: what follows may take its time.
+            # First, as what follows may take long.
             reports.tell(connection, [Told(reports.WATCHER), *self._answer.told])
         tasks = self._answer.tasks
         runs = None
@@ -72,7 +72,7 @@ class Overseer:
         self._facts = self.observer.look(runs)
 
     def ask(self) -> None:
-        """Ask Airflow for what has not ended, and let go of what is lost. Raises ConnectError."""
+        """Fetch the tasks that have not ended from Airflow, and clear those that are lost. Raises ConnectError."""
         with self.database.read() as connection:
             names = {dag_id_of(name): name for name in connectors.list_names(connection)}
         try:
@@ -98,7 +98,7 @@ class Overseer:
                     self._clear(task)
 
     def _let_lost_sweeps_go(self, tasks: Iterable[OpenTask]) -> None:
-        """Without its sweep a run of housekeeping never ends, and no next one holds the watcher."""
+        """Clear lost sweeps: otherwise the run of housekeeping never ends, and no next run keeps the watcher alive."""
         for task in tasks:
             if task.state != "queued" or task.since is None:
                 continue
@@ -123,7 +123,7 @@ class Overseer:
 
 
 async def _repeat(act: Callable[[], None], rest: float = 0.0) -> None:
-    """Act every few seconds, and no sooner than ``rest`` times what the last act took."""
+    """Act every few seconds, and no sooner than ``rest`` times the duration of the last act."""
     while True:
         began = time.monotonic()
         try:

@@ -1,4 +1,4 @@
-"""Drops runs of our DAGs from Airflow, which keeps them for ever: beyond an age, and beyond a number a DAG."""
+"""Deletes old runs of our DAGs from Airflow, which keeps them for ever: by age, and by number per DAG."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PastRuns"]
 
 _LOG = logging.getLogger(__name__)
 _PAGE = 100
-"""What Airflow deletes in one transaction; also its longest page by default."""
+"""How many runs Airflow deletes in one transaction; also its maximum page size by default."""
 _SECONDS = 120.0
 _FINISHED = ("success", "failed")
 
@@ -27,9 +27,9 @@ _Key = tuple[str, str]
 
 @dataclass(slots=True)
 class PastRuns:
-    """One turn over the finished runs of some DAGs: one call at a time, for so many seconds at most.
+    """One pass over the finished runs of some DAGs: one call at a time, for ``seconds`` at most.
 
-    The newest run of a DAG stays whatever its age: Airflow reckons from it when the next one is due.
+    The newest run of a DAG is always kept: Airflow computes from it when the next one is due.
     """
 
     api: Calls
@@ -40,7 +40,7 @@ class PastRuns:
     _ends_at: float = 0.0
 
     def forget(self) -> int:
-        """Drop what is no longer kept, the oldest first → how many runs went. Raises ConnectError."""
+        """Delete runs beyond the retention, the oldest first → how many. Raises ConnectError."""
         self._ends_at = time.monotonic() + self.seconds
         before = (datetime.now(UTC) - self.retention.age).isoformat()
         forgotten = self._forget(self.dag_ids, {"end_date_lte": before})
@@ -49,7 +49,7 @@ class PastRuns:
         return forgotten
 
     def _beyond_number(self) -> Iterator[tuple[str, int]]:
-        """Yield DAGs with more runs than are kept, and how many more; all others are counted together."""
+        """Yield DAGs with too many runs, and how many too many; counts groups of DAGs, and halves those that exceed."""
         groups = [sorted(self.dag_ids)]
         while groups and self._has_time():
             group = groups.pop()
@@ -73,12 +73,12 @@ class PastRuns:
         return forgotten
 
     def _page(self, dag_ids: Collection[str], among: Mapping[str, str], limit: int, offset: int = 0) -> Any:
-        """Return finished runs, those that ended first first."""
+        """Return a page of finished runs, ordered by when they ended."""
         body = {"dag_ids": sorted(dag_ids), "states": list(_FINISHED), "order_by": "end_date", **among}
         return self._list({**body, "page_limit": limit, "page_offset": offset})
 
     def _newest_of(self, dag_ids: Collection[str]) -> Mapping[str, str]:
-        """Return the newest run of each DAG, in whatever state; a busy DAG does not hide the others."""
+        """Return the newest run of each DAG, in any state; asks again for DAGs that a busy one pushed off the page."""
         while unknown := sorted(set(dag_ids) - set(self._newest)):
             found = self._list({"dag_ids": unknown, "order_by": "-run_after", "page_limit": _PAGE})["dag_runs"]
             for run in found:
@@ -88,7 +88,7 @@ class PastRuns:
         return self._newest
 
     def _delete(self, keys: Collection[_Key]) -> int:
-        """Delete runs → how many are gone; where all at once is refused, each DAG's apart."""
+        """Delete runs → how many were deleted; if Airflow refuses them together, each DAG's separately."""
         try:
             return self._delete_at_once(keys) if keys else 0
         except ConnectError as error:
@@ -100,7 +100,7 @@ class PastRuns:
 
     def _delete_at_once(self, keys: Collection[_Key]) -> int:
         entities = [{"dag_id": dag_id, "dag_run_id": run_id} for dag_id, run_id in keys]
-        # What somebody else deleted is fine; a run that was cleared just now is not deleted: Airflow says so.
+        # A run deleted by others is skipped; one that was cleared just now is not deleted but reported as an error.
         action = {"action": "delete", "entities": entities, "action_on_non_existence": "skip"}
         told = self.api.call("PATCH", "/dags/~/dagRuns", json={"actions": [action]})["delete"]
         for error in told["errors"]:

@@ -1,6 +1,6 @@
-"""connect-core as a plugin of Airflow: Connect's REST API under /connect, its page in the menu and beside each DAG.
+"""connect-core as an Airflow plugin: Connect's REST API under /connect, its page in the menu and beside each DAG.
 
-Airflow finds it by the entry point ``airflow.plugins``; nothing has to be copied into its plugins folder.
+Airflow finds it by the entry point ``airflow.plugins``; nothing has to be copied to its plugins folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ICON = f"{_PAGE}icon.svg"
 
 
 class ConnectPlugin(AirflowPlugin):
-    """Mounts the REST API in Airflow's API server, and shows its page in frames."""
+    """Mounts the REST API in Airflow's API server, and shows its page in iframes."""
 
     name = "connect"
     fastapi_apps = [  # noqa: RUF012

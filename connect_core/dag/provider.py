@@ -1,4 +1,4 @@
-"""What Airflow lists under its providers."""
+"""The entry in Airflow's list of providers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["get_provider_info"]
 
 
 def get_provider_info() -> dict[str, Any]:
-    """Return what the entry point ``apache_airflow_provider`` announces."""
+    """Return the description for the entry point ``apache_airflow_provider``."""
     return {
         "package-name": "connect-core",
         "name": "Kafka Connect",

@@ -1,4 +1,4 @@
-"""Keeps Airflow in agreement with the metadata database, for all connectors: pause flags, requests of operators."""
+"""Keeps Airflow and the metadata database consistent, for all connectors: pause flags, operators' requests."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["AirflowReconciler"]
 
 
 class AirflowReconciler:
-    """Mirrors what people do in Airflow, and carries out there what operators ask of connectors.
+    """Mirrors changes made in Airflow, and carries out operators' requests there.
 
-    ``observer``: which process looks at Airflow, ``watcher`` or ``rest``.
+    ``observer``: the process that observes Airflow, ``watcher`` or ``rest``.
     """
 
     def __init__(self, database: Database, api: AirflowApi, scheduler: AirflowScheduler, observer: str) -> None:
@@ -41,22 +41,22 @@ class AirflowReconciler:
             self._paused = paused
 
     def _watch_again(self) -> None:
-        """Airflow drops the watch of a paused DAG's asset, and takes it up when the file is parsed next: now."""
+        """Request a parse: Airflow drops the watch of a paused DAG's asset until the file is parsed again."""
         file = self._api.file_of(HOUSEKEEPING_DAG_ID)
         if file is not None:
             self._api.reparse(file)
 
     def holds(self, names: Collection[str]) -> Mapping[str, float]:
-        """Return how long to leave connectors alone: the more runs in a row failed, the longer."""
+        """Return how long to hold connectors back: the longer, the more runs in a row failed."""
         with self._contact.noted():
             return holds.holds(self._api, names)
 
     def services(self) -> Sequence[Callable[[], None]]:
-        """Return what carries out requests, to be called again and again; none waits for another."""
+        """Return functions that carry out requests, to be called repeatedly; none waits for another."""
         return self._serving.services()
 
     def serve(self) -> None:
-        """Carry out what is asked for, once."""
+        """Carry out the pending requests, once."""
         for service in self.services():
             service()
 
@@ -71,7 +71,7 @@ def _mirror(connection: Connection, paused: Collection[str], unpaused: Collectio
 
 
 def _resume(connection: Connection, name: str) -> None:
-    """Let a DAG that somebody unpaused in Airflow be a connector that is no longer paused."""
+    """Resume a paused connector whose DAG was unpaused in Airflow."""
     if connectors.get(connection, name).target_state is TargetState.PAUSED:
         connectors.set_target_state(connection, name, TargetState.STARTED)
         audit.record(connection, audit.Act("airflow", "resume", name))

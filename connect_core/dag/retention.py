@@ -1,4 +1,4 @@
-"""What the housekeeping DAG does to keep histories, ours and Airflow's, from growing for ever."""
+"""Limits the growth of our histories and of Airflow's runs, for the housekeeping DAG."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def sweep_histories() -> dict[str, int]:
-    """Drop what ``history.retention.ms`` and ``history.retention.count`` no longer keep → how many lines went."""
+    """Delete rows beyond ``history.retention.ms`` and ``history.retention.count`` → how many, by history."""
     database = open_database()
     try:
         return sweep(database, Retention.of(worker_settings()))
@@ -26,7 +26,7 @@ def sweep_histories() -> dict[str, int]:
 
 
 def forget_runs() -> int:
-    """Drop Airflow's past runs of our DAGs by the same two settings → how many went; trouble is logged."""
+    """Delete Airflow's past runs of our DAGs by the same two settings → how many; errors are logged."""
     settings, database = worker_settings(), open_database()
     try:
         with database.read() as connection:

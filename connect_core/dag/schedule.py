@@ -1,4 +1,4 @@
-"""A connector's ``schedule`` → what Airflow's DAG takes."""
+"""Conversion of a connector's ``schedule`` to that of an Airflow DAG."""
 
 from __future__ import annotations
 
@@ -73,5 +73,5 @@ def _assets(text: str) -> BaseAsset:
 
 
 def _asset(word: str) -> BaseAsset:
-    # A URI is an asset of our own making; a name must be that of one which exists.
+    # A URI defines an asset; a name must be that of an existing one.
     return parse_asset(word) if "://" in word else Asset.ref(name=word)

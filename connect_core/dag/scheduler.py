@@ -1,4 +1,4 @@
-"""What the herder may ask of a scheduler, carried out by Airflow; many connectors in few calls."""
+"""The scheduler of the herder, implemented by Airflow; many connectors in few calls."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from connect_core.store.requests import Asked, add
 __all__ = ["SERVICE_SECONDS", "AirflowScheduler", "Outcomes", "RequestingScheduler"]
 
 Outcomes = Mapping[str, ConnectError | None]
-"""What an act came to, by connector: nothing, or what kept it from being done."""
+"""The outcome of an act, by connector: ``None``, or the error that prevented it."""
 
 SERVICE_SECONDS = 90.0
-"""How long a service waits for a parse: with a thousand connectors on a busy machine one takes a minute."""
+"""How long a service waits for a parse, which takes a minute with a thousand connectors on a busy machine."""
 
 _POLL_SECONDS = 0.25
 _FAILED = ("failed",)
 
 
 class AirflowScheduler:
-    """Acts on Airflow at once, with the service identity. For ``connect rest``, the CLI and the watcher."""
+    """Calls Airflow immediately, with the service identity. For ``connect rest``, the CLI and the watcher."""
 
     def __init__(self, api: AirflowApi, wait_seconds: float = 30.0) -> None:
         self._api = api
         self._wait_seconds = wait_seconds
 
     def deploy(self, connector: str) -> None:
-        """Let the stored connector have its DAG, as its schedule is now.
+        """Make Airflow load the DAG of the stored connector, with its present schedule.
 
         Raises RetriableError when the DAG does not appear in time.
         """
@@ -42,7 +42,7 @@ class AirflowScheduler:
     def remove(self, connector: str) -> None:
         """Delete the DAG, and its history, of a connector that is no longer stored.
 
-        Raises RetriableError while a run of it has not ended.
+        Raises RetriableError while one of its runs has not ended.
         """
         deadline = time.monotonic() + self._wait_seconds
         while True:
@@ -74,13 +74,13 @@ class AirflowScheduler:
             self._api.trigger(dag_id)
 
     def deploy_all(self, connectors: Collection[str]) -> Outcomes:
-        """Let stored connectors have their DAGs: one parse of the file they share, then one list.
+        """Make Airflow load the DAGs of stored connectors: one parse of the file they share, then one list.
 
         Raises RetriableError where Airflow does not answer.
         """
         missing = {dag_id_of(name): name for name in connectors}
-        # A parse that had begun before the last connector was stored may end first: then one more has them all.
-        # One that takes too long stays asked for, and DAGs that are there need no second request.
+        # A parse that began before the last connector was stored may end first: then a second one finds them all.
+        # No second request if the parse takes too long, as it stays requested, or if all DAGs are there.
         for _ in range(2):
             is_parsed = self._parse()
             for dag_id in self._api.known_dags(missing):
@@ -91,14 +91,14 @@ class AirflowScheduler:
         return {name: errors.get(name) for name in connectors}
 
     def remove_all(self, connectors: Collection[str], is_stored: Callable[[str], bool]) -> Outcomes:
-        """Delete the DAGs of connectors that are not stored; one whose task runs is left for later.
+        """Delete the DAGs of connectors that are not stored; one whose task is running is left for later.
 
-        ``is_stored`` is asked last thing: one that was created again keeps its DAG.
-        Raises RetriableError where Airflow does not answer or parses nothing.
+        ``is_stored`` is checked right before each deletion: a connector created again keeps its DAG.
+        Raises RetriableError where Airflow does not answer or does not parse the file.
         """
         dag_ids = {dag_id_of(name): name for name in connectors}
         known = self._api.known_dags(dag_ids, also_stale=True)
-        # What is still in the file Airflow was last parsed from would come back.
+        # A DAG that was still in the file at its last parse would come back.
         if known and not self._parse():
             raise RetriableError(_not_parsed("the DAG file to be parsed"))
         errors = self.each(
@@ -117,7 +117,7 @@ class AirflowScheduler:
         }
 
     def each(self, connectors: Collection[str], act: Callable[[str], object]) -> Outcomes:
-        """Carry out an act that takes a call a connector; once Airflow is silent the others are left for later."""
+        """Carry out an act that takes one call per connector; once Airflow is silent the rest is left for later."""
         if not connectors:
             return {}
         began = time.monotonic()
@@ -140,10 +140,10 @@ class AirflowScheduler:
             raise RetriableError(f"Waiting for the run of connector {connector} to end")
 
     def _parse(self) -> bool:
-        """Have the file of all connectors' DAGs parsed → whether that was done in time."""
+        """Have the DAG file of all connectors parsed → whether that was done in time."""
         deadline = time.monotonic() + self._wait_seconds
         before = self._api.file_of(HOUSEKEEPING_DAG_ID)
-        # Where Airflow has not met the file yet, its first look at it finds everything.
+        # If Airflow has not found the file yet, its first parse includes everything.
         if before is not None:
             self._api.reparse(before)
         while True:
@@ -165,7 +165,7 @@ def _raise(error: ConnectError | None) -> None:
 
 
 class RequestingScheduler:
-    """Writes each act down for the watcher or ``connect rest`` to carry out.
+    """Stores each request for the watcher or ``connect rest`` to carry out.
 
     For code inside Airflow's API server, which must not call itself.
     """
@@ -175,28 +175,28 @@ class RequestingScheduler:
         self._actor = actor
 
     def deploy(self, connector: str) -> None:
-        """Ask for the connector's DAG."""
+        """Request the connector's DAG."""
         self._ask("deploy", connector)
 
     def remove(self, connector: str) -> None:
-        """Ask for the DAG to be deleted."""
+        """Request that the DAG is deleted."""
         self._ask("remove", connector)
 
     def pause(self, connector: str) -> None:
-        """Ask for the DAG to be paused."""
+        """Request that the DAG is paused."""
         self._ask("pause", connector)
 
     def resume(self, connector: str) -> None:
-        """Ask for the DAG to be unpaused."""
+        """Request that the DAG is unpaused."""
         self._ask("resume", connector)
 
     def trigger(self, connector: str) -> str:
-        """Ask for a manual run; its id is not known yet."""
+        """Request a manual run; its id is not known yet."""
         self._ask("trigger", connector)
         return ""
 
     def retry(self, connector: str) -> None:
-        """Ask for another try of the unfinished interval."""
+        """Request another try of the unfinished interval."""
         self._ask("retry", connector)
 
     def _ask(self, kind: str, connector: str) -> None:

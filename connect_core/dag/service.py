@@ -1,4 +1,4 @@
-"""Airflow as ``connect rest`` drives it: acts are carried out behind the answer."""
+"""How ``connect rest`` drives Airflow: requests are carried out in the background, after the response."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SECONDS = 5.0
 
 @dataclass(slots=True)
 class RequestService:
-    """Carries out requests in a thread a service: at once when woken, and what others asked for every few seconds."""
+    """Carries out requests in one thread per service: at once when woken, else every few seconds."""
 
     reconciler: AirflowReconciler
     _woken: list[threading.Event] = field(default_factory=list)
 
     def start(self) -> None:
-        """Begin; the threads end with their process."""
+        """Start the threads, which end with the process."""
         for service in self.reconciler.services():
             woken = threading.Event()
             self._woken.append(woken)
@@ -51,29 +51,29 @@ def _work(service: Callable[[], None], woken: threading.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServiceScheduler:
-    """Has acts carried out behind the answer, many together; only a run that is started now has an id to wait for."""
+    """Stores acts for the background, which handles many together; only ``trigger`` waits, as it returns a run id."""
 
     airflow: AirflowScheduler
     requests: RequestingScheduler
     service: RequestService
 
     def deploy(self, connector: str) -> None:
-        """Ask for the connector's DAG."""
+        """Request the connector's DAG."""
         self.requests.deploy(connector)
         self.service.wake()
 
     def remove(self, connector: str) -> None:
-        """Ask for the DAG to be deleted."""
+        """Request that the DAG is deleted."""
         self.requests.remove(connector)
         self.service.wake()
 
     def pause(self, connector: str) -> None:
-        """Ask for the DAG to be paused."""
+        """Request that the DAG is paused."""
         self.requests.pause(connector)
         self.service.wake()
 
     def resume(self, connector: str) -> None:
-        """Ask for the DAG to be unpaused."""
+        """Request that the DAG is unpaused."""
         self.requests.resume(connector)
         self.service.wake()
 
@@ -82,6 +82,6 @@ class ServiceScheduler:
         return self.airflow.trigger(connector)
 
     def retry(self, connector: str) -> None:
-        """Ask for another try of the unfinished interval."""
+        """Request another try of the unfinished interval."""
         self.requests.retry(connector)
         self.service.wake()

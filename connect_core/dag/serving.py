@@ -1,4 +1,4 @@
-"""Carries out what was asked for in the database: each kind of act, for many connectors at a time."""
+"""Carries out the requests stored in the database: each kind of act, for many connectors at a time."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LONGEST_PAUSE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """What is claimed together, and how it is done."""
+    """Kinds of requests that are claimed together, and the function that carries them out."""
 
     kinds: Kinds
     carry_out: Callable[[Collection[str]], Outcomes]
 
 
 class Serving:
-    """Serves requests in services that do not wait for each other."""
+    """Divides requests among services that do not wait for each other."""
 
     def __init__(self, database: Database, scheduler: AirflowScheduler, contact: Contact) -> None:
         self._database = database
@@ -42,14 +42,14 @@ class Serving:
         self._holder = f"{socket.gethostname()} {uuid.uuid4().hex[:8]}"
 
     def services(self) -> Sequence[Callable[[], None]]:
-        """Return what is to be called again and again: a burst of deploys or removals holds up no other act."""
+        """Return functions to be called repeatedly: a burst of deploys or removals delays no other act."""
         scheduler = self._scheduler
         flags = _Act(Kinds(("pause", "resume"), 500), self._follow)
-        # What takes a call a connector is claimed a few at a time.
+        # Acts that take one call per connector are claimed a few at a time.
         triggers = _Act(Kinds(("trigger",), 40), lambda names: scheduler.each(self._stored(names), scheduler.trigger))
         retries = _Act(Kinds(("retry",), 40), lambda names: scheduler.each(self._stored(names), scheduler.retry))
         deploys = _Act(Kinds(("deploy",), 1000), lambda names: scheduler.deploy_all(self._stored(names)))
-        # Each claim of removals needs a parse of the DAG file, which takes longer than many a deletion.
+        # Each claim of removals needs a parse of the DAG file, which takes longer than many deletions.
         removals = _Act(Kinds(("remove",), 200), lambda names: scheduler.remove_all(names, self._is_stored))
         known = [kind for act in (flags, triggers, retries, deploys, removals) for kind in act.kinds.names]
         others = _Act(Kinds(tuple(known), 40, are_left_out=True), _refuse)
@@ -68,7 +68,7 @@ class Serving:
                     self._settle(claimed, _carry_out(act, {request.asked.connector or "" for request in claimed}))
 
     def _follow(self, names: Collection[str]) -> Outcomes:
-        """Let DAGs be paused as their connectors are by now: requests may be late and out of order."""
+        """Set the DAGs' pause flags by the present target states: requests may be late and out of order."""
         stored = self._stored(names)
         started = [name for name, target in stored.items() if target is TargetState.STARTED]
         others = [name for name in stored if name not in set(started)]
@@ -94,7 +94,7 @@ def _carry_out(act: _Act, names: Collection[str]) -> Outcomes:
     except ConnectError as error:
         return dict.fromkeys(names, error)
     except Exception as error:
-        # One request that nobody foresaw must not end the service of all others.
+        # An unexpected error of one request must not end the service for all others.
         _LOG.exception("Requests (%s) failed", ", ".join(act.kinds.names))
         return dict.fromkeys(names, RetriableError(f"{type(error).__name__}: {error}"))
 
@@ -104,7 +104,7 @@ def _refuse(names: Collection[str]) -> Outcomes:
 
 
 def _log(claimed: Sequence[Claimed], outcomes: Outcomes) -> None:
-    """Tell what failed: one line a reason, however many connectors share it."""
+    """Log failures: one line per reason, for any number of connectors that share it."""
     by_reason: dict[str, list[str]] = {}
     for request in claimed:
         error = outcomes.get(request.asked.connector or "")
@@ -119,7 +119,7 @@ def _settle(connection: Connection, request: Claimed, error: ConnectError | None
     if error is None:
         requests.finish(connection, request.id)
         return
-    # An outage may last; a DAG that is not there yet comes with the next parse of its file.
+    # An outage may last; a DAG that is missing may appear with the next parse of its file.
     is_early = isinstance(error, NotFoundError) and request.tries < _MOST_TRIES
     if isinstance(error, RetriableError) or is_early:
         pause = min(_LONGEST_PAUSE_SECONDS, float(request.tries))

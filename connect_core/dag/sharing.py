@@ -1,4 +1,4 @@
-"""The one watcher of a triggerer's event loop, alive while a trigger needs it."""
+"""The single watcher of a triggerer's event loop, alive while a trigger needs it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LINGER_SECONDS = 30.0
 
 
 class _Share:
-    """A watcher at work and how many triggers use it."""
+    """A running watcher, and the number of triggers that use it."""
 
     def __init__(self) -> None:
-        # Its clients take a while to load: not in the triggerer's loop.
+        # Loading its clients takes a while: not in the triggerer's loop.
         self.watcher = asyncio.create_task(in_thread(make_watcher))
         self._overseer = asyncio.create_task(in_thread(make_overseer))
         self.users = 0
@@ -33,7 +33,7 @@ class _Share:
             group.create_task((await self._overseer).work())
 
     def leave(self) -> None:
-        """Go; the last one ends the work, after a while, or at once when it failed."""
+        """Give up one use; the last one ends the watcher after a delay, or at once if it failed."""
         self.users -= 1
         if self._work.done():
             self._end_if_unused()

@@ -20,10 +20,10 @@ _LOG = logging.getLogger(__name__)
 
 
 def read_or_last_good(read: Callable[[], Sequence[ScheduledConnector]], file: Path) -> tuple[ScheduledConnector, ...]:
-    """Return what ``read`` says, by name, and keep it in ``file``; else what was kept.
+    """Return what ``read`` returns, by name, and save it in ``file``; if it fails, what was saved.
 
-    Raises the reader's ConnectError when nothing was kept: an empty list would
-    let Airflow drop every DAG.
+    Raises the reader's ConnectError when nothing was saved: an empty list would
+    make Airflow drop every DAG.
     """
     try:
         connectors = tuple(sorted(read(), key=lambda connector: connector.name))

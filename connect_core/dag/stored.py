@@ -1,4 +1,4 @@
-"""The DAGs of the stored connectors, as the process that parses the DAG file needs them."""
+"""The DAGs of the stored connectors, for the process that parses the DAG file."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ class ConnectorSubmitOperator(ConnectorTask, SparkSubmitOperator):
     """Run a connector by ``spark-submit``.
 
     The application's arguments are the encoded request and the path for its
-    report; Spark's settings go by a file, everything secret by the environment.
-    A driver on another host cannot leave its report here: then the exit code
-    is all that is known, and the metadata database says the rest.
+    report; Spark's settings are passed in a file, secrets in the environment.
+    A driver on another host cannot write its report here: then only the exit
+    code is known, and the rest is in the metadata database.
     """
 
     application_module: ClassVar[str] = "connect_core.spark.submit"

@@ -14,10 +14,10 @@ Result = TypeVar("Result")
 
 
 async def in_thread(call: Callable[[], Result]) -> Result:
-    """Await a blocking call in a daemon thread of its own.
+    """Await a blocking call in a separate daemon thread.
 
-    Unlike an executor's thread, one that hangs for ever starves no other call
-    and holds up no exit.
+    Unlike an executor's thread, one that hangs for ever blocks neither other
+    calls nor the exit of the process.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()

@@ -1,4 +1,4 @@
-"""Airflow's own time-outs that make recovery slow: which, how slow, and what to set."""
+"""Airflow's own time-outs that make recovery slow: their values, effects and recommended settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["TIME_OUTS", "Slow", "TimeOut", "ask_airflow", "read_here", "slow_one
 
 @dataclass(frozen=True, slots=True)
 class TimeOut:
-    """A setting of Airflow in seconds; from ``most`` on recovery takes long, namely ``what``."""
+    """A setting of Airflow in seconds; beyond ``most`` recovery is slow; ``what`` happens only after that time."""
 
     section: str
     key: str
@@ -35,7 +35,7 @@ TIME_OUTS = (
     TimeOut("triggerer", "triggerer_health_check_threshold", 30, "the waits of a killed triggerer are taken over"),
     TimeOut("dag_processor", "refresh_interval", 300, "a new connector is found if asking for it fails"),
 )
-"""With Airflow's own defaults a killed task is missed after five minutes, and a lost one after ten."""
+"""With Airflow's own defaults a killed task is detected after five minutes, and a lost one after ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Slow:
     seconds: float
 
     def __str__(self) -> str:
-        """Return what it means, and what to set."""
+        """Return the consequence, and the recommended setting."""
         one = self.time_out
         return (
             f"[{one.section}] {one.key} is {self.seconds:g} s: only then {one.what}. "
@@ -55,7 +55,7 @@ class Slow:
 
 
 def slow_ones(read: Callable[[TimeOut], str | None]) -> Iterator[Slow]:
-    """Yield those that are longer than recommended; what cannot be read is passed over."""
+    """Yield the time-outs that are longer than recommended; those that cannot be read are skipped."""
     for one in TIME_OUTS:
         text = read(one)
         try:
@@ -67,7 +67,7 @@ def slow_ones(read: Callable[[TimeOut], str | None]) -> Iterator[Slow]:
 
 
 def ask_airflow(api: Calls) -> Callable[[TimeOut], str | None]:
-    """Return what reads a running deployment's settings, where its ``[api] expose_config`` lets it."""
+    """Return a function that reads a running deployment's settings, if its ``[api] expose_config`` allows it."""
 
     def read(one: TimeOut) -> str | None:
         try:
@@ -80,7 +80,7 @@ def ask_airflow(api: Calls) -> Callable[[TimeOut], str | None]:
 
 
 def read_here(one: TimeOut) -> str | None:
-    """Return the setting as Airflow on this machine has it: its variables, its airflow.cfg, its defaults."""
+    """Return the setting of Airflow on this machine: from its variables, its airflow.cfg or its defaults."""
     from airflow.configuration import conf
 
     value = conf.get(one.section, one.key, fallback=None)

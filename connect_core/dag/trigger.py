@@ -1,4 +1,4 @@
-"""What waits in the triggerer: light, all served by its one watcher."""
+"""The triggers: lightweight waits in the triggerer, all served by its single watcher."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SWEEP_SECONDS = 3600.0
 
 
 class WorkTrigger(BaseEventTrigger):
-    """Tell Airflow, again and again, that a ``@continuous`` connector has something to do.
+    """Send Airflow an event each time a ``@continuous`` connector has something to do.
 
-    It watches the asset its DAG is scheduled on: each event is a run, at most one of which waits for another's end.
+    It watches the asset that schedules the DAG: each event is a run, at most one of which waits for another to end.
     """
 
     def __init__(self, connector: str) -> None:
@@ -30,7 +30,7 @@ class WorkTrigger(BaseEventTrigger):
         return f"{type(self).__module__}.{type(self).__qualname__}", {"connector": self.connector}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Yield an event whenever there is something to do and no run is under way; never end."""
+        """Yield an event whenever there is something to do and no run is in progress; never ends."""
         async with shared_watcher() as watcher:
             while True:
                 await watcher.wait(self.connector)
@@ -48,7 +48,7 @@ class WatcherTrigger(BaseTrigger):
         return f"{type(self).__module__}.{type(self).__qualname__}", {}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Hold the watcher for an hour."""
+        """Keep the watcher alive for an hour."""
         async with shared_watcher():
             await asyncio.sleep(_SWEEP_SECONDS)
         yield TaskSuccessEvent()

@@ -1,4 +1,4 @@
-"""One watcher a triggerer: tells every connector that waits when there is something to do."""
+"""One watcher per triggerer: wakes each waiting connector when there is something to do."""
 
 from __future__ import annotations
 
@@ -24,48 +24,48 @@ _SLOW_SECONDS = 5.0
 _HUNG_SECONDS = 60.0
 _ASKED_AT_ONCE = 8
 _ASSIGNED_AT_ONCE = 4
-"""Assigning is work for the processor; more threads would only keep this process from waking those with data."""
+"""Assigning is CPU-bound; more threads would only keep this process from waking connectors with data."""
 _STARTS_AT_ONCE = 16
 _START_SECONDS = 60.0
-"""After this a run that was asked for and has not been seen is asked for again."""
+"""After this time a run that was requested and has not been seen is requested again."""
 _UNKNOWN_HOLD_TICKS = 5
-"""A slow answer must neither let what crashes start again at once, nor hold up data for long."""
+"""While Airflow's answer is slow: a crashing connector must not restart at once, nor data be delayed for long."""
 _REST_AFTER_WORK = 2.0
-"""Airflow is asked again after so many times what the last answers took: a large deployment must not keep it busy."""
+"""Pause between requests to Airflow, as a multiple of their duration: a large deployment must not keep it busy."""
 
 
 class DataProbe(Protocol):
     """Looks for work of waiting connectors; its calls may block."""
 
     def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
-        """Return how each stands, by one query; those that are gone are left out."""
+        """Return the state of each, by one query; deleted ones are left out."""
 
     def sinks_with_data(self, connectors: Sequence[str]) -> Collection[str]:
-        """Return those with records to read, by one batched ``list_offsets``."""
+        """Return the sinks with records to read, by one batched ``list_offsets``."""
 
     def assign(self, connector: str) -> bool:
-        """Assign the tasks of a connector that lacks no more; return whether a run has to do it."""
+        """Assign the tasks of a connector that needs nothing else → whether a run has to do it instead."""
 
     def source_has_data(self, connector: str) -> bool:
-        """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
+        """Return whether ``SourceConnector.latest`` is beyond the committed offsets."""
 
 
 class Reconciler(Protocol):
-    """What is done for all connectors, waiting or not; its calls may block."""
+    """Work done for all connectors, waiting or not; its calls may block."""
 
     def observe(self) -> None:
-        """Mirror Airflow's flags into the database."""
+        """Mirror Airflow's pause flags into the database."""
 
     def holds(self, names: Collection[str]) -> Mapping[str, float]:
-        """Return how many seconds to leave those of the connectors alone whose latest runs failed."""
+        """Return for how many seconds to hold back connectors whose latest runs failed."""
 
     def services(self) -> Sequence[Callable[[], None]]:
-        """Return what carries out requests in the database, each to be called again and again."""
+        """Return functions that carry out requests in the database, each to be called repeatedly."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Woken:
-    """When a run was asked for, and what was committed last by then."""
+    """When a run was requested, and the time of the last commit by then."""
 
     at: float
     committed_at: datetime | None
@@ -95,7 +95,7 @@ class Watcher:
         self._assigning = asyncio.Semaphore(_ASSIGNED_AT_ONCE)
 
     async def wait(self, connector: str) -> None:
-        """Wait until the connector has something to do and no run of it is under way or asked for."""
+        """Wait until the connector has something to do and none of its runs is in progress or requested."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waits[connector].add(future)
         if connector not in self._woken:
@@ -123,7 +123,7 @@ class Watcher:
         self._left_to_runs.discard(connector)
 
     async def work(self) -> None:
-        """Serve until cancelled. A blocking call that hangs holds up its own kind only."""
+        """Serve until cancelled. A blocking call that hangs delays only calls of its own kind."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._repeat(self._look_for_data))
             group.create_task(self._repeat(self._learn_holds))
@@ -132,7 +132,7 @@ class Watcher:
                 group.create_task(self._repeat(partial(in_thread, service)))
 
     async def _repeat(self, act: Callable[[], Awaitable[None]], rest: float = 0.0) -> None:
-        """Act at every tick; with ``rest``, no sooner than so many times what the last act took."""
+        """Act at every tick; with ``rest``, pause at least that many times the duration of the last act."""
         while True:
             started = time.monotonic()
             try:
@@ -168,10 +168,10 @@ class Watcher:
             self._wake_all(await in_thread(lambda: self._probe.sinks_with_data(sinks)))
 
     async def _learn_holds(self) -> None:
-        """Keep connectors whose runs fail, for whatever reason, from starting them in a hot loop.
+        """Keep connectors whose runs fail, for any reason, from starting runs in a hot loop.
 
-        One that was held is asked about again when that is over: its run may have failed meanwhile. Whether data is
-        looked for does not depend on the scheduler's answer, but for a moment.
+        When a hold expires, the scheduler is asked again, as the run may have failed meanwhile. Looking for data waits
+        for the scheduler's answer for a few ticks at most.
         """
         now = time.monotonic()
         for name in [name for name, until in self._held_until.items() if 0.0 < until <= now]:
@@ -191,23 +191,23 @@ class Watcher:
                 self._hold(name, holds.get(name, 0.0))
 
     def _held(self, name: str) -> float:
-        """Return until when the connector is left alone: a moment, while it is not known whether its runs fail."""
+        """Return until when the connector is held back: a few ticks, while it is unknown whether its runs fail."""
         until = self._held_until.get(name)
         if self._is_scheduler_silent:
             return until or 0.0
         if until is not None:
-            # What is over is not known to be all: it is asked about again.
+            # An expired hold may be followed by another: wait until the scheduler was asked again.
             return until if until == 0.0 or until > time.monotonic() else math.inf
         return self._unknown_since.get(name, 0.0) + _UNKNOWN_HOLD_TICKS * self._tick_seconds
 
     def _release_restarted(self, wait_states: Mapping[str, WaitState]) -> None:
-        """Hold none that was seen blocked: once it no longer is, it was restarted or reconfigured."""
+        """Release connectors seen blocked: once they no longer are, they were restarted or reconfigured."""
         for name, state in wait_states.items():
             if state.check is Check.NEVER:
                 self._hold(name, 0.0)
 
     def _follow_runs(self, wait_states: Mapping[str, WaitState]) -> None:
-        """Let connectors wait again whose runs are over that they were woken for, or will not come: a paused DAG's."""
+        """Let woken connectors wait again whose run has ended, or will not come, as that of a paused DAG."""
         now = time.monotonic()
         self._commits = {name: state.committed_at for name, state in wait_states.items()}
         for name in self._woken.keys() & self._waits.keys() & wait_states.keys():
@@ -220,7 +220,7 @@ class Watcher:
                 self._starting.pop(name, None)
                 self._begin_wait(name)
                 if state.committed_at != woken.committed_at:
-                    # It did not fail: Airflow need not be asked.
+                    # The run committed, so it did not fail: Airflow need not be asked.
                     self._hold(name, 0.0)
 
     def _hold(self, name: str, seconds: float) -> None:
@@ -230,7 +230,7 @@ class Watcher:
     def _start_some(self, due: Sequence[str]) -> None:
         """Wake connectors to be planned, a few at a time: a burst must not take every slot from those with data.
 
-        One that waits again, or has been at it for long, makes room for the next, which is who has waited longest.
+        One that waits again, or was woken long ago, makes room for the next: the one that has waited longest.
         """
         now = time.monotonic()
         self._starting = {name: at for name, at in self._starting.items() if at > now - _START_SECONDS}
@@ -240,19 +240,19 @@ class Watcher:
             self._wake(name)
 
     async def _assign(self, name: str) -> None:
-        """Assign one connector's tasks here: a burst of new ones would take a run each, only to find no data."""
+        """Assign one connector's tasks here: else each of a burst of new ones takes a run, only to find no data."""
         if await self._ask(self._assigning, name, "assign", lambda: self._probe.assign(name)) and name in self._waits:
             self._left_to_runs.add(name)
 
     async def _ask_source(self, name: str) -> None:
-        """Ask one source."""
+        """Check one source for data, and wake its connector if there is some."""
         if await self._ask(self._asking, name, "latest()", lambda: self._probe.source_has_data(name)):
             self._wake(name)
 
     async def _ask(self, slots: asyncio.Semaphore, name: str, what: str, call: Callable[[], bool]) -> bool:
-        """Ask what may call a connector's code → the answer; true where a run is to report that it hangs or fails.
+        """Make a call that may run a connector's code → its result; true if it hangs or fails, for a run to report it.
 
-        A hanging one gives its slot away.
+        A call that hangs gives up its slot.
         """
         asked: asyncio.Future[bool] | None = None
         try:

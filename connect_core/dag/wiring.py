@@ -1,4 +1,4 @@
-"""What the DAG file, its tasks and the watcher are made of, from the environment."""
+"""Builds the parts of the DAG file, its tasks and the watcher from the environment."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def worker_settings() -> WorkerSettings:
 
 
 def current_connectors(settings: WorkerSettings) -> tuple[ScheduledConnector, ...]:
-    """Return the stored connectors; the last known ones while the database is down."""
+    """Return the stored connectors; those last read while the database is down."""
     database = Database(settings.database_url, pooled=False)
 
     def read() -> tuple[ScheduledConnector, ...]:
@@ -58,7 +58,7 @@ def make_watcher() -> Watcher:
     """Return the triggerer's watcher. Raises ConfigError."""
     from airflow.configuration import conf
 
-    # The probe brings Kafka's client along, which parsing the DAG file must not pay for.
+    # The probe imports Kafka's client, which would slow down parsing the DAG file.
     from connect_core.run.probe import open_probe
 
     settings = worker_settings()
@@ -70,7 +70,7 @@ def make_watcher() -> Watcher:
 
 
 def make_overseer() -> Overseer:
-    """Return what looks beside the watcher. Raises ConfigError."""
+    """Return the overseer that runs beside the watcher. Raises ConfigError."""
     from connect_core.kafka.admin import KafkaAdmin
     from connect_core.kafka.clients import KafkaClients
 
@@ -82,7 +82,7 @@ def make_overseer() -> Overseer:
 
 
 def airflow_api(settings: WorkerSettings) -> AirflowApi:
-    """Return Airflow's API with the service identity. Raises ConfigError."""
+    """Return the client of Airflow's API, with the service identity. Raises ConfigError."""
     values, file = settings.values, settings.airflow_password_file
     if not (values["airflow.url"] and values["airflow.user"] and file):
         raise ConfigError(

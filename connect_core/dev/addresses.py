@@ -1,4 +1,4 @@
-"""Decide the stack's ports and addresses, and write them down for everybody."""
+"""Chooses the stack's ports and addresses, and writes them to files for clients and services."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUERY = "jdbc.query.allowed"
 
 
 def assign_ports(home: Home, names: Iterable[str], say: Callable[[str], None]) -> None:
-    """Choose the ports of services that do not run now."""
+    """Choose the ports of services that are not running."""
     for name in names:
         for file, standard in SERVICES[name].ports.items():
             choose(home, name, file, standard, say)
@@ -27,8 +27,8 @@ def assign_ports(home: Home, names: Iterable[str], say: Callable[[str], None]) -
 def write_environment(home: Home, settings: Mapping[str, str] | None = None) -> dict[str, str]:
     """Write ``.connect/env`` and ``.connect/worker.properties``; return the former.
 
-    It describes every service that has its ports. ``settings`` win over what
-    is computed, and are kept for the next time; None keeps the last ones.
+    It describes every service whose ports are assigned. ``settings`` override what
+    is computed, and are saved for the next time; None keeps the last ones.
     """
     if settings is not None:
         write_variables(home.path / "settings.env", settings)
@@ -60,7 +60,7 @@ def _write_worker_properties(home: Home, environment: Mapping[str, str]) -> None
             # Without a login the REST API would not start there.
             own["rest.authentication"] = "airflow"
     if ip_address(bind).is_loopback and not any(_key(line) == _QUERY for line in lines):
-        # Whoever makes connectors here owns the stack, as with a standalone worker.
+        # Whoever creates connectors here owns the stack, as with a standalone worker.
         own[_QUERY] = "true"
     kept = [line for line in lines if _key(line) not in own]
     head = "# Written by `connect dev` from config/worker.properties."

@@ -34,7 +34,7 @@ _COMPONENTS = MappingProxyType(
         "airflow-triggerer": ("triggerer", "--skip-serve-logs"),
     }
 )
-"""Logs are read from the shared folder: nobody needs to serve them."""
+"""Name → arguments of ``airflow``. Logs are read from the shared folder, so no component serves them."""
 _EXECUTOR_WORKERS = "airflow worker -- LocalExecutor"
 _LOCAL_SETTINGS = """\
 # Airflow forks its tasks from the scheduler: what takes them seconds to import is there already.
@@ -83,7 +83,7 @@ def _passwords(home: Home, users: str) -> Path:
 
 def _launch(home: Home, environment: Environment, arguments: tuple[str, ...]) -> Launch:
     own = {**environment, "AIRFLOW__API__HOST": environment.get("CONNECT_BIND", "127.0.0.1")}
-    # Tasks must find this environment's programs, spark-submit for one.
+    # Tasks must find this environment's programs, such as spark-submit.
     own["PATH"] = f"{Path(sys.executable).parent}:{environment.get('PATH', '')}"
     config = home.folder("airflow") / "config"
     config.mkdir(exist_ok=True)
@@ -105,7 +105,7 @@ def _migrate(home: Home, environment: Environment) -> None:
 
 
 def _schema(environment: Environment) -> str:
-    """Name the installed Airflow and the version of the schema it finds."""
+    """Return the installed version of Airflow and that of the database schema."""
     address = environment[_CONNECTION].replace("+psycopg", "")
     try:
         with psycopg.connect(address, connect_timeout=5) as connection:
@@ -135,7 +135,7 @@ def _has_heartbeat(home: Home, name: str) -> bool:
     component = name.removeprefix("airflow-").replace("-", "_")
     told = _health(home).get(component) or {}
     beat = told.get(f"latest_{component}_heartbeat")
-    # A predecessor's last heartbeat counts as healthy for Airflow, not here.
+    # Airflow accepts the last heartbeat of a previous process as healthy; it must not count here.
     pid_file = home.path / name / "pid"
     return bool(beat) and pid_file.exists() and datetime.fromisoformat(str(beat)).timestamp() > pid_file.stat().st_mtime
 

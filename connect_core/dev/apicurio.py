@@ -1,4 +1,4 @@
-"""Apicurio Registry's program, from Maven Central."""
+"""Download of Apicurio Registry from Maven Central."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from connect_core.dev.archives import Archive
 __all__ = ["apicurio_jar", "apicurio_jar_cached"]
 
 _VERSION = "3.0.9"
-"""The newest that runs on Java 17."""
+"""The newest version that runs on Java 17."""
 _ARCHIVE = Archive(
     f"apicurio-registry-{_VERSION}",
     f"io.apicurio:apicurio-registry-app:{_VERSION}:all:tar.gz",
@@ -19,7 +19,7 @@ _ARCHIVE = Archive(
 
 
 def apicurio_jar_cached() -> Path | None:
-    """Return the jar that starts the registry when it is there with all it needs."""
+    """Return the jar that starts the registry if the download is complete, else ``None``."""
     return _jar(_ARCHIVE.folder) if _ARCHIVE.is_unpacked else None
 
 

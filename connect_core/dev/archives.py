@@ -20,9 +20,9 @@ __all__ = ["Archive"]
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A tar file that is what it was when its SHA-256 was written down.
+    """A tar file with a known SHA-256.
 
-    name: of its folder in the user's cache; module: ``group:name:version:classifier:extension``.
+    name: its folder in the user's cache; module: ``group:name:version:classifier:extension``.
     """
 
     name: str
@@ -31,18 +31,18 @@ class Archive:
 
     @property
     def folder(self) -> Path:
-        """Where its content is, or will be."""
+        """The folder of its content, unpacked or not."""
         return user_cache() / self.name
 
     @property
     def is_unpacked(self) -> bool:
-        """Whether all of it is there."""
+        """Whether it was unpacked completely."""
         return (self.folder / "complete").exists()
 
     def unpacked(self, show: Callable[[str], None]) -> Path:
         """Return the folder with its content, downloading it when needed; ``show`` gets lines of progress.
 
-        Callers at the same time wait for the first one. Raise ConnectError without a network, and for another file.
+        Concurrent callers wait for the first one. Raise ConnectError without a network, and if the SHA-256 differs.
         """
         if not self.is_unpacked:
             self.folder.parent.mkdir(parents=True, exist_ok=True)

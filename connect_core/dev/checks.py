@@ -1,4 +1,4 @@
-"""What ``connect doctor`` checks in the installation: Java and packages."""
+"""Checks of the installation for ``connect doctor``: Java, packages and the secret key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Finding:
     """The outcome of one check.
 
     ``is_ok`` is None when there is nothing to check, such as a server that
-    the environment does not name. ``remedy`` says what to do about a failure.
+    the environment does not name. ``remedy`` tells how to fix a failure.
     """
 
     subject: str
@@ -41,26 +41,26 @@ class Finding:
 
 
 Check = Callable[[Mapping[str, str]], Finding]
-"""A check gets the environment in force and returns what it found."""
+"""A check is passed the environment in force and returns its finding."""
 
 
 def passed(subject: str, detail: str) -> Finding:
-    """Say that all is well."""
+    """Return the finding of a check that passed."""
     return Finding(subject, True, detail)
 
 
 def fail(subject: str, detail: str, remedy: str) -> Finding:
-    """Say what is wrong, and what to do."""
+    """Return the finding of a check that failed, with its remedy."""
     return Finding(subject, False, detail, remedy)
 
 
 def skip(subject: str, detail: str) -> Finding:
-    """Say why there is nothing to check."""
+    """Return the finding of a check that was skipped, with the reason."""
     return Finding(subject, None, detail)
 
 
 def check_java(environment: Mapping[str, str]) -> Finding:
-    """Want a Java that Kafka and Spark start on."""
+    """Check for a Java that is new enough for Kafka and Spark."""
     try:
         java = find_java()
     except ConnectError as error:
@@ -70,7 +70,7 @@ def check_java(environment: Mapping[str, str]) -> Finding:
 
 
 def check_pyspark(environment: Mapping[str, str]) -> Finding:
-    """Refuse a mix of pyspark and pyspark-client: they share their files."""
+    """Check that pyspark and pyspark-client, which share their files, are of one version and not mixed."""
     remedy = "Install pyspark and pyspark-client of the same version, both again, in one command."
     try:
         whole, client = distribution("pyspark"), distribution("pyspark-client")
@@ -87,7 +87,7 @@ def check_pyspark(environment: Mapping[str, str]) -> Finding:
 
 
 def different_files(one: Distribution, other: Distribution) -> list[str]:
-    """Return the files both distributions own with different recorded hashes."""
+    """Return the files that both distributions own, with different recorded hashes."""
     first, second = _hashes(one), _hashes(other)
     return sorted(name for name in first.keys() & second.keys() if first[name] != second[name])
 
@@ -97,7 +97,7 @@ def _hashes(found: Distribution) -> dict[str, str]:
 
 
 def check_pandas(environment: Mapping[str, str]) -> Finding:
-    """Want the pandas that Spark 4.2 supports."""
+    """Check for a version of pandas that Spark 4.2 supports."""
     try:
         found = version("pandas")
     except PackageNotFoundError:
@@ -108,7 +108,7 @@ def check_pandas(environment: Mapping[str, str]) -> Finding:
 
 
 def check_secret_key(environment: Mapping[str, str]) -> Finding:
-    """Want a key file that nobody else can read, when one is named."""
+    """Check that the key file, if one is named, is readable by its owner only."""
     name = environment.get("CONNECT_SECRET_KEY_FILE")
     if not name:
         return skip("secret key", "CONNECT_SECRET_KEY_FILE is not set: literal passwords are refused")

@@ -1,4 +1,4 @@
-"""Processes a service cannot lose: when one of them dies, the whole service is started again."""
+"""Child processes a service cannot do without: if one dies, the whole service is restarted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 @dataclass(slots=True)
 class Crew:
-    """The children of one service whose titles begin with ``title``, as they were last seen.
+    """The children of one service whose titles begin with ``title``, as last seen.
 
-    Airflow's LocalExecutor forks its workers when it starts. One that is killed takes the task it was handed with
-    it, which stays ``queued`` for ever, and if it was idle, the lock by which all others wait for tasks.
+    Airflow's LocalExecutor forks its workers when it starts. If one is killed, the task it was handed stays
+    ``queued`` for ever; if it was idle, the lock is lost with which all others wait for tasks.
     """
 
     title: str
@@ -28,7 +28,7 @@ class Crew:
     _looked: float = float("-inf")
 
     def has_lost(self, leader: ProcessId, now: float) -> bool:
-        """Return whether a child that was seen before is gone, while the service itself lives."""
+        """Return whether a child seen before is gone while the service itself is alive."""
         if leader != self._leader:
             self._leader, self._members = leader, set()
         elif now - self._looked < _SECONDS_BETWEEN_LOOKS:
@@ -49,6 +49,6 @@ class Crew:
     def _is_member(self, child: psutil.Process) -> bool:
         known = ProcessId.of(child.pid) in self._members
         with contextlib.suppress(psutil.Error, OSError):
-            # The title changes with the task at hand, and is not yet there right after the fork.
+            # The title changes with the present task, and is not yet set right after the fork.
             return known or " ".join(child.cmdline()).startswith(self.title)
         return known

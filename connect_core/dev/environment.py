@@ -1,4 +1,4 @@
-"""Read and write the variables of a stack: ``KEY=value``, one a line."""
+"""Reads and writes the variables of a stack: one ``KEY=value`` per line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["load_environment", "parse_variables", "read_environment", "write_var
 
 
 def read_environment(home: Home) -> dict[str, str]:
-    """Return what ``.connect/env`` says; nothing when there is no stack."""
+    """Return the variables of ``.connect/env``; none when there is no stack."""
     return parse_variables(home.path / "env")
 
 
 def load_environment(home: Home) -> None:
-    """Put the stack's environment into this process; set variables win."""
+    """Load the stack's environment into this process; variables that are already set win."""
     for name, value in read_environment(home).items():
         os.environ.setdefault(name, value)
 
@@ -34,7 +34,7 @@ def parse_variables(file: Path | None) -> dict[str, str]:
 
 
 def write_variables(file: Path, values: Mapping[str, str]) -> None:
-    """Write variables, so that a shell can read them too, for their owner only."""
+    """Write variables in a form that a shell can read too, readable by their owner only."""
     write_private(file, "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()))
 
 

@@ -1,4 +1,4 @@
-"""Become one service: prepare its data, then replace this process by it."""
+"""Runs one service in the foreground: prepares its data, then replaces this process with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEED_SECONDS = 120.0
 
 
 def run_service(home: Home, name: str) -> None:
-    """Run a service in the foreground, in this process; does not return.
+    """Run a service in this process, in the foreground; does not return.
 
     The first service run in a folder creates the stack's secrets, ports and
     environment there. Raises ConnectError when the service cannot start.
@@ -54,7 +54,7 @@ def _check_ports(home: Home, service: Service) -> None:
         known for known in SERVICES.values() if not all(has_port(home, known.name, name) for name in known.ports)
     ]
     if service in unassigned or not (home.path / "env").exists():
-        # All at once: a service that starts later must not change the environment of this one.
+        # All ports at once: a service that starts later must not change the environment of this one.
         assign_ports(home, [known.name for known in unassigned], print)
         write_environment(home)
     for name in service.ports:

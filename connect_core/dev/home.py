@@ -1,4 +1,4 @@
-"""Where a stack keeps its state: one folder, one sub-folder per service."""
+"""The state folder of a stack, with a sub-folder per service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Home"]
 _MINIMUM_FREE_BYTES = 1 << 30
 _IN_WHEEL = Path(__file__).parent / "shipped"
 _SHIPPED = _IN_WHEEL if _IN_WHEEL.is_dir() else Path(__file__).parents[2]
-"""Where config/ lies, in a wheel or in a checkout."""
+"""The parent of config/, in a wheel or in a checkout."""
 _DAGS = Path(__file__).parents[1] / "dag" / "files"
 
 
@@ -26,8 +26,8 @@ _DAGS = Path(__file__).parents[1] / "dag" / "files"
 class Home:
     """One stack's state folder and the project whose DAGs it runs.
 
-    ``path`` is ``.connect`` in the project unless ``CONNECT_HOME`` says
-    otherwise; ``project`` may hold ``dags/``, ``plugins/`` and ``config/``.
+    ``path`` is ``.connect`` in the project unless ``CONNECT_HOME`` is set;
+    ``project`` may contain ``dags/``, ``plugins/`` and ``config/``.
     """
 
     path: Path
@@ -42,7 +42,7 @@ class Home:
 
     @property
     def data(self) -> Path:
-        """The one folder in which connectors may read and write files; nothing of the stack's own is in it."""
+        """The only folder in which connectors may read and write files; separate from the stack's own state."""
         return self.path / "data"
 
     def folder(self, service: str) -> Path:
@@ -65,11 +65,11 @@ class Home:
 
     @property
     def plugins(self) -> Path:
-        """The project's ``plugins`` folder, which need not be there: Airflow finds ours by its entry point."""
+        """The project's ``plugins`` folder, which need not exist: Airflow finds our plugin by its entry point."""
         return self.project / "plugins"
 
     def create(self) -> None:
-        """Create the folder; raise ConnectError when the disk cannot take it."""
+        """Create the folder. Raise ConnectError if that fails or too little disk space is free."""
         try:
             self._make_private()
             self.data.mkdir(mode=0o700, exist_ok=True)
@@ -85,7 +85,7 @@ class Home:
             )
 
     def _make_private(self) -> None:
-        """Let nobody else read or list the folder; root's PostgreSQL account may keep passing through it."""
+        """Remove others' rights to read or list the folder; root's PostgreSQL account may still pass through it."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = stat.S_IMODE(self.path.stat().st_mode)
         wanted = mode & (0o711 if os.geteuid() == 0 else 0o700)
@@ -94,7 +94,7 @@ class Home:
 
     @contextlib.contextmanager
     def lock(self, name: str = "lock") -> Iterator[None]:
-        """Hold an exclusive lock of this stack; waits for another holder."""
+        """Hold an exclusive lock of this stack; blocks while it is held elsewhere."""
         self._make_private()
         with (self.path / name).open("a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -22,7 +22,7 @@ _PARALLEL = 4
 
 
 def kafka_jars_cached() -> Path | None:
-    """Return the folder of Kafka's jars when all are there."""
+    """Return the folder of Kafka's jars if it is complete, else ``None``."""
     return _complete(user_cache() / f"kafka-{KAFKA_VERSION}")
 
 
@@ -36,8 +36,8 @@ def maven_jars(name: str, modules: Sequence[str], show: Callable[[str], None]) -
     """Return the folder ``name`` of the user's cache with the jars of modules, ``group:name:version`` each.
 
     They are downloaded when needed, by the Ivy inside PySpark. ``show`` gets a
-    line of progress per jar. Raises ConnectError without a network. Callers at
-    the same time wait for the first one.
+    line of progress per jar. Raises ConnectError without a network. Concurrent
+    callers wait for the first one.
     """
     folder = user_cache() / name
     if (cached := _complete(folder)) is not None:

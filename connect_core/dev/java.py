@@ -1,4 +1,4 @@
-"""The Java that Kafka and Spark run on."""
+"""Finds the Java that Kafka and Spark run on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["find_java", "java_version"]
 
 
 def find_java() -> Path:
-    """Return a ``java`` that is new enough, else raise ConnectError."""
+    """Return a ``java`` program that is new enough, else raise ConnectError."""
     found = java_program()
     version = java_version(found)
     if version < MINIMUM_JAVA:

@@ -18,7 +18,7 @@ __all__ = ["build_host", "compiler", "java_runtime"]
 
 SOURCES = HOST_JAR.parent / "src"
 _COMPILER = "org.eclipse.jdt:ecj:3.38.0"
-"""It runs on a JRE, and makes the same classes on every machine."""
+"""It runs on a JRE, and produces the same classes on every machine."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
@@ -43,7 +43,7 @@ def build_host(folder: Path, show: Callable[[str], None]) -> Path:
 
 
 def _packed(classes: Path, jar: Path) -> Path:
-    """Return a jar of some classes: the same bytes for the same classes."""
+    """Pack classes into a jar and return it: the same bytes for the same classes."""
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(classes.rglob("*.class")):
             entry = zipfile.ZipInfo(str(file.relative_to(classes)), _LONG_AGO)

@@ -27,13 +27,13 @@ _JVM = (
     "-XX:+UseG1GC",
     "-XX:MaxGCPauseMillis=50",
     "-Djava.awt.headless=true",
-    # Optimise what is hot for long only: a quarter less processor time to start.
+    # Higher thresholds for C2, so that only code that stays hot is optimised: a quarter less CPU time at start.
     "-XX:Tier4InvocationThreshold=50000",
     "-XX:Tier4MinInvocationThreshold=6000",
     "-XX:Tier4CompileThreshold=150000",
     "-XX:Tier4BackEdgeThreshold=400000",
 )
-# A killed broker may register again only when its former session has ended.
+# A killed broker can register again only when its previous session has expired: hence a short session time-out.
 _SERVER = """\
 process.roles=broker,controller
 node.id=1
@@ -86,7 +86,7 @@ def _launch(home: Home, environment: Environment) -> Launch:
     data = folder / "data"
     properties = folder / "server.properties"
     ports = {"port": port_of(home, "kafka"), "controller": port_of(home, "kafka", "controller_port")}
-    # Where clients are sent to after the first connection: a proxy, say.
+    # The port that clients are directed to after the first connection, such as that of a proxy.
     ports["advertised"] = int(environment.get("CONNECT_KAFKA_ADVERTISED_PORT") or ports["port"])
     properties.write_text(_SERVER.format(bind=environment.get("CONNECT_BIND", "127.0.0.1"), data=data, **ports))
     (folder / "log4j2.properties").write_text(_LOGGING.format(folder=home.data / "broker"))
@@ -125,7 +125,7 @@ KAFKA = Service(
     is_healthy=_is_healthy,
     exports=_exports,
     ports=MappingProxyType({"port": 9092, "controller_port": 9093}),
-    # Where connectors may read it: an example follows it.
+    # In the folder that connectors may read: an example follows this log.
     log="../data/broker/server.log",
     stop_seconds=15.0,
 )

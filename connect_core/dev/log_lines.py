@@ -1,4 +1,4 @@
-"""Let the broker write to its log: live data for whoever follows it."""
+"""Makes the broker write to its log: live data for a connector that follows it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SECONDS = 15.0
 
 
 def cause_log_line(kafka: RunningService, environment: Environment) -> str:
-    """Create a topic and delete it → its name, which the broker's log has by now.
+    """Create a topic and delete it → its name, which the broker has logged.
 
-    Raise ConnectError if the broker does not do it, or does not log it.
+    Raise ConnectError if the broker does not create the topic, or does not log it.
     """
     name = f"quickstart-{uuid.uuid4().hex[:12]}"
     written = kafka.log_path.stat().st_size

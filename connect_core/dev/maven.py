@@ -1,4 +1,4 @@
-"""Files of a Maven repository, fetched by the Ivy inside PySpark: from Central, or from the mirror a user has named."""
+"""Download of files by the Ivy inside PySpark: from Maven Central, or from the mirror in the user's settings."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _settings_file(cache: Path) -> str:
 
 
 def maven_mirror(settings: Path) -> str | None:
-    """Return the address by which a Maven settings file replaces Central."""
+    """Return the URL of the mirror that replaces Central in a Maven settings file, if any."""
     if not settings.is_file():
         return None
     try:

@@ -24,11 +24,11 @@ _FREE_RANGE = range(20_000, 30_000)
 """Below the ephemeral ports, which outgoing connections may take."""
 
 _RESERVED_SECONDS = 300.0
-"""How long a chosen port is left to the stack that chose it; by then its server listens there."""
+"""How long a chosen port stays reserved for its stack, whose server listens there by then."""
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen on the port now."""
+    """Return whether a server could listen on the port now."""
     for host in ("127.0.0.1", "0.0.0.0"):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -40,7 +40,7 @@ def is_free(port: int) -> bool:
 
 
 def is_open(port: int) -> bool:
-    """Tell whether something on this machine accepts connections there."""
+    """Return whether something on this machine accepts connections on the port."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1.0):
             return True
@@ -49,9 +49,9 @@ def is_open(port: int) -> bool:
 
 
 def listens(process: ProcessId, port: int) -> bool:
-    """Tell whether the process, or one it started, is the one that accepts connections there.
+    """Return whether the process, or one of its relatives, listens on the port.
 
-    True also where the system does not let us look.
+    True also where the system does not let us check.
     """
     for member in relatives(process):
         try:
@@ -66,7 +66,7 @@ def listens(process: ProcessId, port: int) -> bool:
 
 
 def has_port(home: Home, service: str, name: str = "port") -> bool:
-    """Tell whether a service of this stack has its port already."""
+    """Return whether a service of this stack already has its port."""
     return (home.path / service / name).exists()
 
 
@@ -76,14 +76,14 @@ def port_of(home: Home, service: str, name: str = "port") -> int:
 
 
 def choose(home: Home, service: str, name: str, standard: int, say: Callable[[str], None]) -> int:
-    """Choose, keep and return a port that is free now.
+    """Choose, save and return a port that is free now.
 
     ``CONNECT_<SERVICE>_<NAME>`` fixes it (ConnectError when it is taken);
     else the one used before, else the standard one, else any free one.
     """
     file = home.folder(service) / name
     fixed = os.environ.get(f"CONNECT_{service}_{name}".upper().replace("-", "_"))
-    # With its purpose: a service that listens on two ports must not be given the same one twice.
+    # Includes the name: a service that listens on two ports must not be given the same one twice.
     owner = f"{home.path}\n{service} {name}"
     with _reservations() as folder:
         port = int(fixed) if fixed else _remembered(file) or standard
@@ -98,7 +98,7 @@ def choose(home: Home, service: str, name: str, standard: int, say: Callable[[st
 
 
 def release(home: Home) -> None:
-    """Leave the ports of an ended stack to others at once."""
+    """Drop the reservations of a stack that has ended."""
     with _reservations() as folder:
         for file in folder.glob("[0-9]*"):
             if file.read_text().partition("\n")[0] == str(home.path):
@@ -107,7 +107,7 @@ def release(home: Home) -> None:
 
 @contextlib.contextmanager
 def _reservations() -> Iterator[Path]:
-    """Hold the folder in which this user's stacks tell each other what they chose and do not listen on yet."""
+    """Lock and return the folder in which this user's stacks record ports that they chose but do not listen on yet."""
     folder = private_folder("ports")
     with (folder / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -23,16 +23,16 @@ from connect_core.errors import ConnectError
 __all__ = ["DATABASES", "POSTGRES", "database_url"]
 
 DATABASES = ("connect", "airflow")
-"""Each has an owner of the same name, with a password of its own."""
+"""Each has an owner of the same name, with its own password."""
 
 _ACCOUNT = "pgserver"
 """PostgreSQL refuses to run as root; root's stack runs it as this account."""
 
 _PASS_RIGHTS = 1 << 2 | 1 << 8
-"""The bits of CAP_DAC_READ_SEARCH, to read files and pass folders of others, and of CAP_SETPCAP, to hand that on."""
+"""The bits of CAP_DAC_READ_SEARCH, to read any file and folder, and of CAP_SETPCAP, to pass that right on."""
 
-# Root's folders are often closed to others: to pass through them is the one right that is kept. Without the secure bit
-# it would not count in access(), by which initdb looks at its own programs.
+# Root's folders are often closed to others, so the right to pass through them is the only one kept. Without the
+# secure bit it would not count in access(), which initdb uses to find its own programs.
 _RIGHTS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
 
 # Airflow's four processes may take sixty connections each (config/airflow.env), connect-core's own fifteen.

@@ -1,4 +1,4 @@
-"""What ``connect doctor`` asks the servers that the environment names."""
+"""Checks of the servers named by the environment, for ``connect doctor``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOOPBACK = ("127.", "::1", "::ffff:127.")
 
 
 def check_brokers(environment: Mapping[str, str]) -> Finding:
-    """Ask the brokers for their metadata."""
+    """Check that the brokers return their metadata."""
     servers = environment.get("CONNECT_BOOTSTRAP_SERVERS")
     if not servers:
         return skip("Kafka", f"CONNECT_BOOTSTRAP_SERVERS is not set. {_START}.")
@@ -41,7 +41,7 @@ def check_brokers(environment: Mapping[str, str]) -> Finding:
 
 
 def check_database(environment: Mapping[str, str]) -> Finding:
-    """Log in to the metadata database, when it is a PostgreSQL."""
+    """Check the login to the metadata database, if it is a PostgreSQL."""
     address = environment.get("CONNECT_DATABASE_URL")
     if not address:
         return skip("database", f"CONNECT_DATABASE_URL is not set. {_START}.")
@@ -58,7 +58,7 @@ def check_database(environment: Mapping[str, str]) -> Finding:
 
 
 def check_airflow(environment: Mapping[str, str]) -> Finding:
-    """Want Airflow's components alive, a login, and Connect's plugin."""
+    """Check that Airflow's components are alive, the login works, and Connect's plugin is installed."""
     address = environment.get("CONNECT_AIRFLOW_URL")
     if not address:
         return skip("Airflow", f"CONNECT_AIRFLOW_URL is not set. {_START}.")
@@ -91,7 +91,7 @@ def _airflow_finding(client: httpx.Client, address: str, environment: Mapping[st
 
 
 def check_spark(environment: Mapping[str, str]) -> Finding:
-    """Want a Spark Connect server that asks for its token, on loopback only."""
+    """Check that the Spark Connect server requires its token, and listens on loopback only."""
     remote = environment.get("CONNECT_SPARK_REMOTE")
     if not remote:
         return skip("Spark", f"CONNECT_SPARK_REMOTE is not set. {_START}.")
@@ -114,7 +114,7 @@ def check_spark(environment: Mapping[str, str]) -> Finding:
 
 
 def check_registry(environment: Mapping[str, str]) -> Finding:
-    """Ask the schema registry for what it holds, when one is named and runs: the stack has none unless it is wanted."""
+    """Check the schema registry, if one is named and runs: by default the stack starts none."""
     address = environment.get("CONNECT_SCHEMA_REGISTRY_URL")
     if not address:
         return skip("registry", "CONNECT_SCHEMA_REGISTRY_URL is not set: `connect dev up --registry` starts one")
@@ -138,13 +138,13 @@ def _registry_state(client: RegistryClient) -> str:
     except SchemaRegistryError as error:
         if not error.is_missing:
             raise
-        # Apicurio has no modes: it always takes schemas.
+        # Apicurio has no modes: it always accepts schemas.
         mode = "READWRITE"
     return f"{subjects} subjects, compatibility {client.compatibility()}, mode {mode}"
 
 
 def _call_spark(place: str, token: str | None) -> grpc.StatusCode:
-    """Return the status of an empty call; only its login matters."""
+    """Return the status of an empty call; only its authentication matters."""
     with grpc.insecure_channel(place) as channel:
         call = channel.unary_unary(_ANY_SPARK_CALL)
         metadata = None if token is None else (("authorization", f"Bearer {token}"),)

@@ -1,4 +1,4 @@
-"""Processes known by pid *and* start time, and how a stack's are ended."""
+"""Processes identified by pid *and* start time, and how those of a stack are ended."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import psutil
 __all__ = ["MARKER", "ProcessId", "end", "marked", "read_pid_file", "relatives", "write_pid_file"]
 
 MARKER = "CONNECT_STACK_HOME"
-"""The variable that names the stack in the environment of its processes."""
+"""Environment variable that marks a stack's processes with its folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessId:
-    """A pid that cannot be mistaken for a later process of that number."""
+    """A process, identified even if its pid is used again later."""
 
     pid: int
     started: str
 
     @classmethod
     def of(cls, pid: int) -> ProcessId | None:
-        """Identify a process; None when there is none, or only its zombie."""
+        """Return the identity of a process; None if it does not exist or is a zombie."""
         try:
             process = psutil.Process(pid)
             if process.status() == psutil.STATUS_ZOMBIE:
@@ -37,11 +37,11 @@ class ProcessId:
             return None
 
     def is_alive(self) -> bool:
-        """Tell whether this very process still runs."""
+        """Return whether this very process still runs."""
         return ProcessId.of(self.pid) == self
 
     def send(self, number: signal.Signals) -> None:
-        """Signal the process unless it is gone."""
+        """Send the process a signal, unless it has ended."""
         if self.is_alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -56,7 +56,7 @@ def _start(process: psutil.Process) -> str:
 
 
 def read_pid_file(path: Path) -> ProcessId | None:
-    """Return the live process a pid file names, else None."""
+    """Return the process named by a pid file if it is alive, else None."""
     try:
         pid, started = path.read_text().split()
     except (OSError, ValueError):
@@ -66,7 +66,7 @@ def read_pid_file(path: Path) -> ProcessId | None:
 
 
 def write_pid_file(path: Path, pid: int) -> None:
-    """Record a process with its start time."""
+    """Write a process's pid and start time to a file."""
     process = ProcessId.of(pid)
     if process is not None:
         scratch = path.with_name(f"{path.name}.{os.getpid()}")
@@ -97,7 +97,7 @@ def relatives(process: ProcessId) -> set[ProcessId]:
 
 
 def end(processes: Iterable[ProcessId], number: signal.Signals, grace: float) -> None:
-    """Signal, wait up to ``grace`` seconds, then kill what is left."""
+    """Send a signal, wait up to ``grace`` seconds, then kill the processes that are left."""
     waiting = set(processes)
     for process in waiting:
         process.send(number)

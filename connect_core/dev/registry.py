@@ -1,4 +1,4 @@
-"""A schema registry for development: Apicurio Registry, which speaks Confluent's REST API."""
+"""A schema registry for development: Apicurio Registry, which offers Confluent's REST API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from connect_core.dev.service import Environment, Launch, Service
 __all__ = ["REGISTRY"]
 
 _API = "/apis/ccompat/v7"
-# A start with C2 and the parallel collector takes half as much processor time again.
+# With C2 and the parallel collector a start takes 50 % more CPU time.
 _JVM = ("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
@@ -24,13 +24,13 @@ def _launch(home: Home, environment: Environment) -> Launch:
         "quarkus.http.host": environment.get("CONNECT_BIND", "127.0.0.1"),
         "quarkus.http.port": str(port_of(home, "registry")),
         "quarkus.http.access-log.enabled": "false",
-        # In a file, so that schemas outlive a restart as the topics do that name them.
+        # In a file, so that schemas survive a restart, as do the topics that refer to them.
         "apicurio.datasource.url": f"jdbc:h2:file:{folder / 'data' / 'registry'}",
         "apicurio.datasource.jdbc.initial-size": "2",
         "apicurio.datasource.jdbc.min-size": "2",
         # The default, 5 s, is too short for a busy machine: it would not start.
         "quarkus.datasource.h2.jdbc.acquisition-timeout": "60",
-        # As Confluent's registry does unless it is told otherwise; Apicurio's own is NONE.
+        # The default of Confluent's registry; Apicurio's own is NONE.
         "apicurio.rules.global.compatibility": "BACKWARD",
     }
     options = [f"-D{name}={value}" for name, value in settings.items()]

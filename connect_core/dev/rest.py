@@ -25,7 +25,7 @@ def _is_healthy(home: Home, environment: Environment) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port_of(home, "rest"), timeout=5)
     try:
         connection.request("GET", "/")
-        # Whoever asks for a login answers, too.
+        # 401: the server is up and requires a login.
         return connection.getresponse().status in (200, 401)
     except (OSError, http.client.HTTPException):
         return False

@@ -1,4 +1,4 @@
-"""What a service of the embedded stack is."""
+"""Description of a service of the embedded stack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Environment = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The program a service becomes, and its environment."""
+    """The program of a service, and its environment."""
 
     command: tuple[str, ...]
     environment: Environment
@@ -27,12 +27,12 @@ class Service:
     """One server: how it is prepared, started, checked and ended.
 
     ``launch`` prepares data and config files and returns the program that
-    replaces the calling process. ``is_healthy`` asks the running server.
+    replaces the calling process. ``is_healthy`` checks the running server.
     ``exports`` are the variables by which clients and other services find it.
     ``needs`` are the services that must be healthy before ``launch``.
     ``ports`` maps the name of a port's file to its standard number.
-    ``log`` is the file, in the service's folder, that tells what it does.
-    ``crew`` begins the titles of child processes none of which may die: then the service is started again.
+    ``log`` is the service's log file, relative to its folder.
+    ``crew`` is the prefix of the titles of child processes: if one of them dies, the service is restarted.
     """
 
     name: str

@@ -18,7 +18,7 @@ __all__ = ["AIRFLOW_NAMES", "SERVICES", "STANDARD", "find_service", "in_order"]
 _ALL = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST, REGISTRY)
 SERVICES = {service.name: service for service in _ALL}
 STANDARD = tuple(name for name in SERVICES if name != REGISTRY.name)
-"""Those that are started unless others are named."""
+"""The services that are started by default."""
 
 AIRFLOW_NAMES = tuple(name for name in SERVICES if name.startswith("airflow-"))
 

@@ -1,4 +1,4 @@
-"""The shop of config/connectors/shop-*.properties: a database in the stack's PostgreSQL, and orders that change."""
+"""The shop of config/connectors/shop-*.properties: a database in the stack's PostgreSQL with changing orders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from connect_core.errors import ConnectError
 __all__ = ["Change", "Shop"]
 
 _SHOP = "shop"
-"""The database, and its owner."""
+"""The name of the database and of its owner."""
 
 _FIRST_ORDERS = (("Ada", Decimal("1.50")), ("Grace", Decimal("12.00")), ("Zoë", None))
 _CONNECT_SECONDS = 10
@@ -49,18 +49,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Shop:
-    """Orders in the PostgreSQL of a stack, and what a connector makes of them in ``order_copies``."""
+    """Orders in the PostgreSQL of a stack, and their copies that a connector writes to ``order_copies``."""
 
     home: Home
 
     @property
     def address(self) -> str:
-        """Where the database is, as connectors are told: without user and password."""
+        """The JDBC URL of the database for connectors: without user and password."""
         return f"jdbc:postgresql://127.0.0.1:{port_of(self.home, 'postgres')}/{_SHOP}"
 
     @property
     def url(self) -> str:
-        """Where the database is, as PostgreSQL's own clients are told."""
+        """The URL of the database for PostgreSQL's own clients: with user and password."""
         password = secret(self.home, f"database-{_SHOP}")
         return f"postgresql://{_SHOP}:{password}@127.0.0.1:{port_of(self.home, 'postgres')}/{_SHOP}"
 
@@ -92,7 +92,7 @@ class Shop:
         return Change(inserted[0], updated[0], dict((inserted, updated)))
 
     def not_copied(self, ids: Collection[int]) -> set[int]:
-        """Return which of these orders ``order_copies`` has not yet as they are now."""
+        """Return the orders of which ``order_copies`` does not yet have the present amount."""
         with self._client() as client:
             if client.execute(_COPY_EXISTS).fetchone() != (True,):
                 return set(ids)

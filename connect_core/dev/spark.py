@@ -16,10 +16,10 @@ from connect_core.dev.service import Environment, Launch, Service
 __all__ = ["SPARK"]
 
 _PRIVATE = ("CONNECT_DATABASE_URL", "CONNECT_AIRFLOW_", "AIRFLOW_", "CONNECT_SPARK_REMOTE")
-"""What executors must not see: they hold no credential of the database."""
+"""Prefixes of variables hidden from executors, which must not hold credentials of the database."""
 
 _OF_CLIENTS = ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
-"""With these a server takes itself for a client."""
+"""With these variables set, a server would take itself for a client."""
 
 _LOGGING = """\
 rootLogger.level = warn

@@ -1,4 +1,4 @@
-"""Start, look at and end an embedded stack from Python."""
+"""Starts, inspects and ends an embedded stack from Python."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _STOP_SECONDS = 40.0
 
 
 class Report(Protocol):
-    """Where progress goes: lines that stay, and the line of the moment."""
+    """Receives progress: lines to keep, and a line for the present state."""
 
     def say(self, line: str) -> None:
-        """Tell something that is worth keeping."""
+        """Print a line that stays."""
 
     def show(self, line: str) -> None:
-        """Tell what is waited for now."""
+        """Show what is being waited for now."""
 
 
 class Silent:
@@ -58,7 +58,7 @@ class RunningService:
 
     @property
     def pid(self) -> int | None:
-        """Return the server's pid, None while it does not run."""
+        """Return the server's pid; None while it is not running."""
         process = running(self.home, self.name)
         return process.pid if process else None
 
@@ -69,21 +69,21 @@ class RunningService:
 
     @property
     def log_path(self) -> Path:
-        """Return the log that tells what the service does."""
+        """Return the path of the service's log."""
         return Path(os.path.normpath(self.home.path / self.name / find_service(self.name).log))
 
     @property
     def restarts(self) -> int:
-        """Return how often the supervisor has started it again."""
+        """Return how often the supervisor has restarted it."""
         file = self.home.path / self.name / "restarts"
         return int(file.read_text()) if file.exists() else 0
 
     def is_desired(self) -> bool:
-        """Tell whether the supervisor shall keep it running."""
+        """Return whether the supervisor is to keep it running."""
         return self.name in desired(self.home)
 
     def is_healthy(self) -> bool:
-        """Ask the server; False while it does not run, and when another program answers at its port."""
+        """Check the server; False while it is not running, and if another program listens on its port."""
         process = running(self.home, self.name)
         service = find_service(self.name)
         if process is None or not service.is_healthy(self.home, read_environment(self.home)):
@@ -91,18 +91,18 @@ class RunningService:
         return not service.ports or listens(process, self.port)
 
     def kill(self) -> None:
-        """SIGKILL it; the supervisor starts it again."""
+        """Kill it with SIGKILL; the supervisor restarts it."""
         process = running(self.home, self.name)
         if process is not None:
             end([process], signal.SIGKILL, 5.0)
 
     def restart(self, timeout: float = 60.0) -> None:
-        """End it in good order and wait until its successor is healthy."""
+        """Stop it gracefully, start it, and wait until it is healthy."""
         self.stop()
         self.start(timeout)
 
     def stop(self) -> None:
-        """End it and keep it ended."""
+        """Stop it; the supervisor does not restart it."""
         set_desired(self.home, tuple(name for name in desired(self.home) if name != self.name))
         end_services(self.home, (self.name,))
 
@@ -112,7 +112,7 @@ class RunningService:
         self.await_healthy(timeout)
 
     def await_healthy(self, timeout: float = 60.0) -> None:
-        """Wait until it answers; raise ConnectError after ``timeout`` seconds."""
+        """Wait until it is healthy; raise ConnectError after ``timeout`` seconds."""
         deadline = time.monotonic() + timeout
         while not self.is_healthy():
             if time.monotonic() > deadline:
@@ -120,14 +120,14 @@ class RunningService:
             time.sleep(_TICK_SECONDS)
 
     def last_lines(self, count: int = 5) -> str:
-        """Return the end of its console, for an error message."""
+        """Return the last lines of its console log, for an error message."""
         console = self.home.path / self.name / "console.log"
         lines = console.read_text(errors="replace").splitlines() if console.exists() else []
         return "\n".join(lines[-count:]) or "its log is empty"
 
 
 def _missing_programs() -> dict[str, Callable[[Callable[[str], None]], Path]]:
-    """Return how the programs are downloaded that are not there yet, by the service that needs them."""
+    """Return the download functions of programs that are missing, by the service that needs them."""
     found = {"kafka": (kafka_jars_cached, kafka_jars), "registry": (apicurio_jar_cached, apicurio_jar)}
     return {name: fetch for name, (cached, fetch) in found.items() if cached() is None}
 
@@ -136,9 +136,9 @@ def _missing_programs() -> dict[str, Callable[[Callable[[str], None]], Path]]:
 class Stack:
     """The embedded servers of one state folder.
 
-    ``services`` are started with what they need. ``settings`` are variables
-    that win over the computed ``.connect/env``; None keeps those of the last start. ``project``
-    holds dags/, plugins/ and config/; it defaults to the checkout's.
+    ``services`` are started with the services they need. ``settings`` are variables
+    that override the computed ``.connect/env``; None keeps those of the last start. ``project``
+    contains dags/, plugins/ and config/; it defaults to the checkout.
     """
 
     path: Path
@@ -148,7 +148,7 @@ class Stack:
 
     @property
     def home(self) -> Home:
-        """Return where its state lies."""
+        """Return its state folder and project."""
         return Home(self.path.absolute(), (self.project or Path(__file__).parents[2]).absolute())
 
     def service(self, name: str) -> RunningService:
@@ -156,13 +156,13 @@ class Stack:
         return RunningService(self.home, find_service(name).name)
 
     def environment(self) -> dict[str, str]:
-        """Return the variables by which clients find the stack."""
+        """Return the variables with which clients find the stack."""
         return read_environment(self.home)
 
     def up(self, report: Report | None = None, timeout: float = 240.0) -> bool:
-        """Start what does not run and wait until all is healthy.
+        """Start the services that are not running, and wait until all are healthy.
 
-        Return False when everything already was. Raises ConnectError, with
+        Return False if all already were. Raises ConnectError, with
         the remedy, when a service cannot start.
         """
         report = report or Silent()
@@ -175,7 +175,7 @@ class Stack:
                 find_java()
             self._assign(names, report)
             wanted = in_order((*desired(home), *names)) if running(home, "supervisor") else names
-            # The others start while programs are on their way.
+            # The others start while missing programs are downloaded.
             missing = {name: fetch for name, fetch in _missing_programs().items() if name in wanted}
             set_desired(home, tuple(name for name in wanted if name not in missing))
             start_supervisor(home)
@@ -217,7 +217,7 @@ class Stack:
             assign_ports(home, [name for name in names if running(home, name) is None], report.say)
             after = write_environment(home, self.settings)
         if any(after.get(name) != value for name, value in before.items()):
-            # What runs on would look for the others at their old addresses.
+            # Services left running would look for the others at their old addresses.
             end_services(home, tuple(SERVICES))
 
     def _await(self, names: tuple[str, ...], report: Report, timeout: float) -> None:

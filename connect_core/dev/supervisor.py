@@ -1,4 +1,4 @@
-"""The process that starts the services and starts again what dies."""
+"""The process that starts the services, and restarts those that die."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Backoff", "Supervisor", "desired", "end_services", "main", "running"
 _TICK_SECONDS = 0.2
 _LOG_BYTES = 50 << 20
 _STORES = ("kafka", "postgres")
-"""Ended last: the others write to them while they stop."""
+"""Ended last, as the others write to them while they stop."""
 
 
 @dataclass(slots=True)
@@ -33,27 +33,27 @@ class Backoff:
     settled_after: float = 30.0
 
     def delay(self) -> float:
-        """Return the seconds between the last start and the next one."""
+        """Return the minimum seconds between the last start and the next one."""
         return min(0.5 * 2.0 ** (self.failures - 1), 30.0) if self.failures else 0.0
 
     def is_due(self, now: float) -> bool:
-        """Tell whether the service may start at ``now``."""
+        """Return whether the service may start at ``now``."""
         return now >= self.started + self.delay()
 
     def starts(self, now: float) -> None:
-        """Note a start; one that lasted long forgets the failures before."""
+        """Note a start; if the previous one lasted long, earlier failures are forgotten."""
         self.failures = 1 if now - self.started > self.settled_after else self.failures + 1
         self.started = now
 
 
 def desired(home: Home) -> tuple[str, ...]:
-    """Return the names of the services that shall run."""
+    """Return the names of the services that should be running."""
     file = home.path / "desired"
     return tuple(name for name in file.read_text().split() if name in SERVICES) if file.exists() else ()
 
 
 def set_desired(home: Home, names: tuple[str, ...]) -> None:
-    """Say which services shall run; a running supervisor follows within 0.2 s."""
+    """Set the services that should be running; a running supervisor follows within 0.2 s."""
     scratch = home.path / f".desired.{os.getpid()}"
     scratch.write_text("\n".join(names) + "\n")
     scratch.replace(home.path / "desired")
@@ -65,7 +65,7 @@ def running(home: Home, name: str) -> ProcessId | None:
 
 
 def start_supervisor(home: Home) -> None:
-    """Start the supervisor in a session of its own, unless it runs."""
+    """Start the supervisor in a separate session, unless it is running."""
     if running(home, "supervisor") is not None:
         return
     starter = _spawn(home, "supervisor", [sys.executable, "-m", "connect_core.dev.supervisor"])
@@ -74,7 +74,7 @@ def start_supervisor(home: Home) -> None:
 
 
 def end_services(home: Home, names: tuple[str, ...]) -> int:
-    """End services, those that hold data last; return how many ran."""
+    """End services, those that hold data last; return how many were running."""
     ended = 0
     for group in ([name for name in names if name not in _STORES], [name for name in names if name in _STORES]):
         ended += _end_together(home, group)
@@ -127,7 +127,7 @@ def _spawn(home: Home, name: str, command: list[str]) -> subprocess.Popen[bytes]
 
 
 class Supervisor:
-    """Bring what runs to what is desired, again and again."""
+    """Keeps the desired services running, and no others."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -149,7 +149,7 @@ class Supervisor:
             child.poll()
 
     def reconcile(self, now: float) -> None:
-        """Start what shall run and does not; end what shall not run."""
+        """Start desired services that are not running; end running ones that are not desired."""
         wanted = desired(self._home)
         for name in SERVICES:
             process = running(self._home, name)
@@ -175,7 +175,7 @@ class Supervisor:
         child = _spawn(self._home, name, [sys.executable, "-m", "connect_core.dev.foreground", name])
         self._children[name] = child
         write_pid_file(self._home.path / name / "pid", child.pid)
-        # Noted here, not when next seen: one that dies at once is a restart too.
+        # Noted here, not when next seen: one that dies at once counts as a restart too.
         leader = ProcessId.of(child.pid)
         if leader is not None:
             self._leaders[name] = leader
@@ -186,7 +186,7 @@ class Supervisor:
         self._backoffs[name] = Backoff()
 
     def _end_broken(self, name: str, process: ProcessId) -> None:
-        """Kill a service that lost a process it needs; it is started again like one that died."""
+        """Kill a service that lost a process it needs; it is restarted like one that died."""
         sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {name} lost one of its processes\n")
         _end_session(self._home, process)
 
@@ -203,7 +203,7 @@ class Supervisor:
 
 
 def main() -> None:
-    """Supervise in the background, as nobody's child."""
+    """Supervise in the background, detached from the process that started it."""
     home = Home.locate()
     if os.fork():
         # The starter's caller reads the pid file right after.

@@ -1,4 +1,4 @@
-"""From what an operator sent to a configuration fit to be stored, or a refusal."""
+"""Turns a configuration sent by an operator into one to be stored, or refuses it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from connect_core.store.connectors import NewConfig
 __all__ = ["RawConfig", "accept", "named", "patched", "shown"]
 
 _LONGEST_NAME = 2000
-"""In bytes: what an index entry of PostgreSQL holds, with room to spare."""
+"""In bytes: less than an index entry of PostgreSQL can hold."""
 
 
 def named(name: str, config: RawConfig) -> dict[str, str | None]:
-    """Return the configuration with its connector's name filled in.
+    """Return the configuration with the connector's name filled in.
 
     Raise BadRequestError where it names another connector.
     """
@@ -33,7 +33,7 @@ def named(name: str, config: RawConfig) -> dict[str, str | None]:
 def patched(stored: Mapping[str, str], patch: RawConfig) -> dict[str, str | None]:
     """Return the stored configuration with settings replaced, or removed by null (KIP-477)."""
     removed = {key for key, value in patch.items() if value is None}
-    # Secrets count as unseen, so that they do not go along where the rest now points.
+    # Secrets are masked, so that they are not sent to a new address set by the patch.
     kept = {key: value for key, value in mask(stored).items() if key not in removed}
     return {**kept, **{key: value for key, value in patch.items() if key not in removed}}
 
@@ -63,5 +63,5 @@ def _name_first(config: RawConfig) -> dict[str, str | None]:
 
 
 def shown(config: Mapping[str, str]) -> dict[str, str | None]:
-    """Return a stored configuration fit to be read: secrets hidden, references as they are."""
+    """Return a stored configuration for display: secrets hidden, references as they are."""
     return mask(config)

@@ -47,7 +47,7 @@ _INITIAL_STATES = {
 
 @dataclass(frozen=True, slots=True)
 class NewConnector:
-    """What is to be created; ``initial_state`` RUNNING, PAUSED or STOPPED in any case (KIP-980)."""
+    """The connector to create; ``initial_state``: RUNNING, PAUSED or STOPPED, in upper or lower case (KIP-980)."""
 
     name: str | None
     config: RawConfig
@@ -103,7 +103,7 @@ def create(herder: Herder, new: NewConnector) -> ConnectorInfo:
 
 
 def put_config(herder: Herder, name: str, config: RawConfig) -> tuple[bool, ConnectorInfo]:
-    """Store a configuration, of a new connector if need be → whether it is new, and how it is now.
+    """Store a configuration, creating the connector if needed → whether it is new, and its present state.
 
     Raise BadRequestError.
     """
@@ -138,14 +138,14 @@ def _replace(herder: Herder, stored: ConnectorState, config: RawConfig) -> Conne
 
 
 def _schedule(config: Mapping[str, str]) -> dict[str, str]:
-    """Return what shapes the connector's DAG; everything else is read by each run."""
+    """Return the settings that shape the connector's DAG; all others are read by each run."""
     return {key: value for key, value in config.items() if key == "schedule" or key.startswith("schedule.")}
 
 
 def delete(herder: Herder, name: str, *, forget_offsets: bool = False) -> None:
-    """Stop a connector for good; what its run has not committed by now, it never will.
+    """Delete a connector; what its run has not committed by now is never committed.
 
-    Its offsets stay for a connector of the same name, unless forgotten. Raise
+    Its offsets are kept for a connector of the same name, unless ``forget_offsets``. Raise
     NotFoundError; ConnectError where offsets cannot be forgotten.
     """
     with herder.database.write() as connection:
@@ -166,7 +166,7 @@ def list_names(herder: Herder) -> list[str]:
 
 
 def expand(herder: Herder, wanted: Collection[str]) -> dict[str, Expanded]:
-    """Return all connectors with their ``status`` and ``info``, as wanted; unknown words are passed over."""
+    """Return all connectors with their ``status`` and ``info``, as wanted; unknown words are ignored."""
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
     return {one.name: _expanded(one, wanted, herder.worker_id) for one in facts}
@@ -209,7 +209,7 @@ def get_tasks(herder: Herder, name: str) -> list[TaskInfo]:
 
 
 def _task_class(config: Mapping[str, str]) -> str:
-    """Return the name of the task class beside its connector's, as Connect would write it."""
+    """Return the full name of the task class, in the package of the connector's, as Connect would write it."""
     plugin = registry().find(PluginKind.CONNECTOR, config["connector.class"].strip())
     task: type = plugin.load()().task_class()
     package = plugin.name.rpartition(".")[0] or task.__module__

@@ -1,4 +1,4 @@
-"""What all of the herder's functions work with, and who acts."""
+"""The context that is passed to all of the herder's functions, with the acting user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Herder", "OffsetRewriter"]
 
 
 class OffsetRewriter(Protocol):
-    """Moves a stopped connector's offsets where the truth lies, fencing all earlier producers first."""
+    """Moves a stopped connector's offsets where they are authoritative, fencing all earlier producers first."""
 
     def __call__(
         self,
@@ -26,9 +26,9 @@ class OffsetRewriter(Protocol):
         *,
         is_deleted: bool = False,
     ) -> None:
-        """Alter offsets by canonical JSON of their partition; ``None`` as a value forgets one, alone resets all.
+        """Alter offsets by canonical JSON of their partition; a value of ``None`` forgets one, ``wanted=None`` all.
 
-        ``is_deleted``: the connector gives its target up. Raise
+        ``is_deleted``: the connector's claim to its target is released. Raise
         IllegalWorkerStateError unless the connector is STOPPED.
         """
 
@@ -44,14 +44,14 @@ class Herder:
     providers: ConfigProviders = field(default_factory=ConfigProviders)
     actor: str = ""
     ends: TopicEnds | None = None
-    """Where topics end, for lag; ``None`` where Kafka is not asked."""
+    """Reads the ends of topics, for lag; ``None`` where Kafka is not asked."""
 
     @property
     def worker_id(self) -> str:
-        """``host:port`` of this worker, shown where no driver has run yet."""
+        """``host:port`` of this worker, shown until a driver has run."""
         address = self.worker.advertised
         return f"{address.host}:{address.port}"
 
     def ask(self, act: Act, connector: str) -> None:
-        """Let the scheduler act; what it cannot do now becomes a request."""
+        """Let the scheduler act; an act that fails now is stored as a request."""
         ask(self.scheduler, self.database, act, connector)

@@ -1,4 +1,4 @@
-"""What a connector promises: declared by its plugin, shown wherever it is listed."""
+"""A connector's delivery guarantee: declared by its plugin, shown wherever it is listed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["declared_guarantee"]
 
 
 def declared_guarantee(config: Mapping[str, str]) -> Guarantee:
-    """Return what the plugin declares for a configuration; unknown where it cannot be asked."""
+    """Return the guarantee a plugin declares for a configuration; unknown if the plugin fails to."""
     return _declared(tuple(sorted(config.items())))
 
 
@@ -24,6 +24,6 @@ def _declared(settings: tuple[tuple[str, str], ...]) -> Guarantee:
             registry().load(PluginKind.CONNECTOR, config.get("connector.class", "").strip())().guarantee(config)
         )
     except Exception:
-        # A plugin's own code: whatever it raises must not take the list of all connectors down.
+        # This is a plugin's own code: no error of it may break the list of all connectors.
         return Guarantee(Delivery.UNKNOWN)
     return found

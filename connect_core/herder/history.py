@@ -1,4 +1,4 @@
-"""What became of a connector: its configurations, the acts on it, the records it skipped."""
+"""A connector's history: its configurations, the acts on it, the records it skipped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ConfigChange:
 
 @dataclass(frozen=True, slots=True)
 class ConfigVersion:
-    """A configuration as it was stored, secrets hidden, and what it changed."""
+    """A stored configuration, secrets hidden, with its changes to the version before."""
 
     version: int
     actor: str
@@ -74,7 +74,7 @@ class ActRecordList:
 
 @dataclass(frozen=True, slots=True)
 class SkippedLine:
-    """Records of one task and interval skipped for one reason; ``sample``: where the first one lies."""
+    """Records of one task and interval skipped for one reason; ``sample``: the position of the first one."""
 
     sequence: int
     task: int
@@ -89,7 +89,7 @@ class SkippedLine:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRecords:
-    """Skipped records, the newest first; ``records``: how many these lines are about."""
+    """Skipped records, the newest first; ``records``: the total of these lines."""
 
     lines: list[SkippedLine]
     records: int
@@ -111,7 +111,7 @@ def _version(one: configs.ConfigVersion, before: configs.ConfigVersion | None) -
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[ConfigChange]:
-    """Compare what is stored, show what may be seen: a new secret is a change between two hidden values."""
+    """Compare the stored values but return them masked: a new secret shows as a change between two hidden values."""
     old, new = shown(before), shown(after)
     return [
         ConfigChange(key, old.get(key), new.get(key))
@@ -121,7 +121,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[Config
 
 
 def list_acts(herder: Herder, name: str, limit: int = 50) -> ActRecordList:
-    """Return what was done to a connector, the newest first. Raise NotFoundError."""
+    """Return the acts on a connector, the newest first. Raise NotFoundError."""
     with herder.database.read() as connection:
         connectors.get(connection, name)
         found = audit.history(connection, name, limit)
@@ -131,7 +131,7 @@ def list_acts(herder: Herder, name: str, limit: int = 50) -> ActRecordList:
 
 
 def list_skipped(herder: Herder, name: str, limit: int = 100) -> SkippedRecords:
-    """Return what a connector's intervals skipped, the newest first. Raise NotFoundError."""
+    """Return the records that a connector's intervals skipped, the newest first. Raise NotFoundError."""
     with herder.database.read() as connection:
         config = connectors.get(connection, name).config
         found = record_errors.history(connection, name, limit)

@@ -1,4 +1,4 @@
-"""One interval's marker against its row in the metadata database."""
+"""Compares an interval's marker with its row in the metadata database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["IntervalChecks"]
 
 @dataclass(slots=True)
 class IntervalChecks:
-    """Compares; ``notes`` tell what could not be."""
+    """Yields differences; ``notes`` list what could not be compared."""
 
     database: Database
     state: ConnectorState
@@ -26,7 +26,7 @@ class IntervalChecks:
     _is_here: dict[int, bool] = field(default_factory=dict)
 
     def missing(self, past: PastInterval) -> Iterator[Difference]:
-        """Judge an interval of the history that has no marker."""
+        """Check an interval of the history that has no marker."""
         row = past.row
         if row.state is not IntervalState.COMMITTED:
             return
@@ -37,7 +37,7 @@ class IntervalChecks:
         yield Difference("marker", f"interval {row.key.sequence}", said, "no marker in the target", row.key.sequence)
 
     def compared(self, one: RecountedInterval, past: PastInterval | None, *, is_told: bool) -> Iterator[Difference]:
-        """Judge an interval that has a marker, and perhaps a row."""
+        """Check an interval that has a marker, and perhaps a row; ``is_told``: the history goes back that far."""
         place, number = f"interval {one.key.sequence}", one.key.sequence
         yield from self._offsets(one)
         if past is None:
@@ -73,21 +73,21 @@ class IntervalChecks:
             yield Difference("range", place, f"only in the {where}", "", one.key.sequence)
 
     def _counts(self, one: RecountedInterval, past: PastInterval) -> Iterator[Difference]:
-        """Judge the number of rows by that of the records that were read."""
+        """Compare the number of rows with that of the records read."""
         counts = past.counts
         if one.rows_per_record is RowsPerRecord.ANY:
             return
         left = counts.records - counts.skipped - counts.dropped
         is_exact = one.rows_per_record is RowsPerRecord.ONE and past.row.config_version == self.state.config_version
         if one.rows > counts.records:
-            # Whoever finds the marker of a driver that died knows no counts of its tasks.
+            # A driver that recovers from the marker of a dead one does not have its tasks' counts.
             self.notes.add("intervals that were recovered have more rows than the history has records")
         elif is_exact and one.rows < left:
             said = f"{left} records read and not skipped"
             yield Difference("records", f"interval {one.key.sequence}", said, f"{one.rows} rows", one.key.sequence)
 
     def _was_here(self, version: int) -> bool:
-        """Return whether a configuration writes where the present one does; unknown ones are taken to."""
+        """Return whether a configuration writes to the present one's target; assumed of unknown ones."""
         if version == self.state.config_version:
             return True
         if version not in self._is_here:

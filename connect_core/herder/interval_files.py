@@ -1,4 +1,4 @@
-"""The files an interval wrote, as its marker in the target names them."""
+"""The files an interval wrote, as listed by its marker in the target."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Files: TypeAlias = tuple[CommittedFile, ...]
 
 @dataclass(frozen=True, slots=True)
 class FilesRequest:
-    """At most ``limit`` files of an interval, from a target that answers within so many seconds."""
+    """Asks for at most ``limit`` files of an interval, from a target that answers within ``seconds``."""
 
     sequence: int
     limit: int = 100
@@ -35,9 +35,9 @@ class FilesRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalFiles:
-    """The first of an interval's files, and what all of them come to.
+    """The first of an interval's files, and the totals of all of them.
 
-    ``reason``: why there is none to list, else null.
+    ``reason``: why there are none to list, else null.
     """
 
     sequence: int
@@ -49,7 +49,7 @@ class IntervalFiles:
 
 
 def list_files(herder: Herder, name: str, wanted: FilesRequest) -> IntervalFiles:
-    """Return the files of an interval, in the order of the marker.
+    """Return the files of an interval, in the marker's order.
 
     Raise NotFoundError, RetriableError where the target does not answer in time, ConnectError.
     """
@@ -78,7 +78,7 @@ def list_files(herder: Herder, name: str, wanted: FilesRequest) -> IntervalFiles
 
 
 def _in_time(read: Callable[[], _Files], name: str, seconds: float) -> _Files:
-    """Read on a thread of its own, which is given up when time is over; few are at it at once."""
+    """Read in a separate thread, which is abandoned after ``seconds``; only a few may run at once."""
     if not _AT_ONCE.acquire(blocking=False):
         raise RetriableError(f"{_MOST} lists of files are being read: ask for that of {name} again in a moment")
     thread = ThreadPoolExecutor(1, thread_name_prefix="connect-files")

@@ -1,4 +1,4 @@
-"""A connector's intervals, past and present, for people to read."""
+"""A connector's intervals, past and present, for display."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SourceOffset:
 
 @dataclass(frozen=True, slots=True)
 class SourceRange:
-    """Where a source's interval starts, and ends if the source declares a bound."""
+    """Where a source's interval starts, and where it ends if the source declares a bound."""
 
     start: list[SourceOffset]
     upper: list[SourceOffset] | None
@@ -56,11 +56,11 @@ class SourceRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """One interval: what range, how much, how long, which attempt, where it ran.
+    """One interval: its range, counts, duration and attempts, and where it ran.
 
-    ``ranges`` of a sink, ``source`` of a source. ``seconds`` from start to end, or till now. ``job_tag`` is the tag of
-    the Spark job. ``run_url`` leads to the Airflow run and ``spark_url`` to where Spark shows its jobs, if the API
-    knows them.
+    ``ranges`` are set for a sink, ``source`` for a source. ``seconds`` is the time from start to end, or until now.
+    ``job_tag`` is the tag of the Spark job. ``run_url`` links to the Airflow run and ``spark_url`` to Spark's list of
+    jobs, if the API has them.
     """
 
     sequence: int
@@ -89,7 +89,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class IntervalPage:
-    """Intervals, the newest first; ``next``: pass it as ``before`` for the next page, null at the end."""
+    """Intervals, the newest first; pass ``next`` as ``before`` to get the next page; it is null at the end."""
 
     intervals: list[Interval]
     next: int | None
@@ -174,7 +174,7 @@ def _source(bounds: SourceBounds | None) -> SourceRange | None:
 
 
 def _source_offsets(offsets: Mapping[str, Mapping[str, Any] | None]) -> list[SourceOffset]:
-    """Return offsets by canonical JSON of their partition as Connect writes them."""
+    """Convert offsets by canonical JSON of their partition to Connect's form."""
     return [
         SourceOffset(parse(partition), None if offset is None else dict(offset))
         for partition, offset in sorted(offsets.items())

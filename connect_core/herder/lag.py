@@ -1,4 +1,4 @@
-"""How far sinks are behind: their positions against the last stable offsets of Kafka."""
+"""Lag of sinks: the last stable offsets of Kafka minus their positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Lag", "PartitionLag", "behind", "get_lag", "sum_of", "topics_of"]
 
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
-    """How far a sink is behind in one partition; ``end`` is the last stable offset."""
+    """A sink's lag in one partition; ``end`` is the last stable offset."""
 
     topic: str
     partition: int
@@ -28,7 +28,7 @@ class PartitionLag:
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """How far a connector is behind; ``lag`` is ``None`` with the reason, where it is not known."""
+    """A connector's lag; ``lag`` is ``None``, with the reason, if it is not known."""
 
     lag: int | None
     partitions: list[PartitionLag] = field(default_factory=list)
@@ -36,12 +36,12 @@ class Lag:
 
 
 def topics_of(config: Mapping[str, str]) -> list[str]:
-    """Return the topics a sink's configuration names one by one."""
+    """Return the topics that a sink's configuration lists by name."""
     return [topic.strip() for topic in config.get("topics", "").split(",") if topic.strip()]
 
 
 def behind(positions: Mapping[TopicPartition, int], ends: Ends) -> list[PartitionLag]:
-    """Return the lag of every partition, sorted; one without a position begins where it begins."""
+    """Return the lag of every partition, sorted; without a position it counts from the partition's beginning."""
     found = []
     for part, end in sorted(ends.items(), key=lambda item: (item[0].topic, item[0].partition)):
         position = positions.get(part, end.earliest)
@@ -50,7 +50,7 @@ def behind(positions: Mapping[TopicPartition, int], ends: Ends) -> list[Partitio
 
 
 def sum_of(positions: Mapping[TopicPartition, int], topics: Collection[str], ends: Ends) -> int | None:
-    """Return a sink's whole lag; ``None`` where the ends of one of its topics are not known."""
+    """Return a sink's total lag; ``None`` if the ends of one of its topics are not known."""
     wanted = {*topics, *(part.topic for part in positions)}
     mine = {part: end for part, end in ends.items() if part.topic in wanted}
     if not wanted or wanted - {part.topic for part in mine}:
@@ -59,7 +59,7 @@ def sum_of(positions: Mapping[TopicPartition, int], topics: Collection[str], end
 
 
 def get_lag(herder: Herder, name: str) -> Lag:
-    """Return how far a connector is behind, asking Kafka. Raise NotFoundError."""
+    """Return a connector's lag, asking Kafka. Raise NotFoundError."""
     with herder.database.read() as connection:
         state = connectors.get(connection, name)
         stored = offsets.load(connection, name, state.type)

@@ -20,19 +20,19 @@ Part = TypeVar("Part", bound=PartStatus)
 
 @dataclass(frozen=True, slots=True)
 class RestartRequest:
-    """What is to be restarted. Connect: ``RestartRequest``."""
+    """Which parts to restart. Connect: ``RestartRequest``."""
 
     only_failed: bool = False
     include_tasks: bool = False
 
     @property
     def is_answered(self) -> bool:
-        """Whether the answer shows the status: only where a parameter was set."""
+        """Whether the response contains the status: only if a parameter was set."""
         return self.only_failed or self.include_tasks
 
 
 def pause(herder: Herder, name: str) -> None:
-    """Let the running interval end at its next commit point, and none follow. Raise NotFoundError."""
+    """End the running interval at its next commit point, and start no other. Raise NotFoundError."""
     _aim(herder, name, TargetState.PAUSED)
     herder.ask("pause", name)
 
@@ -44,7 +44,7 @@ def resume(herder: Herder, name: str) -> None:
 
 
 def stop(herder: Herder, name: str) -> None:
-    """End the running interval at its next commit point and give the tasks up (KIP-875). Raise NotFoundError."""
+    """End the running interval at its next commit point and give up the tasks (KIP-875). Raise NotFoundError."""
     _aim(herder, name, TargetState.STOPPED)
     herder.ask("pause", name)
 
@@ -53,7 +53,7 @@ def _aim(herder: Herder, name: str, target: TargetState) -> None:
     with herder.database.write() as connection:
         if connectors.find(connection, name) is None:
             raise NotFoundError(f"Unknown connector {name}")
-        # Before the connector's own row, in the order the mirror takes its locks.
+        # Before the connector's own row, in the order in which the mirror takes its locks.
         dag_states.set_paused(connection, name, target is not TargetState.STARTED)
         before = connectors.set_target_state(connection, name, target)
         if before is not target:
@@ -62,7 +62,7 @@ def _aim(herder: Herder, name: str, target: TargetState) -> None:
 
 
 def restart(herder: Herder, name: str, request: RestartRequest) -> ConnectorStatus | None:
-    """Restart the connector, and its tasks if wanted → the status with what restarts, or ``None`` for a plain one.
+    """Restart the connector, and its tasks if wanted → the status with the restarting parts, or ``None`` by default.
 
     Raise NotFoundError.
     """
@@ -76,10 +76,10 @@ def restart(herder: Herder, name: str, request: RestartRequest) -> ConnectorStat
 
 
 def restart_task(herder: Herder, name: str, task: int) -> None:
-    """Restart one task. Raise NotFoundError; IllegalWorkerStateError for one that was assigned once and is not now.
+    """Restart one task. Raise NotFoundError; IllegalWorkerStateError for one that is no longer assigned.
 
-    Connect keeps the configurations of tasks given up by a stop or a new assignment: nobody has
-    them, which its REST API answers with 409 (``DistributedHerder.restartTask``).
+    Connect keeps the configurations of tasks given up by a stop or a new assignment: no worker has
+    them, to which its REST API responds with 409 (``DistributedHerder.restartTask``).
     """
     state = _known(herder, name)
     if all(part.task != task for part in get_status(herder, name).tasks):
@@ -94,7 +94,7 @@ def restart_task(herder: Herder, name: str, task: int) -> None:
 
 
 def run_now(herder: Herder, name: str) -> str:
-    """Start a run whatever the schedule says → its id, where it is known. Raise NotFoundError."""
+    """Start a run regardless of the schedule → its id, or empty if not known yet. Raise NotFoundError."""
     _known(herder, name)
     with herder.database.write() as connection:
         audit.record(connection, Act(herder.actor, "run", name))
@@ -110,7 +110,7 @@ def _known(herder: Herder, name: str) -> ConnectorState:
 
 
 def _restart_plan(status: ConnectorStatus, request: RestartRequest) -> ConnectorStatus:
-    """Return the status with what restarts. Connect: ``RestartPlan``."""
+    """Return the status with the parts to restart as RESTARTING. Connect: ``RestartPlan``."""
 
     def restarted(part: Part) -> Part:
         wanted = not request.only_failed or part.state is State.FAILED
@@ -123,8 +123,8 @@ def _restart_plan(status: ConnectorStatus, request: RestartRequest) -> Connector
 def _begin(herder: Herder, state: ConnectorState, parts: Sequence[int]) -> None:
     name = state.name
     tasks = [part for part in parts if part != restarts.CONNECTOR]
-    # While paused or stopped, and where failed tasks hold it and stay failed, nothing will run that could
-    # begin the restart: what failed is forgiven at once.
+    # While it is paused or stopped, or held by failed tasks that are not restarted, no run would begin the
+    # restart: the failures are cleared at once.
     is_run = state.target_state is TargetState.STARTED and (bool(tasks) or not _is_held_by_tasks(herder, name))
     with herder.database.write() as connection:
         connectors.lock(connection, name)

@@ -1,4 +1,4 @@
-"""Live checks: the systems a valid configuration names are tried, within seconds."""
+"""Live checks: a valid configuration is tried on the systems it names, within seconds."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from connect_core.errors import ConnectError
 __all__ = ["LiveCheck", "in_time", "with_live_check"]
 
 LiveCheck = Callable[[], Mapping[str, Sequence[str]]]
-"""Tries a connector's systems and returns errors by setting; may hang."""
+"""Tries a connector's systems and returns the errors by setting; may hang."""
 
 Answer = TypeVar("Answer")
 _KEY = "connector.class"
 
 
 def with_live_check(infos: ValidatedConfig, check: LiveCheck, seconds: float = 5.0) -> ValidatedConfig:
-    """Return the infos with what a live check finds in its time."""
+    """Return the infos with the errors a live check finds within ``seconds``."""
     return _with_errors(infos, _found(in_time(check), infos.name, seconds))
 
 
 def in_time(check: Callable[[], Answer]) -> Future[Answer]:
-    """Start a check whose answer may never come."""
-    # A thread of its own each time: one that hangs must not hold up the next.
+    """Start a check that may never return."""
+    # A separate thread each time: one that hangs must not block the next.
     thread = ThreadPoolExecutor(1, thread_name_prefix="connect-live-check")
     running = thread.submit(check)
     thread.shutdown(wait=False)

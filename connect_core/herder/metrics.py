@@ -1,4 +1,4 @@
-"""The numbers of all connectors, for a monitoring system."""
+"""Metrics of all connectors, for a monitoring system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNFINISHED_AND_LAST = 2
 
 @dataclass(frozen=True, slots=True)
 class ConnectorMetrics:
-    """One connector's numbers; ``None`` where there is none yet."""
+    """One connector's metrics; ``None`` for those without a value yet."""
 
     summary: ConnectorSummary
     moved: tuple[Moved, ...]
@@ -57,7 +57,7 @@ class ConnectorMetrics:
 
 
 def collect(herder: Herder) -> dict[str, ConnectorMetrics]:
-    """Return the numbers of all connectors by name: eight statements however many there are."""
+    """Return the metrics of all connectors by name: eight statements for any number of them."""
     summaries = summarize(herder, _UNFINISHED_AND_LAST)
     with herder.database.read() as connection:
         moved = overviews.moved_by_connector(connection)

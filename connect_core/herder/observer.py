@@ -1,4 +1,4 @@
-"""Looks what work waits for all connectors and writes it down, a few statements every few seconds."""
+"""Records the waiting work of all connectors, with a few statements every few seconds."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ _TO_START = ("queued", "scheduled")
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Whoever is there observes: the watcher, else a process that serves the REST API, else a command.
+    """Used by whichever process is available: the watcher, else one that serves the REST API, else a command.
 
-    ``ends`` never waits for Kafka longer than a second: what is not known then is left as it is.
+    ``ends`` waits for Kafka for a second at most: what is not known by then is left as it is stored.
     """
 
     database: Database
     ends: TopicEnds | None = None
 
     def start(self) -> None:
-        """Look every few seconds in a thread that ends with its process, unless somebody else does."""
+        """Look every few seconds in a daemon thread, unless another process does."""
         threading.Thread(target=self._repeat, name="connect-observer", daemon=True).start()
 
     def look_if_nobody_does(self) -> None:
-        """Look unless somebody has a short while ago. Raise ConnectError."""
+        """Look, unless another process has recently. Raise ConnectError."""
         with self.database.read() as connection:
             last = reports.load(connection).get(reports.OBSERVER)
         if last is None or last.told_age > _OVERDUE_SECONDS:
             self.look()
 
     def look(self, runs: Mapping[str, AirflowRun] | None = None, told: Collection[Told] = ()) -> list[ConnectorFacts]:
-        """Write down what waits, and what is ``told`` → the facts of all connectors. Raise ConnectError.
+        """Store the waiting work, and the reports ``told`` → the facts of all connectors. Raise ConnectError.
 
-        ``runs``: the task of each connector that Airflow has one of which has not ended; ``None``: not asked.
+        ``runs``: the unfinished task in Airflow of each connector that has one; ``None``: Airflow was not asked.
         """
         with self.database.read() as connection:
             facts = statuses.load_facts(connection)
@@ -100,7 +100,7 @@ class Observer:
 
 
 def _is_unknown(facts: ConnectorFacts, lags: Mapping[str, int | None], is_airflow_asked: bool) -> bool:
-    """Whether what is stored of a connector is to stay: its end of topics, or its runs, were not told."""
+    """Whether a connector's stored work is to stay, because the ends of its topics or its runs are not known."""
     if facts.waiting is None:
         return False
     if facts.waiting.work == Work.RECORDS.value:

@@ -36,18 +36,18 @@ __all__ = [
 
 
 OffsetEntry = Mapping[str, Any]
-"""A ``ConnectorOffset`` as it was sent: nothing of it is checked."""
+"""A ``ConnectorOffset`` as it was sent, not checked yet."""
 
 
 class ConnectorOffset(TypedDict):
-    """One partition and how far it has been read; an offset of null forgets the partition."""
+    """One partition and its offset; a null offset forgets the partition."""
 
     partition: dict[str, Any]
     offset: Mapping[str, Any] | None
 
 
 class ConnectorOffsets(TypedDict):
-    """Offsets of a connector, as REST takes and shows them."""
+    """Offsets of a connector, in requests and responses of REST."""
 
     offsets: list[ConnectorOffset]
 
@@ -69,7 +69,7 @@ def get(herder: Herder, name: str) -> list[ConnectorOffset]:
 
 @dataclass(frozen=True, slots=True)
 class OffsetMoveList:
-    """Moves of offsets, the newest first; ``next`` as in a page of intervals."""
+    """Moves of offsets, the newest first; ``next`` is used as in a page of intervals."""
 
     moves: list[OffsetMove]
     next: int | None
@@ -84,10 +84,10 @@ def list_moves(herder: Herder, name: str, limit: int = 100, before: int | None =
 
 
 def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:
-    """Move offsets of a stopped connector and return what to tell the user.
+    """Alter offsets of a stopped connector → the message for the user.
 
     Raise NotFoundError; BadRequestError unless STOPPED and for bad sink
-    offsets; ConnectError where the connector refuses.
+    offsets; ConnectError if the connector refuses.
     """
     if not entries:
         raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
@@ -106,14 +106,14 @@ def alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> str:
 
 
 def parse_wanted(kind: ConnectorType, entries: Sequence[OffsetEntry]) -> Changes:
-    """Return what entries want of a connector of this type. Raise BadRequestError, ConnectError."""
+    """Convert entries to changes of offsets for a connector of this type. Raise BadRequestError, ConnectError."""
     return offsets.sink_offsets(parse_sink_offsets(entries)) if kind is ConnectorType.SINK else _source_changes(entries)
 
 
 def reset(herder: Herder, name: str) -> str:
-    """Forget all offsets of a stopped connector and return what to tell the user.
+    """Reset all offsets of a stopped connector → the message for the user.
 
-    Raise NotFoundError, BadRequestError unless STOPPED, ConnectError where the connector refuses.
+    Raise NotFoundError, BadRequestError unless STOPPED, ConnectError if the connector refuses.
     """
     state = _stopped(herder, name)
     with herder.database.read() as connection:
@@ -155,11 +155,11 @@ def _alter_source(herder: Herder, state: ConnectorState, connector: Connector, w
 
 
 def _source_changes(entries: Sequence[OffsetEntry]) -> dict[str, Mapping[str, Any] | None]:
-    # Forgetting nothing is no error, as in Connect.
+    # An entry with neither partition nor offset is no error, as in Connect.
     given = [entry for entry in entries if entry.get("partition") is not None or entry.get("offset") is not None]
     for entry in given:
         if not isinstance(entry.get("partition"), Mapping):
-            # Connect's connectors refuse it, or its worker fails on it: 500, as for other partitions they refuse.
+            # In Connect the connector refuses it or the worker fails: 500, as for other refused partitions.
             raise ConnectError("Partition objects cannot be null")
         for part in (entry["partition"], entry.get("offset") or {}):
             _check_primitive(part)

@@ -1,4 +1,4 @@
-"""Connectors as lists and pages show them: status, lag, guarantee, the strip of their last intervals."""
+"""Connectors for lists and pages: status, lag, guarantee, and the strip of their last intervals."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 class ConnectorSummary:
     """A line of the list of connectors. ``strip``: the last 20 intervals, the oldest first.
 
-    ``lag``: records a sink is behind, null where it is not known. ``trace_line``: the first line of the connector's or
-    its first failed task's trace. ``guarantee_condition``: what the guarantee takes, empty where it holds without. Work
-    of one that ``is_stalled`` has waited without progress since ``stalled_since``; ``stalled_cause`` is a word for
-    programs, ``stalled_reason`` a sentence for people. ``dag_id``: its DAG in Airflow, if the API knows it.
+    ``lag``: records a sink is behind, null if not known. ``trace_line``: the line with the error of the connector's or
+    its first failed task's trace. ``guarantee_condition``: the condition of the guarantee, empty if there is none. If
+    ``is_stalled``, work has waited without progress since ``stalled_since``; ``stalled_cause`` is a word for
+    programs, ``stalled_reason`` a sentence for people. ``dag_id``: its DAG in Airflow, if the API has it.
     """
 
     name: str
@@ -68,7 +68,7 @@ class ConnectorSummary:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorSummaryList:
-    """All connectors the caller may see, by name; ``scheduler_silences`` is empty while Airflow answers."""
+    """All connectors that the caller may see, by name; ``scheduler_silences`` is empty while Airflow answers."""
 
     connectors: list[ConnectorSummary]
     scheduler_silences: list[Silence]
@@ -76,7 +76,7 @@ class ConnectorSummaryList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorOverview(ConnectorSummary):
-    """One connector: its line, its tasks and where it lives. ``trace`` is the connector's own."""
+    """One connector: its line in the list, its tasks and its DAG. ``trace`` is the connector's own."""
 
     config_version: int
     planned_version: int | None
@@ -91,9 +91,9 @@ class ConnectorOverview(ConnectorSummary):
 
 
 def summarize(herder: Herder, strip: int = 20) -> list[ConnectorSummary]:
-    """Return the lines of all connectors, by name: six statements however many there are.
+    """Return the lines of all connectors, by name: six statements for any number of them.
 
-    ``strip``: how many of the last intervals a line shows.
+    ``strip``: how many of the last intervals a line contains.
     """
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
@@ -109,7 +109,7 @@ def summarize(herder: Herder, strip: int = 20) -> list[ConnectorSummary]:
 
 
 def list_silences(herder: Herder) -> list[Silence]:
-    """Return since when the scheduler has not answered whom; nothing while it answers."""
+    """Return since when the scheduler has not answered, by observer; nothing while it answers."""
     with herder.database.read() as connection:
         return silences.list_silences(connection)
 
@@ -145,14 +145,14 @@ def get_overview(herder: Herder, name: str) -> ConnectorOverview:
 
 
 def dead_letter_topic(config: Mapping[str, str]) -> str | None:
-    """Return the topic a configuration sends bad records to, if any."""
+    """Return the topic of a configuration's dead letter queue, if any."""
     return config.get(_DEAD_LETTERS, "").strip() or None
 
 
 def _lags(
     herder: Herder, facts: Collection[ConnectorFacts], positions: Mapping[str, Mapping[TopicPartition, int]]
 ) -> dict[str, int | None]:
-    """Return the lag of every sink, as far as the ends of its topics are known by now."""
+    """Return the lag of every sink; ``None`` if the ends of its topics are not known yet."""
     sinks = {one.name: topics_of(one.config) for one in facts if one.type is ConnectorType.SINK}
     if herder.ends is None or not sinks:
         return {}
@@ -195,7 +195,7 @@ def _tags(config: Mapping[str, str]) -> list[str]:
 
 
 def _trace_line(parts: Sequence[PartStatus]) -> str | None:
-    """Return what the first failed part's trace says: its last line that is not indented."""
+    """Return the error of the first failed part: its trace's first line that is neither indented nor a heading."""
     for part in parts:
         if part.state is State.FAILED and part.trace:
             lines = [line for line in part.trace.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""The metadata database's side of a verification: intervals, positions and moves, as they were when it began."""
+"""What a verification reads from the metadata database: intervals, and positions and moves as of its beginning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOST = "skip lost records"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the database said as a verification began; ``last`` is the newest interval that is over."""
+    """The database's state at the beginning of a verification; ``last`` is the newest interval that has ended."""
 
     state: ConnectorState
     positions: Mapping[TopicPartition, int]
@@ -36,7 +36,7 @@ class Snapshot:
 
 
 def snapshot_of(herder: Herder, name: str) -> Snapshot:
-    """Read all in one transaction. Raise NotFoundError."""
+    """Read the snapshot in one transaction. Raise NotFoundError."""
     with herder.database.read() as connection:
         state = connectors.get(connection, name)
         if state.type is ConnectorType.SOURCE:
@@ -70,14 +70,14 @@ class PastIntervals:
         self._before = self.last.sequence + 1
 
     def newer(self, key: IntervalKey | None) -> Iterator[PastInterval]:
-        """Take and yield the rows newer than an interval; without one all that are left."""
+        """Take and yield the rows newer than an interval; without one, all remaining rows."""
         while (head := self._head()) is not None:
             if key is not None and _place(head.row.key) <= _place(key):
                 return
             yield self._page.pop(0)
 
     def take(self, key: IntervalKey) -> PastInterval | None:
-        """Return the row of an interval, ``None`` where the history has none."""
+        """Take and return the row of an interval; ``None`` if the history has none."""
         head = self._head()
         return self._page.pop(0) if head is not None and _place(head.row.key) == _place(key) else None
 

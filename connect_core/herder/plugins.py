@@ -1,4 +1,4 @@
-"""Plugins: which there are, what they can be told, and whether a configuration would do."""
+"""Plugins: their list, the definitions of their settings, and validation of configurations."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def get_plugin_config(name: str, version: str | None = None) -> list[ConfigKeyIn
 
 
 def validate_config(herder: Herder, plugin: str, config: RawConfig) -> ValidatedConfig:
-    """Return every setting of a configuration with what is wrong about it.
+    """Return every setting of a configuration with its errors.
 
     With ``connect.validate.live`` a configuration without errors is also tried
-    on the systems it names. Raise BadRequestError where it is of another plugin
-    than ``plugin``, ConfigError where its connector class is missing or unknown.
+    on the systems it names. Raise BadRequestError if it is for another plugin
+    than ``plugin``, ConfigError if its connector class is missing or unknown.
     """
     given = config.get("connector.class")
     if given is not None and not _plain(given).endswith(_plain(plugin)):

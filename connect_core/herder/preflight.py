@@ -1,4 +1,4 @@
-"""Everything that can be found wrong with a configuration before it is used."""
+"""All checks of a configuration before it is used."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _BROKER_SECONDS = 3.0
 
 
 def preflight(herder: Herder, config: RawConfig) -> ValidatedConfig:
-    """Return every setting with what is wrong about it.
+    """Return every setting with its errors.
 
     With ``connect.validate.live`` a configuration without errors is also tried
-    on the systems it names. Raise ConfigError where its connector class is
+    on the systems it names. Raise ConfigError if its connector class is
     missing or unknown.
     """
     with herder.database.read() as connection:
         in_use = connectors.offsets_topics(connection)
     infos = validate(config, herder.worker, herder.providers, in_use=in_use)
     given = {key: value for key, value in config.items() if value is not None}
-    # A setting of null passes, as in Connect, but there is nothing a system could be asked with it.
+    # A null setting passes, as in Connect, but systems cannot be tried with it.
     is_tried = herder.worker.values["connect.validate.live"] and len(given) == len(config)
     if infos.error_count or not is_tried:
         return infos
     resolved = herder.providers.resolve(given, given.get("name", ""))
     unparsed = ConnectorConfig.unparsed(given, resolved, herder.worker)
     found = with_live_check(infos, partial(_tried, unparsed, herder.worker))
-    # Systems and their drivers repeat what they were given.
+    # Errors of systems and their drivers may repeat the secrets they were given.
     return hide_secrets(found, given, resolved, herder.providers.secrets(given, given.get("name", "")))
 
 

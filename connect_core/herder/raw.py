@@ -7,4 +7,4 @@ from collections.abc import Mapping
 __all__ = ["RawConfig"]
 
 RawConfig = Mapping[str, str | None]
-"""A configuration as it was sent; a null is what JSON's null was."""
+"""A configuration as it was sent; ``None`` stands for JSON's null."""

@@ -1,4 +1,4 @@
-"""Whether an idle connector is to be run, as far as the metadata database knows."""
+"""Whether an idle connector should be run, judged from the metadata database."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ __all__ = ["Readiness", "lacks_assignment", "readiness"]
 
 
 class Readiness(Enum):
-    """What a watcher does about a waiting connector."""
+    """What a watcher does with a waiting connector."""
 
     DUE = "due"
-    """Run it: no plan yet, a new configuration, an unfinished interval, a restart asked for or due."""
+    """Run it: no plan yet, a new configuration, an unfinished interval, a restart requested or due."""
     HELD = "held"
-    """Leave it: paused, stopped, failed, or waiting for its next automatic restart."""
+    """Leave it alone: paused, stopped, failed, or waiting for its next automatic restart."""
     QUIET = "quiet"
-    """Ask the systems whether there is data."""
+    """Check its systems for data."""
 
 
 def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
-    """Return whether a waiting connector is to be run."""
+    """Return whether a waiting connector should be run."""
     if facts.target_state is not TargetState.STARTED:
         return Readiness.DUE if _is_interrupted(facts) and not _has_failed_connector(facts) else Readiness.HELD
     if facts.is_dag_paused:
@@ -44,7 +44,7 @@ def readiness(facts: ConnectorFacts, now: datetime) -> Readiness:
 
 
 def lacks_assignment(facts: ConnectorFacts) -> bool:
-    """Return whether a due connector lacks no more than an assignment of its tasks: it is new, or reconfigured."""
+    """Return whether all a due connector needs is a task assignment: it is new, or reconfigured."""
     if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
         return False
     if facts.restarting or facts.failure is not None:
@@ -54,7 +54,7 @@ def lacks_assignment(facts: ConnectorFacts) -> bool:
 
 
 def _is_interrupted(facts: ConnectorFacts) -> bool:
-    """Whether a crash left an interval unfinished: it is ended, though nothing more is to run."""
+    """Whether a crash left an interval unfinished: a run ends it, even if no other is to follow."""
     interval = facts.interval
     return interval is not None and not interval.state.is_final and interval.state is not IntervalState.FAILED
 

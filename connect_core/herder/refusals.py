@@ -1,4 +1,4 @@
-"""Refused acts in the audit: who wanted what, and why it was not done."""
+"""Refused acts in the audit: who wanted what, and why it was refused."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["record_refusal", "refusals"]
 
 _LONGEST_ACTION = 32
 _LONGEST_TEXT = 1000
-"""Characters of a name, a path or a reason the audit keeps of what was refused."""
+"""Maximum length of a name, a path or a reason that the audit keeps of a refused act."""
 
 
 @contextmanager
 def refusals(herder: Herder, action: str, name: str) -> Iterator[None]:
-    """Keep in the audit what the block refuses, with the reason: secrets are hidden in it."""
+    """Record in the audit an act that the block refuses, with the reason, in which secrets are hidden."""
     try:
         yield
     except ConnectError as error:
@@ -28,7 +28,7 @@ def refusals(herder: Herder, action: str, name: str) -> Iterator[None]:
 
 
 def record_refusal(herder: Herder, action: str, connector: str | None, reason: str, path: str = "") -> None:
-    """Keep one refused act. Raise RetriableError."""
+    """Record one refused act in the audit. Raise RetriableError."""
     after = {"refused": _storable(reason), **({"path": _storable(path)} if path else {})}
     name = None if connector is None else _storable(connector)
     with herder.database.write() as connection:
@@ -36,5 +36,5 @@ def record_refusal(herder: Herder, action: str, connector: str | None, reason: s
 
 
 def _storable(text: str) -> str:
-    """Return the beginning of what a person sent, as any database takes it."""
+    """Return the beginning of a text that was sent, in a form that any database accepts."""
     return text[:_LONGEST_TEXT].encode("utf-8", "replace").decode().replace("\0", "?")

@@ -1,7 +1,7 @@
-"""Going back: what a change of offsets would have read again, and a rewind to an interval.
+"""Previews of what a change of offsets would read again, and rewinds to an interval.
 
-The history of offsets tells where every partition stood before any interval;
-undoing its moves, the newest first, leads there.
+The history of offsets contains every partition's position before any interval:
+it is found by undoing the moves, the newest first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from connect_core.store.overviews import PastMove
 __all__ = ["OffsetChange", "OffsetsPreview", "Rewound", "preview_alter", "preview_reset", "preview_rewind", "rewind"]
 
 _LONGEST = 10_000
-"""How many moves are looked back over at most."""
+"""The maximum number of moves to look back over."""
 _BY_INTERVALS = ("interval", "repair")
 
 Positions = dict[str, Mapping[str, Any] | None]
@@ -33,10 +33,10 @@ Positions = dict[str, Mapping[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class OffsetChange:
-    """One partition: where it stands, where it would stand.
+    """One partition: its offset before and after the change.
 
-    ``again``: offsets of Kafka between the two that would be read again, below zero those skipped; null for sources,
-    and where it begins where the topic begins.
+    ``again``: the number of Kafka offsets between the two that would be read again, negative if they would be skipped;
+    null for sources, and if one of the two is not set, which means the beginning of the topic.
     """
 
     partition: dict[str, Any]
@@ -47,10 +47,10 @@ class OffsetChange:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsPreview:
-    """What a change of offsets would do; nothing has been done.
+    """The effect a change of offsets would have; nothing is changed yet.
 
-    ``intervals``: committed intervals whose data would be read again, newest first. ``records``: what those moved, null
-    where history does not tell. ``obstacle``: why the change would be refused now, null if it would not.
+    ``intervals``: committed intervals whose data would be read again, newest first. ``records``: how many those moved,
+    null if the history does not contain it. ``obstacle``: why the change would be refused now, null if it would not.
     """
 
     changes: list[OffsetChange]
@@ -66,17 +66,17 @@ class OffsetsPreview:
 
 @dataclass(frozen=True, slots=True)
 class Rewound:
-    """The answer to a rewind: what was done, and what will be read again."""
+    """The result of a rewind: a message, and what will be read again."""
 
     message: str
     preview: OffsetsPreview
 
 
 def preview_rewind(herder: Herder, name: str, sequence: int) -> OffsetsPreview:
-    """Return what going back to before an interval would read again.
+    """Return what a rewind to before an interval would read again.
 
-    Raise NotFoundError for one that is not in the history, BadRequestError where
-    the history of offsets does not reach back to it.
+    Raise NotFoundError if it is not in the history, BadRequestError if
+    the history of offsets does not go back to it.
     """
 
     def before_interval(connection: Connection, moves: Sequence[PastMove]) -> Changes:
@@ -88,7 +88,7 @@ def preview_rewind(herder: Herder, name: str, sequence: int) -> OffsetsPreview:
 
 
 def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> OffsetsPreview:
-    """Return what altered offsets would have read again. Raise as ``offsets.alter``."""
+    """Return what altering offsets would cause to be read again. Raise as ``offsets.alter``."""
     with herder.database.read() as connection:
         kind = connectors.get(connection, name).type
     wanted = offsets.parse_wanted(kind, entries)
@@ -96,14 +96,14 @@ def preview_alter(herder: Herder, name: str, entries: Sequence[OffsetEntry]) -> 
 
 
 def preview_reset(herder: Herder, name: str) -> OffsetsPreview:
-    """Return what a reset would have read again. Raise NotFoundError."""
+    """Return what a reset would cause to be read again. Raise NotFoundError."""
     return _preview(herder, name, None)
 
 
 def rewind(herder: Herder, name: str, sequence: int) -> Rewound:
-    """Let a stopped connector read again from before an interval.
+    """Rewind a stopped connector to before an interval.
 
-    Raise NotFoundError, BadRequestError, and what ``offsets.alter`` raises.
+    Raise NotFoundError, BadRequestError, and the errors of ``offsets.alter``.
     """
     preview = preview_rewind(herder, name, sequence)
     if preview.obstacle is not None:
@@ -135,7 +135,7 @@ def _preview(
 
 
 def _since(name: str, moves: Sequence[PastMove], sequence: int) -> Sequence[PastMove]:
-    """Return the moves from an interval's first one on, the newest first."""
+    """Return the moves since an interval's first one, that included, the newest first."""
     mine = [place for place, one in enumerate(moves) if one.cause in _BY_INTERVALS and one.sequence >= sequence]
     if len(moves) == _LONGEST and (not mine or mine[-1] == len(moves) - 1):
         raise BadRequestError(
@@ -146,14 +146,14 @@ def _since(name: str, moves: Sequence[PastMove], sequence: int) -> Sequence[Past
 
 
 def _undone(moves: Sequence[PastMove]) -> Positions:
-    """Return where the moved partitions stood before these moves, the newest of which comes first."""
+    """Return the positions of the moved partitions before these moves, which are ordered newest first."""
     return {one.partition: one.before for one in moves}
 
 
 def _moves_back_to(
     wanted: Changes, now: Mapping[str, Mapping[str, Any] | None], moves: Sequence[PastMove]
 ) -> Sequence[PastMove] | None:
-    """Return the moves to undo to be where these offsets are wanted; ``None`` if it never was so."""
+    """Return the moves to undo to reach the wanted offsets; ``None`` if they never were in force."""
     position = {key: now.get(key) for key in wanted}
     if position == wanted:
         return ()
@@ -166,7 +166,7 @@ def _moves_back_to(
 
 
 def _is_whole(count: int, moves: Sequence[PastMove]) -> bool:
-    """Return whether the moves so far are all of their interval's."""
+    """Return whether the first ``count`` moves include all those of their last interval."""
     return count == len(moves) or moves[count].sequence != moves[count - 1].sequence
 
 

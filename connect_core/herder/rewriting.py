@@ -1,4 +1,4 @@
-"""Moving a stopped connector's offsets, and ending a connector for good."""
+"""Moving a stopped connector's offsets, and ending a connector before it is deleted."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _TRIES = 3
 
 
 def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
-    """Move offsets where the truth lies: the offsets topic, the target, or SQL; SQL follows.
+    """Move offsets where they are authoritative, the offsets topic, the target, or SQL; then update SQL.
 
-    What is unfinished is committed as far as markers prove it, else abandoned;
-    nothing older can commit afterwards. ``is_deleted``: the target is given up.
+    Unfinished work is committed as far as markers prove it, else abandoned;
+    nothing older can commit afterwards. ``is_deleted``: the claim to the target is released.
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError
-    if overtaken, RetriableError where a system does not answer.
+    if overtaken, RetriableError if a system does not answer.
     """
     worker = ConnectorWorker(herder.worker, herder.database, connector)
     try:
@@ -43,12 +43,12 @@ def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, i
 
 
 def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> None:
-    """End what a stopped connector has unfinished, before it is deleted.
+    """End a stopped connector's unfinished work before it is deleted.
 
-    With ``forget_offsets`` they are reset, or it fails. Without, a connector
-    whose systems or configuration are broken is ended in the database alone: what
-    a sink has unfinished stays so, and the first plan of a successor asks its
-    target. Raise as ``rewrite_offsets``.
+    With ``forget_offsets`` its offsets are reset, or this fails. Without, a connector
+    whose systems or configuration are broken is ended in the database only: an unfinished
+    interval of a sink stays unfinished, and the first plan of a successor asks the
+    target for it. Raise as ``rewrite_offsets``.
     """
     if forget_offsets:
         _rewrite(herder, connector, None)
@@ -63,7 +63,7 @@ def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> No
 
 
 def _rewrite(herder: Herder, connector: str, wanted: Changes | None) -> None:
-    """Rewrite offsets, again where a run that ends what is unfinished was faster: it is over soon."""
+    """Rewrite offsets, and try again if overtaken by a run that ends unfinished work: such a run is short."""
     for _ in range(_TRIES - 1):
         try:
             herder.rewrite_offsets(herder, connector, wanted, is_deleted=True)
@@ -75,9 +75,9 @@ def _rewrite(herder: Herder, connector: str, wanted: Changes | None) -> None:
 
 
 def rewrite_in_database(herder: Herder, connector: str, wanted: Changes | None, *, is_deleted: bool = False) -> None:
-    """Store the intent and let SQL follow at once, asking no target.
+    """Store the intent and update SQL at once, without asking the target.
 
-    A sink's unfinished interval stays, unless all offsets are reset: the next plan asks for it there.
+    A sink's unfinished interval stays, unless all offsets are reset: the next plan asks the target for it.
 
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError if overtaken.
     """

@@ -1,4 +1,4 @@
-"""What the herder may ask of whatever starts runs: Airflow, or the standalone loop."""
+"""The herder's interface to the scheduler that starts runs: Airflow, or the standalone loop."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Act = Literal["deploy", "remove", "pause", "resume", "trigger", "retry"]
 
 
 class Scheduler(Protocol):
-    """Starts and holds back runs; every act may be repeated. Raise ConnectError.
+    """Starts and holds back runs; every act is idempotent. Raise ConnectError.
 
-    The database is told first: an act that fails here is written down there as
+    The database is updated first: an act that fails here is stored there as
     a request, and carried out later.
     """
 
     def deploy(self, connector: str) -> None:
-        """Let the stored connector be run, as its schedule is now."""
+        """Schedule the stored connector, by its present schedule."""
 
     def remove(self, connector: str) -> None:
-        """Run a connector that is no longer stored no more; its run ends at a commit point."""
+        """Stop scheduling a connector that is no longer stored; its run ends at a commit point."""
 
     def pause(self, connector: str) -> None:
         """Start no further run."""
@@ -37,14 +37,14 @@ class Scheduler(Protocol):
         """Start runs again."""
 
     def trigger(self, connector: str) -> str:
-        """Start a run now and return its id, or nothing where it is not known yet."""
+        """Start a run now and return its id, or an empty string if it is not known yet."""
 
     def retry(self, connector: str) -> None:
         """Try the unfinished interval again, and plan again."""
 
 
 def ask(scheduler: Scheduler, database: Database, act: Act, connector: str) -> None:
-    """Let the scheduler act on a connector; what it cannot do now becomes a request."""
+    """Let the scheduler act on a connector; an act that fails now is stored as a request."""
     try:
         getattr(scheduler, act)(connector)
     except ConnectError as error:

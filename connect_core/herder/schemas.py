@@ -1,4 +1,4 @@
-"""Which schemas the registries of a connector's converters have of its topics."""
+"""The schemas of a connector's topics in the registries of its converters."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _SECONDS = 6.0
 
 @dataclass(frozen=True, slots=True)
 class TopicSchemaList:
-    """The newest schemas by topic; empty where no registry is asked. ``reason``: why it could not be asked."""
+    """The newest schemas by topic; empty if the converters use no registry. ``reason``: why none could be read."""
 
     schemas: list[TopicSchema]
     reason: str | None = None
 
 
 def list_schemas(herder: Herder, name: str) -> TopicSchemaList:
-    """Ask the registries for the topics that were used, and those a sink names; 6 s at most. Raise NotFoundError."""
+    """Return the schemas of topics that were used, and of those a sink names; 6 s at most. Raise NotFoundError."""
     with herder.database.read() as connection:
         config = connectors.get(connection, name).config
         used = topics.active(connection, name)

@@ -1,4 +1,4 @@
-"""Offsets of sinks as users write them. Connect: ``SinkUtils.parseSinkConnectorOffsets``."""
+"""Parsing of sink offsets sent by users. Connect: ``SinkUtils.parseSinkConnectorOffsets``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = {_PARTITION: 2**31 - 1, _OFFSET: 2**63 - 1}
 
 
 def parse_sink_offsets(entries: Sequence[Mapping[str, Any]]) -> dict[TopicPartition, int | None]:
-    """Return the positions that ``{partition, offset}`` entries mean; numbers may be texts.
+    """Return the positions of ``{partition, offset}`` entries; numbers may be strings.
 
     Raise BadRequestError in Connect's words.
     """

@@ -1,4 +1,4 @@
-"""When a connector is stalled, and why: rules over facts that others wrote down, so that nothing here waits."""
+"""When a connector is stalled, and why: rules over stored facts, so that no system has to be asked."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from connect_core.store.statuses import ConnectorFacts, IntervalFacts, WaitingFa
 __all__ = ["Cause", "Deployment", "Stall", "stall_of"]
 
 _SILENT_SECONDS = 20.0
-"""The age from which a part that tells of itself every few seconds counts as gone."""
+"""The age from which a part that reports every few seconds counts as gone."""
 
 
 class Cause(Enum):
-    """Why nothing moves; the first that fits is given."""
+    """Why there is no progress; the first cause that fits is reported."""
 
     KAFKA = "kafka"
     HEARTBEAT = "heartbeat"
@@ -39,16 +39,16 @@ class Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is known of the parts all connectors share. ``is_airflow``: runs are started by Airflow."""
+    """Reports of the parts that all connectors share. ``is_airflow``: runs are started by Airflow."""
 
     parts: Mapping[str, PartReport]
     stalled_after: float = 60.0
     is_airflow: bool = True
 
     def silent(self, part: str, seconds: float = _SILENT_SECONDS) -> PartReport | None:
-        """Return the report of a part that has not worked for so long; ``None`` if it works or nothing is told.
+        """Return the report of a part that has not worked for so long; ``None`` if it works or there is no report.
 
-        Of all but the watcher somebody must have told lately: a teller's end says nothing of what it told of.
+        Except for the watcher, the report must be recent: an old one only means that the reporting process is gone.
         """
         report = self.parts.get(part)
         if report is None or _age(report) <= seconds:
@@ -58,7 +58,7 @@ class Deployment:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Work waits and nothing of it was done since ``since``; ``reason`` says why, as far as known."""
+    """Work has waited without progress since ``since``; ``reason`` explains why, as far as known."""
 
     cause: Cause
     since: datetime
@@ -66,10 +66,10 @@ class Stall:
 
 
 def stall_of(facts: ConnectorFacts, deployment: Deployment) -> Stall | None:
-    """Return why a started connector makes no progress though work waits, or ``None``.
+    """Return why a started connector makes no progress although work waits, or ``None``.
 
     A connector is stalled when work has waited without progress for ``stalled_after`` seconds, when its running
-    interval has shown no sign of life for so long, and when whoever would find its work has not for so long.
+    interval has sent no heartbeat for so long, or when the part that would find its work has not worked for so long.
     """
     if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
         return None
@@ -85,7 +85,7 @@ def stall_of(facts: ConnectorFacts, deployment: Deployment) -> Stall | None:
 
 
 def _unwatched(facts: ConnectorFacts, deployment: Deployment) -> Stall | None:
-    """Whether work, if there is any, would not be found: only the watcher asks sources, only Kafka tells of sinks."""
+    """Return the stall of a connector whose work nobody looks for: the watcher asks sources, Kafka has sinks' ends."""
     if not is_continuous(facts) or _running(facts) is not None:
         return None
     part = reports.WATCHER if facts.type is ConnectorType.SOURCE and deployment.is_airflow else reports.KAFKA
@@ -244,7 +244,7 @@ def _part_text(name: str, report: PartReport) -> str:
 
 
 def _age(report: PartReport) -> float:
-    """How long ago a part worked; of one that never did, how long since that was told is not known: for ever."""
+    """Return how many seconds ago a part worked; infinite if it never did."""
     return float("inf") if report.worked_age is None else report.worked_age
 
 

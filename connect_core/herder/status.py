@@ -1,4 +1,4 @@
-"""A connector's status, computed from facts; JSON as Connect's REST API shows it."""
+"""A connector's status, computed from facts, with the JSON of Connect's REST API."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PartStatus:
     trace: str | None = None
 
     def to_json(self) -> PartState:
-        """Return REST's form: what is not known is left out."""
+        """Return REST's form: unknown fields are left out."""
         shown = PartState(state=self.state, worker_id=self.worker_id)
         if self.version is not None:
             shown["version"] = self.version
@@ -100,7 +100,7 @@ class TaskStatus(PartStatus):
 
 @dataclass(frozen=True, slots=True)
 class ConnectorStatus:
-    """The status of a connector and its tasks; ``stall`` is ours, not Connect's: why no waiting work is done."""
+    """The status of a connector and its tasks; ``stall``, which Connect does not have: why waiting work is not done."""
 
     name: str
     connector: PartStatus
@@ -110,11 +110,11 @@ class ConnectorStatus:
 
     @property
     def is_stalled(self) -> bool:
-        """Whether work waits and nothing of it is done."""
+        """Whether work waits without progress."""
         return self.stall is not None
 
     def to_json(self) -> ConnectorStateInfo:
-        """Return REST's form, which knows no stall."""
+        """Return REST's form, which does not contain the stall."""
         return {
             "name": self.name,
             "connector": self.connector.to_json(),
@@ -141,7 +141,7 @@ def get_task_status(herder: Herder, name: str, task: int) -> TaskStatus:
 
 
 def list_statuses(herder: Herder, names: Collection[str] | None = None) -> dict[str, ConnectorStatus]:
-    """Return the statuses of all connectors, or of those named that exist, by name: four statements."""
+    """Return the statuses of all connectors, or of the named ones that exist, by name: four statements."""
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection, names)
         deployment = deployment_of(herder, reports.load(connection))
@@ -150,15 +150,15 @@ def list_statuses(herder: Herder, names: Collection[str] | None = None) -> dict[
 
 
 def deployment_of(herder: Herder, parts: Mapping[str, reports.PartReport]) -> Deployment:
-    """Return what stalls are judged by: what is told of the shared parts, and the worker's settings."""
+    """Return the input for finding stalls: the reports of the shared parts, and the worker's settings."""
     settings = herder.worker
     return Deployment(parts, settings.values["stalled.after.ms"] / 1000, is_airflow=not settings.is_standalone)
 
 
 def compute_status(facts: ConnectorFacts, worker_id: str, deployment: Deployment | None = None) -> ConnectorStatus:
-    """Return the status these facts mean; ``worker_id`` is shown where no driver has run.
+    """Compute the status from facts; ``worker_id`` is shown if no driver has run.
 
-    Without ``deployment`` it is not looked whether the connector is stalled, which Connect's own status does not say.
+    Without ``deployment`` stalls, which Connect's own status does not contain, are not looked for.
     """
     attempts = {task.task: task for task in facts.interval.tasks} if facts.interval else {}
     connector = _connector_state(facts)
@@ -201,7 +201,7 @@ def _is_paused(facts: ConnectorFacts) -> bool:
 
 def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, worker_id: str) -> TaskStatus:
     has_failed = attempt is not None and _has_failed(facts, attempt)
-    # A new configuration is a restart of what failed under the old one.
+    # A new configuration restarts tasks that failed under the old one.
     is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts)) or _is_assigned_anew(facts)
     state = State.RUNNING
     if has_failed and not is_restarting:
@@ -217,7 +217,7 @@ def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, 
 
 
 def _has_failed(facts: ConnectorFacts, attempt: TaskFacts) -> bool:
-    """Whether the last attempt failed and no try is left, also while others of the interval run again."""
+    """Whether the last attempt failed and no try is left, even while other tasks of the interval run again."""
     interval = facts.interval
     if interval is None or interval.state.is_final or attempt.outcome is not TaskOutcome.FAILED:
         return False
@@ -229,7 +229,7 @@ def _is_outdated(facts: ConnectorFacts) -> bool:
 
 
 def _is_assigned_anew(facts: ConnectorFacts) -> bool:
-    """Whether nothing runs and the next plan assigns the tasks from a newer configuration."""
+    """Whether no interval is running and the next plan will assign the tasks by a newer configuration."""
     interval = facts.interval
     is_idle = interval is None or interval.state.is_final
     return is_idle and facts.planned_version != facts.config_version

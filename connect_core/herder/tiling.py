@@ -1,4 +1,4 @@
-"""Do intervals lie end to end: ranges of each topic partition, looked at from the newest back."""
+"""Checks that intervals lie end to end: the ranges of each topic partition, from the newest back."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _UNKNOWN = "the history no longer tells whether offsets were moved there"
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Where offsets were put by hand, or passed over lost records; ``None`` where they were forgotten."""
+    """Positions set by hand, or by skipping lost records; ``None`` where offsets were forgotten."""
 
     places: frozenset[tuple[TopicPartition, int | None]] = frozenset()
 
     def explain(self, part: TopicPartition, start: int) -> bool:
-        """Return whether reading went on at ``start`` because somebody said so."""
+        """Return whether reading continued at ``start`` because offsets were moved there."""
         return (part, start) in self.places or (part, None) in self.places
 
 
 @dataclass(slots=True)
 class Chain:
-    """The ranges of one topic partition of one life; ``offsets`` is the sum of their lengths."""
+    """The ranges of one topic partition and topic id; ``offsets`` is the sum of their lengths."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Chain:
 
 @dataclass(slots=True)
 class Tiling:
-    """Takes intervals from the newest back. ``is_told``: whether the history still tells of what led to an interval."""
+    """Takes intervals from the newest back. ``is_told``: whether the history goes back to an interval."""
 
     moves: Moves
     is_told: Callable[[IntervalKey], bool]
@@ -46,7 +46,7 @@ class Tiling:
     notes: set[str] = field(default_factory=set)
 
     def add(self, interval: RecountedInterval) -> Iterator[Difference]:
-        """Take the interval before those taken; yield where it does not end at the beginning of the next one."""
+        """Take the interval before those taken so far; yield where it does not end at the beginning of the next one."""
         for one in interval.ranges:
             if one.start >= one.end:
                 continue
@@ -57,7 +57,7 @@ class Tiling:
             chain.offsets += one.end - one.start
 
     def newest(self) -> Mapping[TopicPartition, int]:
-        """Return where the newest interval of each partition ends."""
+        """Return the end of each partition's newest interval."""
         ends: dict[TopicPartition, int] = {}
         for (part, _), chain in self.chains.items():
             ends.setdefault(part, chain.end)

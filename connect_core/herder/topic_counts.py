@@ -1,4 +1,4 @@
-"""Ranges that were committed against the offsets Kafka still has."""
+"""Compares committed ranges with the offsets Kafka still has."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _OFFSETS = (
 
 @dataclass(frozen=True, slots=True)
 class PartitionCount:
-    """One topic partition. ``offsets``: the lengths of the committed ranges from ``start`` to ``end``, added up.
+    """One topic partition. ``offsets``: the sum of the lengths of the committed ranges from ``start`` to ``end``.
 
-    ``earliest``, ``stable`` and ``latest`` are Kafka's now, ``retained`` how many offsets of [start, end) it still has;
-    null where Kafka does not tell, or has another topic of this name.
+    ``earliest``, ``stable`` and ``latest`` are Kafka's now, ``retained`` is how many offsets of [start, end) it still
+    has; null if Kafka does not answer, or has another topic of this name.
     """
 
     topic: str

@@ -1,4 +1,4 @@
-"""Where topics end, remembered for seconds: lists of connectors must not wait for Kafka."""
+"""Ends of topics, cached for seconds: lists of connectors must not wait for Kafka."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Ends = Mapping[TopicPartition, PartitionEnds]
 
 
 class EndsReader(Protocol):
-    """Reads where topic partitions begin and end. ``KafkaAdmin`` is one."""
+    """Reads the first and last offsets of topic partitions. Implemented by ``KafkaAdmin``."""
 
     def partition_ends(self, topics: Collection[str], regex: str | None = None) -> Ends:
-        """Return the ends of all partitions of topics, and of those that match. Raise ConnectError."""
+        """Return the ends of all partitions of topics, and of topics that match ``regex``. Raise ConnectError."""
 
 
 @dataclass(slots=True)
 class TopicEnds:
-    """The ends of topics as they were at most seconds ago, for lists that must not wait for Kafka.
+    """The ends of topics as of a few seconds ago, for lists that must not wait for Kafka.
 
     One object serves all requests of a process.
     """
@@ -45,7 +45,7 @@ class TopicEnds:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def known(self, topics: Collection[str]) -> Ends:
-        """Return the ends known by now; old ones are read again behind the answer, first ones for a second."""
+        """Return the known ends; old ones are refreshed in the background, new ones waited for up to a second."""
         wanted = frozenset(topics)
         with self._lock:
             is_new = not wanted <= self._asked
@@ -59,7 +59,7 @@ class TopicEnds:
 
     @property
     def answer(self) -> str | None:
-        """How the last question ended: ``""`` with an answer, else its error; ``None`` before the first one ended."""
+        """The outcome of the last read: ``""`` if Kafka answered, else the error; ``None`` before the first read."""
         return self._error
 
     def _read(self, topics: frozenset[str]) -> None:

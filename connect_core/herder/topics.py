@@ -12,19 +12,19 @@ __all__ = ["ActiveTopics", "list_active", "reset_active"]
 
 
 class ActiveTopics(TypedDict):
-    """Topics a connector has used, as REST shows them."""
+    """Topics that a connector has used, as REST shows them."""
 
     topics: list[str]
 
 
 def list_active(herder: Herder, name: str) -> list[str]:
-    """Return the topics a connector has used; none for an unknown one, as Connect answers."""
+    """Return the topics that a connector has used; none for an unknown connector, as in Connect."""
     with herder.database.read() as connection:
         return topics.active(connection, name)
 
 
 def reset_active(herder: Herder, name: str) -> None:
-    """Forget the topics a connector has used; an unknown one is no error, as in Connect."""
+    """Forget the topics that a connector has used; an unknown connector is no error, as in Connect."""
     with herder.database.write() as connection:
         topics.reset(connection, name)
         audit.record(connection, Act(herder.actor, "reset topics", name))

@@ -1,4 +1,4 @@
-"""Recounts what a sink's markers, its target and the metadata database say against each other and Kafka; reads only."""
+"""Compares a sink's markers, its target, the metadata database and Kafka with each other; only reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SOURCE = "a source's target is Kafka, whose transactions commit records togethe
 
 @dataclass(frozen=True, slots=True)
 class VerificationRequest:
-    """Intervals ``first`` to ``last``, both included, all without; it ends after ``seconds``, as far as it came."""
+    """Intervals ``first`` to ``last``, both included, or to the newest; ends after ``seconds``, complete or not."""
 
     first: int = 1
     last: int | None = None
@@ -34,11 +34,11 @@ class VerificationRequest:
 
 @dataclass(slots=True)
 class Verification:
-    """What a recount came to. ``reason``: why the target cannot be recounted, else null.
+    """The result of a recount. ``reason``: why the target cannot be recounted, else null.
 
-    ``rows`` as markers say, ``found`` as they were counted where that is possible; ``records`` were read from Kafka
-    for them, as far as the history tells. At most 1000 differences are listed; ``difference_count`` has them all.
-    ``is_complete`` is false where time ended first. ``first`` and ``last`` are the intervals that were looked at.
+    ``rows`` by the markers, ``found`` as counted where that is possible; ``records`` read from Kafka for them, as far
+    as the history contains them. At most 1000 differences are listed; ``difference_count`` includes all of them.
+    ``is_complete`` is false if the time ran out first. ``first`` and ``last`` are the first and last interval checked.
     """
 
     connector: str
@@ -51,7 +51,7 @@ class Verification:
     rows: int = 0
     found: int = 0
     uncounted: int = 0
-    """Rows, as markers say, that could not be counted; the notes say why."""
+    """Rows by the markers that could not be counted; the notes explain why."""
     records: int = 0
     partitions: list[PartitionCount] = field(default_factory=list)
     difference_count: int = 0
@@ -61,7 +61,7 @@ class Verification:
 
     @property
     def is_recountable(self) -> bool:
-        """Whether the target could be asked."""
+        """Whether the target can be recounted."""
         return self.reason is None
 
     def differ(self, one: Difference) -> None:
@@ -105,7 +105,7 @@ class _Recounting:
     until: float
 
     def done(self) -> Verification:
-        """Return what it came to."""
+        """Return the result."""
         name = self.said.state.name
         connector = self.worker.reader(self.said.state)
         try:

@@ -1,4 +1,4 @@
-"""What work waits for a connector, as far as the metadata database and the ends of topics tell."""
+"""The waiting work of a connector, judged from the metadata database and the ends of topics."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ CONTINUOUS = "@continuous"
 
 
 class Work(Enum):
-    """A kind of work that waits."""
+    """A kind of waiting work."""
 
     RECORDS = "records"
-    """A sink's position lies before the last stable offset."""
+    """A sink's position is before the last stable offset."""
     PLAN = "plan"
     """It was created, or resumed after a stop, and has no plan yet."""
     CONFIG = "config"
     """It has a new configuration."""
     RESTART = "restart"
-    """A restart was asked for."""
+    """A restart was requested."""
     INTERVAL = "interval"
     """An interval is not finished."""
     RETRY = "retry"
     """An interval failed and waits for its next try."""
     RUN = "run"
-    """Airflow has a run whose task is to start."""
+    """Airflow has a run whose task has not started."""
 
 
 def is_continuous(facts: ConnectorFacts) -> bool:
@@ -39,10 +39,10 @@ def is_continuous(facts: ConnectorFacts) -> bool:
 
 
 def work_of(facts: ConnectorFacts, now: datetime, lag: int | None, *, is_run_due: bool = False) -> Work | None:
-    """Return the kind of work that waits, or ``None``.
+    """Return the kind of waiting work, or ``None``.
 
-    ``lag``: records a sink is behind, where known. ``is_run_due``: Airflow has a task of it that has not started.
-    One that is paused, stopped or failed has none; what runs at set times has only what has begun or was asked for.
+    ``lag``: records a sink is behind, if known. ``is_run_due``: Airflow has a task of it that has not started.
+    A connector that is paused, stopped or failed has none; one that runs at set times only work begun or requested.
     """
     if facts.target_state is not TargetState.STARTED or facts.is_dag_paused:
         return None

@@ -1,1 +1,1 @@
-"""Moving over from Kafka Connect and back: import, switch, export, and folders of connectors applied as a whole."""
+"""Moving from Kafka Connect and back: import, switch, export, and applying folders of connectors."""

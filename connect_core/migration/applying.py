@@ -1,4 +1,4 @@
-"""A folder of connectors made true here: what differs is planned first, then done; a second time there is nothing."""
+"""Applies a folder of connectors: differences are planned first, then changed; idempotent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ACTS = {"RUNNING": lifecycle.resume, "PAUSED": lifecycle.pause, "STOPPED": life
 
 
 class Action(Enum):
-    """What is done with a connector; the values are Terraform's signs."""
+    """The kinds of changes of a connector; the values are Terraform's signs."""
 
     CREATE = "+"
     UPDATE = "~"
@@ -36,7 +36,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KeyDifference:
-    """One setting that differs, fit to be shown: ``None`` where there is none, secrets hidden."""
+    """One setting that differs, for display: ``None`` if it is not set, secrets hidden."""
 
     key: str
     before: str | None
@@ -45,7 +45,7 @@ class KeyDifference:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One connector that differs; ``state``: the state it gets, where that differs, too."""
+    """One connector that differs; ``state``: its new state, if that differs too."""
 
     name: str
     action: Action
@@ -56,14 +56,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A change that was made, or why it was not."""
+    """A change that was made, or the error that prevented it."""
 
     change: Change
     error: str | None = None
 
 
 def plan(herder: Herder, wanted: Iterable[Definition], *, is_pruned: bool = False) -> list[Change]:
-    """Return what differs, sorted by name. ``is_pruned``: connectors nobody defines are deleted. Changes nothing."""
+    """Return the changes needed, sorted by name; applies none. ``is_pruned``: delete connectors not in ``wanted``."""
     by_name = {one.name: one for one in wanted}
     with herder.database.read() as connection:
         stored = {name: connectors.get(connection, name) for name in connectors.list_names(connection)}
@@ -78,7 +78,7 @@ def _change(providers: ConfigProviders, one: Definition, state: ConnectorState |
     if state is None:
         return Change(one.name, Action.CREATE, _differences({}, one.config), one.state or "RUNNING", one)
     before = opened_config(providers, state)
-    # What is written back as it was shown keeps its value.
+    # A hidden value that is written back keeps the stored one.
     after = {key: before.get(key, value) if value == HIDDEN else value for key, value in one.config.items()}
     differences = _differences(before, after)
     target = one.state if one.is_state_kept and _TARGETS[one.state or "RUNNING"] is not state.target_state else None
@@ -93,14 +93,14 @@ def _deletion(state: ConnectorState) -> Change:
 
 
 def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[KeyDifference, ...]:
-    # Hidden where either side says so: a class that is gone no longer tells which of its settings are secrets.
+    # Hidden if either side marks it: a class that no longer exists cannot tell which of its settings are secrets.
     hidden = sensitive_keys(before) | sensitive_keys(after)
     old, new = ({**mask(one), **dict.fromkeys(hidden & one.keys(), HIDDEN)} for one in (before, after))
     return tuple(KeyDifference(key, old.get(key), new.get(key)) for key in changed_keys(before, after))
 
 
 def problem_of(herder: Herder, change: Change) -> str | None:
-    """Return why a change cannot be made, as validation finds it; ``None`` where it can."""
+    """Return the validation errors that prevent a change; ``None`` if there are none."""
     if change.wanted is None or not (change.differences or change.action is Action.CREATE):
         return None
     try:
@@ -114,7 +114,7 @@ def problem_of(herder: Herder, change: Change) -> str | None:
 
 
 def apply_change(herder: Herder, change: Change) -> Applied:
-    """Make one change; an error is returned, so that the others are still made."""
+    """Make one change; errors are returned, so that the others are still made."""
     try:
         _apply(herder, change)
     except ConnectError as error:

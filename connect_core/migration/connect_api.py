@@ -1,4 +1,4 @@
-"""A Kafka Connect cluster, asked and told over its REST API."""
+"""Client of a Kafka Connect cluster's REST API."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["ConnectApi", "ConnectorThere", "OffsetEntries", "Tls", "open_api"]
 
 _SECONDS = 30.0
 _OFFSETS_SECONDS = 120.0
-"""Connect answers for offsets once it has read its topic to the end, or fenced its producers."""
+"""Connect responds to requests for offsets once it has read its topic to the end, or fenced its producers."""
 _RETRY_SECONDS = 90.0
-"""Longer than a rebalance takes, and than a worker to start."""
+"""Longer than a rebalance, or the start of a worker, takes."""
 _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 5.0
 _LONGEST_REASON = 300
 
@@ -30,12 +30,12 @@ OffsetEntries = list[dict[str, Any]]
 
 
 class _Forbidden(ConnectError):
-    """Say that the login may not do this; or, of topics, that the cluster does not follow them (403)."""
+    """The login has no right to this; for topics, or the cluster does not track them (403)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How an ``https`` address is trusted: by a file of certificates, and who we are, by certificate and key."""
+    """TLS settings for an ``https`` address: trusted certificates, and our own certificate and key."""
 
     ca: Path | None = None
     certificate: Path | None = None
@@ -43,7 +43,7 @@ class Tls:
     is_verified: bool = True
 
     def context(self) -> ssl.SSLContext:
-        """Return what a client verifies with. Raise ConfigError for a file that cannot be used."""
+        """Return the SSL context for a client. Raise ConfigError for a file that cannot be used."""
         try:
             context = ssl.create_default_context(cafile=None if self.ca is None else str(self.ca))
             if self.certificate is not None:
@@ -58,7 +58,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorThere:
-    """A connector of a Connect cluster: its configuration with references as written, its state and its tasks'."""
+    """A connector of a Connect cluster: its configuration, references unresolved, its state and its tasks' states."""
 
     name: str
     type: str
@@ -68,7 +68,7 @@ class ConnectorThere:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it is stopped and no task of it is left."""
+        """Whether it is stopped and has no tasks left."""
         return self.state == "STOPPED" and not self.tasks
 
 
@@ -76,13 +76,13 @@ class ConnectorThere:
 class ConnectApi:
     """One Connect cluster; each call is repeated while it rebalances or does not answer, for 90 s at most.
 
-    Its calls raise NotFoundError for an unknown connector, BadRequestError for what it refuses, RetriableError where
-    it does not answer in time, ConnectError for all else.
+    Calls raise NotFoundError for an unknown connector, BadRequestError if refused, RetriableError if the cluster
+    does not answer in time, ConnectError for all other errors.
     """
 
     client: httpx.Client
     address: str
-    """Without a login: it is printed and stored."""
+    """Without credentials, as it is printed and stored."""
     retry_seconds: float = _RETRY_SECONDS
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
@@ -105,7 +105,7 @@ class ConnectApi:
         return cast("list[dict[str, str]]", self._call("GET", "/connector-plugins?connectorsOnly=false"))
 
     def offsets(self, name: str) -> OffsetEntries:
-        """Return a connector's committed offsets; of a sink those of its consumer group. It may run."""
+        """Return a connector's committed offsets, for a sink those of its consumer group. It may be running."""
         try:
             found = self._call("GET", _path(name, "/offsets"), seconds=_OFFSETS_SECONDS)
         except NotFoundError as error:
@@ -115,7 +115,7 @@ class ConnectApi:
         return cast("OffsetEntries", (found or {}).get("offsets") or [])
 
     def topics(self, name: str) -> tuple[str, ...]:
-        """Return the topics a connector has used; none where the cluster does not follow them."""
+        """Return the topics that a connector has used; none if the cluster does not track them."""
         try:
             found = self._call("GET", _path(name, "/topics"))
         except (BadRequestError, NotFoundError, _Forbidden):
@@ -123,7 +123,7 @@ class ConnectApi:
         return tuple(sorted((found or {}).get(name, {}).get("topics") or ()))
 
     def settings_of(self, plugin: str) -> frozenset[str] | None:
-        """Return the names of a plugin's settings; ``None`` where the cluster does not tell (before Kafka 3.2)."""
+        """Return the names of a plugin's settings; ``None`` if the cluster cannot list them (before Kafka 3.2)."""
         try:
             found = self._call("GET", f"/connector-plugins/{quote(plugin, safe='')}/config")
         except ConnectError:
@@ -131,19 +131,19 @@ class ConnectApi:
         return frozenset(str(one.get("name")) for one in found or ())
 
     def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Move offsets of a stopped connector; an offset of null forgets a partition. Twice is as once."""
+        """Alter offsets of a stopped connector; a null offset forgets a partition. Idempotent."""
         self._call("PATCH", _path(name, "/offsets"), {"offsets": list(entries)}, _OFFSETS_SECONDS)
 
     def stop(self, name: str) -> None:
-        """Ask for the state STOPPED; its tasks end later."""
+        """Request the state STOPPED; its tasks end later."""
         self._call("PUT", _path(name, "/stop"))
 
     def resume(self, name: str) -> None:
-        """Ask for the state RUNNING."""
+        """Request the state RUNNING."""
         self._call("PUT", _path(name, "/resume"))
 
     def pause(self, name: str) -> None:
-        """Ask for the state PAUSED."""
+        """Request the state PAUSED."""
         self._call("PUT", _path(name, "/pause"))
 
     def _call(self, method: str, path: str, body: Any = None, seconds: float = _SECONDS) -> Any:
@@ -169,7 +169,7 @@ class ConnectApi:
 
 
 def _unanswered(act: str, error: httpx.HTTPError) -> ConnectError:
-    """Return an error without the client's own text: it may show an address with a login."""
+    """Return an error without the client's own text, which may contain an address with credentials."""
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return ConnectError(
             f"{act} was not sent: its certificate is not trusted. Give --ca FILE, which vouches for it."
@@ -196,7 +196,7 @@ def _error(answer: httpx.Response, act: str) -> ConnectError:
         return _Forbidden(f"{text}. Give a login with --login and --password-file.")
     if answer.status_code == 404:
         return NotFoundError(text)
-    # 409: a rebalance is under way. 500 is also Connect's word for offsets that a connector refuses: those stay so.
+    # 409: a rebalance is in progress. 500 is also the status of offsets that a connector refuses: not to be retried.
     if answer.status_code == 409 or answer.status_code in (429, 502, 503, 504) or _is_passing(answer, reason):
         return RetriableError(text)
     if answer.status_code == 405:
@@ -205,7 +205,7 @@ def _error(answer: httpx.Response, act: str) -> ConnectError:
 
 
 def _is_passing(answer: httpx.Response, reason: str) -> bool:
-    """Whether a 500 may be over soon: a request that timed out, or an answer of a worker that has just gone."""
+    """Whether a 500 may be temporary: a request that timed out, or was forwarded to a worker that has just ended."""
     if answer.status_code != 500:
         return False
     words = reason.lower()
@@ -228,7 +228,7 @@ def _connector(name: str, answer: Mapping[str, Any]) -> ConnectorThere:
 def open_api(url: str, login: tuple[str, str] | None = None, tls: Tls | None = None) -> Iterator[ConnectApi]:
     """Open the REST API of a Connect cluster for a block.
 
-    ``login``: user and password. Raise ConfigError for an address that is none, or holds a login.
+    ``login``: user and password. Raise ConfigError for an invalid address, or one that contains credentials.
     """
     parts = urlsplit(url)
     try:
@@ -243,7 +243,8 @@ def open_api(url: str, login: tuple[str, str] | None = None, tls: Tls | None = N
     bare = f"[{host}]" if ":" in host else host
     address = urlunsplit((parts.scheme, bare if port is None else f"{bare}:{port}", parts.path.rstrip("/"), "", ""))
     verify = (tls or Tls()).context() if parts.scheme == "https" else True
-    # A proxy of the environment is for the outside; and redirects would take the login elsewhere.
+    # Ignores proxies of the environment, which are for external hosts. Redirects, which are not followed, would send
+    # the credentials elsewhere.
     with httpx.Client(base_url=address, auth=login, verify=verify, timeout=_SECONDS, trust_env=False) as client:
         yield ConnectApi(client, address)
 

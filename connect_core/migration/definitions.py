@@ -1,4 +1,4 @@
-"""A connector as somebody wants it, wherever it was written down."""
+"""The wanted definition of a connector, independent of where it was read."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ STATES = ("RUNNING", "PAUSED", "STOPPED")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One connector: its name, its configuration (without ``name``), and its state where one is wanted.
+    """One connector: its name, its configuration (without ``name``), and its wanted state, if any.
 
-    ``is_state_kept``: the state holds for good, as in a Kubernetes resource; else it is that of a new connector only.
-    ``place``: where it was read, for messages. ``notes``: what was written there and has no meaning here.
+    ``is_state_kept``: the state always applies, as in a Kubernetes resource; else only to a new connector.
+    ``place``: where it was read, for messages. ``notes``: fields found there that have no meaning here.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Definition:
 
 
 def unique(found: Iterable[Definition]) -> list[Definition]:
-    """Return the definitions sorted by name. Raise ConfigError where two places define one connector."""
+    """Return the definitions sorted by name. Raise ConfigError if two places define the same connector."""
     by_name: dict[str, Definition] = {}
     for one in found:
         other = by_name.setdefault(one.name, one)
@@ -40,5 +40,5 @@ def unique(found: Iterable[Definition]) -> list[Definition]:
 
 
 def chosen(found: Iterable[Definition], pattern: str | None) -> list[Definition]:
-    """Return those whose name matches a pattern of the shell (``orders-*``); all without one."""
+    """Return the definitions whose names match a shell pattern (``orders-*``); all without one."""
     return [one for one in found if pattern is None or fnmatchcase(one.name, pattern)]

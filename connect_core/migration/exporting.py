@@ -1,4 +1,4 @@
-"""Connectors of this deployment written as files: JSON, properties, Strimzi's and Confluent's resources."""
+"""Writes connectors of this deployment to files: JSON, properties, Strimzi's and Confluent's resources."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Definition, str], str]]] = MappingPro
         "confluent": (".yaml", confluent_manifest),
     }
 )
-"""Format → the ending of its files, and what writes a definition for a Connect cluster of a name."""
+"""Format → the suffix of its files, and the function that formats a definition for a named Connect cluster."""
 
 
 def stored_definitions(herder: Herder) -> list[Definition]:
@@ -62,14 +62,14 @@ def stored_definitions(herder: Herder) -> list[Definition]:
 
 
 def hidden_keys(one: Definition) -> list[str]:
-    """Return the keys whose values are not shown: whoever applies the file elsewhere writes them."""
+    """Return the keys whose values are hidden: they must be filled in to apply the file elsewhere."""
     return [key for key, value in one.config.items() if value == HIDDEN]
 
 
 def write_definitions(found: list[Definition], folder: Path, form: str, cluster: str) -> list[Path]:
-    """Write a file for each connector and return the paths. Raise ConfigError for a format there is not.
+    """Write a file for each connector and return the paths. Raise ConfigError for an unknown format.
 
-    A file is replaced as a whole; files of connectors that are gone are left.
+    Files are replaced atomically; files of deleted connectors are left.
     """
     if form not in FORMATS:
         raise ConfigError("--format", form, f"use one of {', '.join(FORMATS)}")
@@ -87,7 +87,7 @@ def write_definitions(found: list[Definition], folder: Path, form: str, cluster:
 
 
 def _file_name(name: str) -> str:
-    """Return a name that is safe on any file system; one that is not is made so, and told from others by its digest."""
+    """Return a name that is safe on any file system; an unsafe one is changed, and made unique by a digest."""
     safe = _UNSAFE.sub("_", name)[:_LONGEST].lstrip(".")
     if safe == name:
         return name

@@ -1,4 +1,4 @@
-"""Connectors in files and folders: JSON, properties, and Kubernetes resources in YAML."""
+"""Reads connectors from files and folders: JSON, properties, and Kubernetes resources in YAML."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _YAML = (".yaml", ".yml")
 _SUFFIXES = (".json", ".properties", *_YAML)
 _MOST_FILES = 100_000
 _LARGEST = 16 << 20
-"""Bytes of one file: a thousand connectors take less than a megabyte."""
+"""Maximum bytes of one file: a thousand connectors take less than a megabyte."""
 
 
 def read_definitions(paths: Iterable[Path]) -> list[Definition]:
-    """Return the connectors that files and folders define, sorted by name; folders are read with their subfolders.
+    """Return the connectors defined by files and folders, sorted by name; folders are read with their subfolders.
 
-    In folders, files and folders whose name begins with a point are passed over, as are other kinds of files. Raise
+    In folders, files and folders whose names begin with a dot are skipped, as are other kinds of files. Raise
     ConfigError naming the file.
     """
     return unique(one for path in paths for file in _files(path) for one in _read(file))
@@ -75,13 +75,13 @@ def _json(path: Path) -> list[Definition]:
     if many is not None:
         return [_definition(path, connector_of_json(path, one)) for one in many]
     if isinstance(content, dict) and content.get("name") is None and not isinstance(content.get("config"), dict):
-        # A bare map of settings is the connector of the file's name.
+        # A plain map of settings defines the connector named like the file.
         content = {"name": path.stem, **content}
     return [_definition(path, connector_of_json(path, content))]
 
 
 def _several(content: Any) -> list[Any] | None:
-    """Return the connectors of a list, or of what ``GET /connectors?expand=info`` answered; ``None`` for one."""
+    """Return the connectors of a list, or of a response to ``GET /connectors?expand=info``; ``None`` for one."""
     if isinstance(content, list):
         return content
     if isinstance(content, Mapping) and content and all(_is_expanded(one) for one in content.values()):

@@ -1,4 +1,4 @@
-"""Offsets of sources out of a Connect cluster's own topic, for clusters before Kafka 3.5, whose REST API has none."""
+"""Offsets of sources from a Connect cluster's own topic, for clusters before Kafka 3.5, whose REST API has none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ForeignOffsetsTopic:
     topic: OffsetsTopic
 
     def of(self, connector: str) -> OffsetEntries:
-        """Return the newest offsets of a connector. Raise ConnectError for a topic that is not there, or unreadable."""
+        """Return the newest offsets of a connector. Raise ConnectError if the topic is missing or cannot be read."""
         return [{"partition": dict(one.partition), "offset": one.offset} for one in self._newest.get(connector, [])]
 
     @cached_property

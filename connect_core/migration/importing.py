@@ -1,4 +1,4 @@
-"""Connectors of another place created here, STOPPED, with the offsets they have there."""
+"""Creates connectors from elsewhere here, STOPPED, with their offsets."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
 class Outcome(Enum):
-    """What an import did with one connector."""
+    """The outcome of importing one connector."""
 
     CREATED = "created"
     COMPLETED = "completed"
-    """It was created before, and has got its offsets now."""
+    """It was created before, and its offsets were stored now."""
     UNCHANGED = "unchanged"
     DIFFERENT = "left alone"
-    """A connector of that name is here, with another configuration."""
+    """A connector of that name exists here with another configuration."""
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one connector, and why."""
+    """The outcome of one connector, the reason, and how many offsets were stored."""
 
     name: str
     outcome: Outcome
@@ -65,14 +65,14 @@ def definition_of(one: ConnectorThere, address: str) -> Definition:
 
 
 def there_of(api: ConnectApi, one: ConnectorThere, known_keys: Mapping[str, frozenset[str] | None]) -> There:
-    """Return what the cluster says of a connector; ``known_keys``: the settings of plugins there, by class."""
+    """Return what only the cluster knows of a connector; ``known_keys``: the settings of plugins there, by class."""
     return There(
         one.type, one.state, one.tasks, api.topics(one.name), known_keys.get(one.config.get("connector.class", ""))
     )
 
 
 def with_worker(one: Definition, worker: Mapping[str, str]) -> Definition:
-    """Return a definition that names the converters of the workers there, where it names none of its own."""
+    """Return a definition with the converters of its cluster's workers, where it has none of its own."""
     own = dict(one.config)
     for converter in _CONVERTERS:
         if converter not in one.config and converter in worker:
@@ -81,17 +81,17 @@ def with_worker(one: Definition, worker: Mapping[str, str]) -> Definition:
 
 
 class SourceOffsets(Protocol):
-    """Where offsets of sources are found otherwise than by the REST API."""
+    """A source of offsets other than the REST API."""
 
     def of(self, connector: str) -> OffsetEntries:
-        """Return the offsets of a connector; none where it has none. Raise ConnectError."""
+        """Return the offsets of a source connector; empty if it has none. Raise ConnectError."""
 
 
 def import_one(herder: Herder, one: Definition, api: ConnectApi | None, topic: SourceOffsets | None = None) -> Imported:
-    """Create a connector STOPPED, with its offsets where it comes from a cluster; a second time changes nothing.
+    """Create a connector STOPPED, with its offsets if it comes from a cluster; idempotent.
 
-    Positions of a sink are stored only once it is STOPPED there: until then its consumer group has members, and
-    ``switch`` stores them. ``topic``: where offsets of sources are, in place of the REST API. Raise ConnectError.
+    Positions of a sink are stored only if it is STOPPED there: until then its consumer group has members, and
+    ``switch`` stores them. ``topic``: read offsets of sources from there, not by the REST API. Raise ConnectError.
     """
     state = _find(herder, one.name)
     if state is not None:
@@ -115,13 +115,13 @@ def _create(herder: Herder, one: Definition) -> bool:
     try:
         herder_connectors.create(herder, NewConnector(one.name, one.config, "STOPPED"))
     except AlreadyExistsError:
-        # Somebody was faster: what they made is looked at when this is called again.
+        # It was created concurrently: its configuration is compared at the next call.
         return False
     return True
 
 
 def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi | None) -> bool:
-    """Keep which cluster it comes from, and return whether it is STOPPED here and has no offsets yet."""
+    """Record the cluster it comes from → whether it is STOPPED here and has no offsets yet."""
     with herder.database.write() as connection:
         state = connectors.get(connection, name)
         known = origins.find(connection, name)
@@ -150,7 +150,7 @@ def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: Source
 
 
 def opened_config(providers: ConfigProviders, state: ConnectorState) -> dict[str, str]:
-    """Return a stored configuration as it was given: sealed values opened, references as written, without ``name``."""
+    """Return a stored configuration as it was given: sealed values opened, references as written; no ``name``."""
     return {
         key: providers.resolve({key: value}, state.name)[key] if is_sealed(value) else value
         for key, value in state.config.items()
@@ -166,7 +166,7 @@ def changed_keys(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 def import_all(
     herder: Herder, wanted: Iterable[Definition], api: ConnectApi | None, topic: SourceOffsets | None = None
 ) -> Iterator[Imported]:
-    """Import connectors one by one, as the results are taken; one that fails does not hold up the others."""
+    """Import connectors lazily, as the results are consumed; a failure does not affect the others."""
     return (_guarded(herder, one, api, topic) for one in wanted)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of each key of a configuration here: honoured, mapped, not needed, or missing."""
+"""How each key of a configuration is treated here: honoured, mapped, not needed, or missing."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ _ENGINE = {
     "offset.flush.interval.ms": "offsets are committed with the records of each interval",
     "offset.flush.timeout.ms": "offsets are committed with the records of each interval",
 }
-"""Keys of the engine that Connect needs and this one does not, with the reason."""
+"""Keys that Connect's engine needs and this one does not, with the reason."""
 _MAPPED = {
     "offsets.storage.topic": "offsets are kept in this topic and in the metadata database",
     "transaction.boundary": "a transaction is an interval, or what the connector defines",
     "transaction.boundary.interval.ms": "a transaction is an interval, or what the connector defines",
 }
 _PARTS = ("transforms.", "predicates.", "key.converter.", "value.converter.", "header.converter.")
-"""Settings of plugins inside a connector: its own plugin does not list them."""
+"""Prefixes of settings of plugins within a connector, which the connector's own plugin does not list."""
 _READ_BY_PLANS = "auto.offset.reset"
-"""Of consumers: plans follow it, though clients get another value."""
+"""A consumer setting that plans follow, although clients get another value."""
 
 
 class KeyTreatment(Enum):
-    """What becomes of a key; the values are the report's words."""
+    """How a key is treated; the values are the words of the report."""
 
     HONOURED = "honoured"
-    """It means here what it means there."""
+    """It has the same meaning here as there."""
     MAPPED = "mapped"
-    """It is understood, and done in another way."""
+    """It is understood, and implemented in another way."""
     UNNEEDED = "not needed"
-    """It may stay and has no effect, as nothing here needs it."""
+    """It may stay but has no effect, as nothing here needs it."""
     MISSING = "missing"
-    """It is refused, or required and not given, or nothing here has it."""
+    """It is refused, or required and not given, or does not exist here."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFinding:
-    """One key; ``why``: in a few words, where there is something to say. ``is_blocking``: no connector can be made."""
+    """One key; ``why``: the reason in a few words, if any. ``is_blocking``: the connector cannot be created."""
 
     key: str
     treatment: KeyTreatment
@@ -57,16 +57,16 @@ class KeyFinding:
     is_blocking: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
+        """Return the finding for ``--json``."""
         return {"key": self.key, "treatment": self.treatment.value, "why": self.why, "blocking": self.is_blocking}
 
 
 def key_findings(
     config: Mapping[str, str], infos: ValidatedConfig, plugin: type[Any], known_there: Collection[str] | None = None
 ) -> list[KeyFinding]:
-    """Return what becomes of every key, in the order of the configuration, then required ones that are not given.
+    """Return the treatment of every key, in the order of the configuration, then required ones that are not given.
 
-    ``infos``: what validation here found. ``known_there``: the settings of the connector's plugin there, where asked.
+    ``infos``: the result of validation here. ``known_there``: the settings of the connector's plugin there, if known.
     """
     errors = infos.errors()
     defined = {info.key.name for info in infos.settings if info.key is not None}
@@ -111,7 +111,7 @@ def _override(key: str, client: ClientKind, setting: str) -> KeyFinding:
 
 
 def _alias_findings(config: Mapping[str, str], plugin: type[Any]) -> dict[str, KeyFinding]:
-    """Return what a sink under another maker's name does with its keys."""
+    """Return how a sink under another vendor's class name treats its keys."""
     if not issubclass(plugin, AliasSinkConnector):
         return {}
     words = {

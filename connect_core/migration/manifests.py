@@ -1,4 +1,4 @@
-"""Kubernetes resources that stand for connectors: Strimzi's ``KafkaConnector`` and Confluent's ``Connector``."""
+"""Kubernetes resources that define connectors: Strimzi's ``KafkaConnector`` and Confluent's ``Connector``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OPERATOR = {
     "connectRest": "the connectors are this deployment's",
     "connectClusterRef": "the connectors are this deployment's",
 }
-"""Fields that direct an operator, and what stands for them here."""
+"""Fields for a Kubernetes operator, and what replaces them here."""
 _DNS_NAME = re.compile(r"[^a-z0-9.-]+")
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads scalars as they are written: a version 1.10 stays a text, as do dates, ``yes`` and ``0x10``."""
+    """Reads scalars as text: a version 1.10 stays as it is, as do dates, ``yes`` and ``0x10``."""
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -41,9 +41,9 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"^<<$"), ["
 
 
 def read_manifests(text: str, place: str) -> list[Definition]:
-    """Return the connectors of a YAML text, which may hold several documents and lists of resources.
+    """Return the connectors of a YAML text, which may contain several documents and lists of resources.
 
-    Resources of other kinds are passed over. Raise ConfigError naming the place.
+    Resources of other kinds are skipped. Raise ConfigError naming the place.
     """
     try:
         documents = list(yaml.load_all(text, _Loader))
@@ -53,7 +53,7 @@ def read_manifests(text: str, place: str) -> list[Definition]:
 
 
 def _first_line(error: Exception) -> str:
-    # The rest of the message quotes the file, which may hold secrets.
+    # The rest of the message quotes the file, which may contain secrets.
     mark = getattr(error, "problem_mark", None)
     where = "" if mark is None else f", line {mark.line + 1}"
     return f"{getattr(error, 'problem', None) or type(error).__name__}{where}"
@@ -151,7 +151,7 @@ def _number(text: str) -> int | str:
 
 
 def _yaml(resource: Mapping[str, Any]) -> str:
-    """Return a resource as YAML; texts are quoted, so that no reader takes them for another type."""
+    """Return a resource as YAML; strings are quoted, so that no parser reads them as another type."""
     return yaml.dump(_quoted(resource), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
 
 

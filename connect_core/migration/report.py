@@ -1,4 +1,4 @@
-"""What moving a connector here means, found before anything is touched."""
+"""Reports how a connector would run here, before anything is changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KAFKA = "org.apache.kafka.connect."
 
 @dataclass(frozen=True, slots=True)
 class There:
-    """What only the cluster can say of a connector: its state, tasks' states, topics, and its plugin's settings."""
+    """What only the cluster knows of a connector: its state, tasks' states, topics, and its plugin's settings."""
 
     type: str
     state: str
@@ -41,7 +41,7 @@ class There:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A reference in a configuration; ``is_here``: the worker here has a provider of that name."""
+    """A reference to a secret in a configuration; ``is_here``: the worker here has a provider of that name."""
 
     provider: str
     path: str
@@ -49,7 +49,7 @@ class Secret:
     is_here: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
+        """Return the reference for ``--json``."""
         return {"provider": self.provider, "path": self.path, "keys": list(self.keys), "here": self.is_here}
 
 
@@ -57,8 +57,8 @@ class Secret:
 class ConnectorReport:
     """One connector. ``kind``: native, Java plugin or not possible, with ``reasons`` for the last.
 
-    ``sealed``: keys with a secret written out, which is sealed here. ``guarantee``: what is promised here;
-    ``change``: how that differs from Connect's.
+    ``sealed``: keys whose secret is in plain text, and is sealed here. ``guarantee``: the delivery guarantee here;
+    ``change``: how it differs from Connect's.
     """
 
     name: str
@@ -78,7 +78,7 @@ class ConnectorReport:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the connector can be made here."""
+        """Whether the connector can be created here."""
         return self.kind != _IMPOSSIBLE
 
     def with_treatment(self, treatment: KeyTreatment) -> list[KeyFinding]:
@@ -108,7 +108,7 @@ class ConnectorReport:
 
 
 def examine(herder: Herder, one: Definition, there: There | None = None) -> ConnectorReport:
-    """Return what moving one connector here means. Nothing is stored; systems are tried as for validation."""
+    """Return the report of moving one connector here. Stores nothing; tries systems as validation does."""
     name = one.config.get("connector.class", "").strip()
     config = {"name": one.name, **one.config}
     try:
@@ -154,7 +154,7 @@ def _absent(name: str, error: ConnectError) -> str:
 
 def _reasons(herder: Herder, one: Definition, infos: ValidatedConfig, keys: list[KeyFinding]) -> tuple[str, ...]:
     reasons = [f"{key.key}: {key.why}" for key in keys if key.is_blocking]
-    # What no key carries, such as an error about the name.
+    # Errors that belong to no key of the definition: those about the name.
     reasons += [f"{name}: {' '.join(found)}" for name, found in infos.errors().items() if name == "name"]
     away = {secret.provider for secret in _secrets(herder, one.config) if not secret.is_here}
     reasons += [f"the provider {name} of references is not in the worker's config.providers" for name in sorted(away)]
@@ -205,7 +205,7 @@ def _change(kind: str, guarantee: Guarantee) -> str:
 
 
 def _converter_notes(herder: Herder, config: Mapping[str, str]) -> list[str]:
-    """Say which converters the workers there chose, as their REST API does not."""
+    """Return notes on converters that are set by the workers there, which their REST API does not show."""
     notes = []
     for key in _CONVERTERS:
         if key not in config:

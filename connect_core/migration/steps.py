@@ -1,4 +1,4 @@
-"""Which step of a switch comes next: decided from both sides alone, so that a command that died is simply run again."""
+"""Chooses the next step of a switch from the state of both sides alone, so that a killed command can be repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ACTIVE = ("RUNNING", "PAUSED", "FAILED", "RESTARTING")
 
 
 class Step(Enum):
-    """The steps; the values are what is printed once one is done."""
+    """The steps; the values are printed when a step is done."""
 
     BEGIN = "noted its state"
     STOP_THERE = "stopped there"
@@ -33,10 +33,10 @@ class Step(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What is known of a connector at one moment.
+    """The state of a connector on both sides at one moment.
 
-    ``is_working``: a run here may still be at work. ``origin``: which side has the newest offsets, and the state of a
-    switch under way.
+    ``is_working``: a run here may still be active. ``origin``: which side has the newest offsets, and the state of a
+    switch in progress.
     """
 
     name: str
@@ -47,15 +47,15 @@ class Sides:
 
     @property
     def is_stopped_here(self) -> bool:
-        """Whether nothing of it runs here."""
+        """Whether it is stopped and no run of it is active here."""
         return self.target is TargetState.STOPPED and not self.is_working
 
 
 def next_step(sides: Sides, *, is_back: bool) -> Step:
-    """Return what is to be done next, ``DONE`` if nothing. Raise IllegalWorkerStateError where both sides run.
+    """Return the next step, ``DONE`` if there is none. Raise IllegalWorkerStateError if both sides run.
 
-    The side with the newest offsets is the one that may run. A side is started only while the other is stopped, and
-    only once the offsets are known to be there.
+    Only the side with the newest offsets may run. A side is started only while the other is stopped, and
+    only once the offsets are known to be stored there.
     """
     _ensure_one_side(sides)
     origin = sides.origin
@@ -77,7 +77,7 @@ def _forward(sides: Sides, state: str) -> Step:
 def _back(sides: Sides, state: str) -> Step:
     if sides.origin.is_here:
         return Step.GIVE_OFFSETS if sides.is_stopped_here else Step.STOP_HERE
-    # What fails there fails as it did before.
+    # FAILED counts as started: it may have failed before the switch too.
     return Step.END if sides.there.state in (state, "FAILED") else Step.START_THERE
 
 

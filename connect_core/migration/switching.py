@@ -1,4 +1,4 @@
-"""One connector moved from a Connect cluster here, or back, without a record lost or a moment in which both run."""
+"""Moves one connector from a Connect cluster here, or back; no record is lost, and both sides never run at once."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["Switch", "offset_map"]
 _POLL_SECONDS = 0.5
 _FENCE_SECONDS = 60.0
 _MOST_STEPS = 20
-"""A switch takes seven; more are taken only where somebody else acts on the connector meanwhile."""
+"""A switch takes seven; more are needed only if others act on the connector meanwhile."""
 
 Reached = Callable[[Step], None]
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch of one connector; ``run`` may be called again whenever it has failed or its process has died.
+    """A switch of one connector; ``run`` may be called again after a failure or the death of its process.
 
-    ``seconds``: how long tasks there, or a run here, may take to end. ``sleep`` is called between looks.
+    ``seconds``: how long tasks there, or a run here, may take to end. ``sleep`` is called between polls.
     """
 
     herder: Herder
@@ -44,10 +44,10 @@ class Switch:
     sleep: Callable[[float], None] = time.sleep
 
     def run(self, reached: Reached = lambda step: None) -> list[Step]:
-        """Do all steps that are left, in order, and return them; ``reached`` is called after each.
+        """Carry out the remaining steps, in order, and return them; ``reached`` is called after each.
 
-        Raise NotFoundError where one side has no such connector, IllegalWorkerStateError where both run,
-        or another command switches it, RetriableError where one does not end in time, ConnectError.
+        Raise NotFoundError if one side has no such connector, IllegalWorkerStateError if both run
+        or another command switches it, RetriableError if one does not end in time, ConnectError.
         """
         with origins.alone(self.herder.database, self.name):
             return self._run(reached)
@@ -63,7 +63,7 @@ class Switch:
         return done
 
     def sides(self) -> Sides:
-        """Return how the connector is on both sides now."""
+        """Return the present state of the connector on both sides."""
         there = self._there()
         with self.herder.database.read() as connection:
             state = connectors.find(connection, self.name)
@@ -99,7 +99,7 @@ class Switch:
         }
 
     def _begin(self) -> None:
-        """Note the state it has: it is paused or stopped afterwards if it was before."""
+        """Record the present state: a connector that was paused or stopped will be so afterwards."""
         sides = self.sides()
         here = {TargetState.STARTED: "RUNNING", TargetState.PAUSED: "PAUSED"}.get(sides.target, "STOPPED")
         there = sides.there.state if sides.there.state in ("PAUSED", "STOPPED") else "RUNNING"
@@ -110,7 +110,7 @@ class Switch:
         self._await("its tasks there to end", lambda sides: sides.there.is_stopped)
 
     def _take_offsets(self) -> None:
-        """Store the final offsets here, and look whether they are those that stand there still."""
+        """Store the final offsets here, and check that those in the cluster have not changed."""
         final = self._final_offsets()
         here = offset_map(herder_offsets.get(self.herder, self.name))
         if changes := _changes(here, final):
@@ -122,10 +122,10 @@ class Switch:
         self._record(replace(self._origin(), is_here=True))
 
     def _final_offsets(self) -> dict[str, Any]:
-        """Return the offsets there once no task can move them any more.
+        """Return the cluster's offsets once no task can move them any more.
 
-        Written there as they are, they let Connect fence the producers of tasks that have not ended, and refuse
-        where a sink's consumer group still has members.
+        Writing them back unchanged makes Connect fence the producers of tasks that have not ended, and refuse
+        if a sink's consumer group still has members.
         """
         end = time.monotonic() + min(self.seconds, _FENCE_SECONDS)
         while True:
@@ -153,7 +153,7 @@ class Switch:
         self._await("its run here to end", lambda sides: sides.is_stopped_here)
 
     def _give_offsets(self) -> None:
-        """End and fence what is unfinished here, then write the offsets there and look whether they stand there."""
+        """End and fence unfinished work here, then write the offsets to the cluster and check that they are stored."""
         self.herder.rewrite_offsets(self.herder, self.name, {})
         final = offset_map(herder_offsets.get(self.herder, self.name))
         if changes := _changes(offset_map(self.api.offsets(self.name)), final):
@@ -164,7 +164,7 @@ class Switch:
     def _start_there(self) -> None:
         state = self._origin().state
         if state == "PAUSED":
-            # A stopped connector is paused by way of its tasks' assignment.
+            # Pausing a stopped connector assigns its tasks first.
             self.api.pause(self.name)
         elif state == "RUNNING":
             self.api.resume(self.name)
@@ -205,11 +205,11 @@ class Switch:
 
 
 def offset_map(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return offsets by the canonical JSON of their partition; those of null left out."""
+    """Return offsets by the canonical JSON of their partition; null offsets are left out."""
     return {canonical(one["partition"]): one["offset"] for one in entries if one.get("offset") is not None}
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the entries that make one of the other; null forgets a partition."""
+    """Return the entries that change ``old`` to ``new``; null forgets a partition."""
     keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
     return [{"partition": parse(key), "offset": new.get(key)} for key in keys]

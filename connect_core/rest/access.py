@@ -1,6 +1,6 @@
-"""The herder as a route gets it: only together with the right to what the route does.
+"""Dependencies that give a route its herder, only after checking the caller's right to what the route does.
 
-A route names it before its body, so that rights are judged before a body is read.
+A route declares it before its body, so that rights are checked before a body is read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Deleter", "Editor", "Reader", "Visible", "create_access", "ensure_al
 
 
 def ensure_allowed(request: Request, method: Method, connector: str | None) -> Herder:
-    """Return the herder acting for the caller. Raise ForbiddenError."""
+    """Return the herder acting on behalf of the caller. Raise ForbiddenError."""
     state = request.app.state
     caller = request.state.caller
     if not state.authorizer.allows(caller, method, connector):
@@ -33,7 +33,7 @@ def ensure_allowed(request: Request, method: Method, connector: str | None) -> H
 
 
 def ensure_settings_allowed(request: Request, herder: Herder, connector: str, config: RawConfig) -> None:
-    """Raise ForbiddenError where settings that are new reach beyond the connector: pools and assets of others."""
+    """Raise ForbiddenError for new settings that name pools or assets which the caller may not use."""
     given = {key: value for key in _FAR_REACHING if (value := config.get(key))}
     try:
         stored = get_config(herder, connector) if given else {}
@@ -50,7 +50,7 @@ _VERBS = {"GET": "see", "POST": "create", "PUT": "change", "DELETE": "delete"}
 
 
 def create_access(method: Method) -> Callable[[Request], Herder]:
-    """Return the dependency that asks for a right to the connector of the path."""
+    """Return a dependency that checks a right to the connector of the path."""
 
     def herder(request: Request) -> Herder:
         return ensure_allowed(request, method, request.path_params.get("connector"))
@@ -70,4 +70,4 @@ def _visible(request: Request) -> Callable[[Collection[str]], Collection[str]]:
 
 
 Visible = Annotated[Callable[[Collection[str]], Collection[str]], Depends(_visible)]
-"""Leaves of names of connectors those the caller may see."""
+"""Filters names of connectors: returns those that the caller may see."""

@@ -1,4 +1,4 @@
-"""Request paths as Jetty and Jersey read them, before any route sees them."""
+"""Reads request paths as Jetty and Jersey do, before routing."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _WITH_PAGE = ("GET", "HEAD", "POST")
 
 
 class Refused(ValueError):
-    """Say why a path is ambiguous."""
+    """Raised for an ambiguous path, with the reason."""
 
 
 def plain_path(raw: str) -> str:
     """Return the decoded path without matrix parameters (``;v=1``). Raise Refused.
 
-    A path that means different things to different readers is refused, as
+    A path that different parsers may read differently is refused, as
     Jetty's default compliance does.
     """
     for pattern, reason in (
@@ -52,13 +52,13 @@ def plain_path(raw: str) -> str:
 
 
 def _is_hidden_dots(segment: str) -> bool:
-    """Return whether a segment is dots to one reader and a name to another."""
+    """Return whether one parser may read a segment as dots and another as a name."""
     plain = segment.partition(";")[0]
     return segment not in (".", "..") and _DOT.sub(".", plain) in (".", "..")
 
 
 class AddressMiddleware:
-    """Refuses ambiguous paths, drops matrix parameters and a last slash; answers HEAD as GET without body."""
+    """Refuses ambiguous paths, drops matrix parameters and a trailing slash; serves HEAD as GET without a body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

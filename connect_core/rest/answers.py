@@ -1,4 +1,4 @@
-"""Answers as Connect writes them: JSON without ceremony."""
+"""Responses in Connect's form: plain JSON."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class ErrorMessage(TypedDict):
 
 
 def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a JSON answer."""
+    """Return a JSON response."""
     return Response(_encoded(content), status, headers, media_type=JSON)
 
 
 def empty(status: int = 204) -> Response:
-    """Return an answer with neither body nor type."""
+    """Return a response with neither body nor Content-Type."""
     return Response(b"", status)
 
 
 def error_answer(
     status: int, message: str, *, headers: Mapping[str, str] | None = None, is_typed: bool = True
 ) -> Response:
-    """Return an error; the HTTP layer's own errors have no Content-Type there."""
+    """Return an error response; in Connect the HTTP layer's own errors have no Content-Type (``is_typed`` false)."""
     body = ErrorMessage(error_code=status, message=message)
     return Response(_encoded(body), status, headers, media_type=JSON if is_typed else None)
 
@@ -44,5 +44,5 @@ def _encoded(content: Any) -> bytes:
     try:
         return orjson.dumps(content)
     except orjson.JSONEncodeError:
-        # Numbers beyond 64 bits, which an operator may have put into an offset.
+        # Numbers of more than 64 bits, which an operator may have put into an offset.
         return json.dumps(content, ensure_ascii=True).encode()

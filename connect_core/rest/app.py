@@ -1,4 +1,4 @@
-"""The application: every route, behind one login, over one herder."""
+"""The application: all routes, behind one authorizer, over the herder."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from connect_core.rest.ui import PageMiddleware
 __all__ = ["HerderFactory", "RestOptions", "create_app"]
 
 HerderFactory = Callable[[str], Herder]
-"""Returns the herder that acts in the name of somebody."""
+"""Returns a herder that acts on behalf of a user."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestOptions:
-    """What differs between the deployments.
+    """Options that differ between the deployments.
 
-    ``origins``: whose pages may call, beside our own, by ``methods``;
-    ``headers``: put into every answer; ``has_admin``: whether ``/admin`` is served.
+    ``origins``: other origins whose pages may call the API, with ``methods``;
+    ``headers``: added to every response; ``has_admin``: whether ``/admin`` is served.
     """
 
     cluster_id: Callable[[], str] = lambda: ""
@@ -43,7 +43,7 @@ class RestOptions:
 
 
 def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: RestOptions | None = None) -> FastAPI:
-    """Return the application; alike in Airflow, on its own port and in a standalone worker."""
+    """Return the application, the same in Airflow, on a separate port and in a standalone worker."""
     options = options or RestOptions()
     app = FastAPI(
         title="Kafka Connect",
@@ -61,7 +61,7 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     app.state.links = options.links
     install_handlers(app)
     app.router.routes.extend(routes(has_admin=options.has_admin))
-    # The last one added is the first one met.
+    # The middleware added last runs first.
     app.add_middleware(AddressMiddleware)
     app.add_middleware(PageMiddleware)
     app.add_middleware(AuthMiddleware, authorizer=authorizer, origins=options.origins)

@@ -1,4 +1,4 @@
-"""Who calls, and what they may do: fail-closed, for every path but ``/health``."""
+"""Authentication and authorization: fail-closed, for every path but ``/health``."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = [
 ]
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
-"""What is done to a connector: see, create, change, delete."""
+"""The kind of access to a connector: see, create, change, delete."""
 
 BAD_HOST = "The header Host must name one host, as HOST or HOST:PORT"
-"""What is answered to a request whose host cannot be told."""
+"""The response to a request whose host is not clear."""
 
 FOREIGN = "Pages of another origin may not change anything"
-"""What is answered to a request that changes something for a page of another origin."""
+"""The response to a request of another origin's page that would change something."""
 
 _CONNECTOR = re.compile("(?:/v1)?/connectors/([^/]+)")
 _OPEN = "/health"
@@ -42,46 +42,46 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class Caller(Protocol):
-    """Somebody who is known; an authorizer keeps what else it needs in it."""
+    """An authenticated user; an authorizer may keep more in it."""
 
     @property
     def name(self) -> str:
-        """The name the audit shows."""
+        """The name recorded in the audit."""
 
 
 class Authorizer(Protocol):
-    """Decides who calls and what they may do; asked again for every request."""
+    """Authenticates callers and decides what they may do, separately for every request."""
 
     challenge: str | None
-    """What ``WWW-Authenticate`` says to a caller who is not known."""
+    """The header ``WWW-Authenticate`` for an unauthenticated caller."""
 
     async def authenticate(self, request: Request) -> Caller | None:
-        """Return who calls, or nothing for somebody who is not known."""
+        """Return the caller, or ``None`` if not authenticated."""
 
     def allows(self, caller: Any, method: Method, connector: str | None) -> bool:
-        """Return whether the caller may do this; without a connector: to what belongs to none. May block."""
+        """Return whether the caller may do this; ``None``: on what belongs to no connector. May block."""
 
     def visible(self, caller: Any, connectors: Collection[str]) -> Collection[str]:
-        """Return those of the connectors the caller may see. May block."""
+        """Return the connectors that the caller may see. May block."""
 
     def refusal(self, caller: Any, connector: str, settings: Mapping[str, str]) -> str | None:
-        """Return why the caller may not give a connector these settings (``schedule…``), if so. May block."""
+        """Return why the caller may not give a connector these settings (``schedule…``), or ``None``. May block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The caller who has the rights of the service itself."""
+    """A caller with the rights of the service itself."""
 
     name: str = "rest"
 
 
 class LoopbackAuthorizer:
-    """Lets whoever is on this machine act as the service. For listeners on the loopback interface only."""
+    """Lets any user of this machine act as the service. Only for listeners on the loopback interface."""
 
     challenge: str | None = None
 
     async def authenticate(self, request: Request) -> Caller | None:
-        """Know callers on this machine who name it in ``Host``: a rebound name of a web page is none."""
+        """Accept callers on this machine whose ``Host`` is a loopback name: this rejects DNS rebinding by web pages."""
         peer = request.client.host if request.client else ""
         host = host_of(request.scope)
         return Service() if is_loopback(peer) and is_loopback(host) else None
@@ -100,7 +100,7 @@ class LoopbackAuthorizer:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine's own."""
+    """Return whether a host is a loopback name or address."""
     if host.lower() == "localhost":
         return True
     try:
@@ -110,7 +110,7 @@ def is_loopback(host: str) -> bool:
 
 
 class AuthMiddleware:
-    """Lets nobody unknown in, nor a page of another origin change anything; before any route."""
+    """Rejects unauthenticated requests, and changes by pages of another origin; runs before any route."""
 
     def __init__(self, app: ASGIApp, authorizer: Authorizer, origins: Collection[str] = ()) -> None:
         self._app = app
@@ -141,7 +141,7 @@ class AuthMiddleware:
         await self._app(scope, receive, send)
 
     async def _caller_of(self, scope: Scope) -> Caller | None:
-        """Return who sent a request that is refused anyway, where credentials tell it."""
+        """Return the caller of a request that is refused anyway, if its credentials are valid."""
         try:
             return await self._authorizer.authenticate(Request(scope))
         except BadHost:

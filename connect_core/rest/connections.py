@@ -1,4 +1,4 @@
-"""What one connection may take of a server: bytes before a request makes sense, seconds for each of its parts."""
+"""Limits of one connection: bytes until a request can be parsed, seconds for each of its parts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 __all__ = ["BoundedProtocol", "ConnectionLimits"]
 
 _TURNS = itertools.count()
-"""Who has been idle for longest: the loop's clock stands still while it takes several connections at once."""
+"""Orders connections by idle time: the loop's clock does not advance while it accepts several at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Limits that hold before anybody is known; seconds are counted from where the part before ended.
+    """Limits that apply before authentication; seconds are counted from the end of the previous part.
 
-    ``head_bytes`` also bounds trailers and whatever else brings no body.
+    ``head_bytes`` also limits trailers and any other bytes that are not part of a body.
     """
 
     connections: int = 256
@@ -30,7 +30,7 @@ class ConnectionLimits:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1, which by itself waits for ever for a request and keeps headers without end."""
+    """uvicorn's HTTP/1.1 with limits: by itself it waits for a request for ever, and keeps unlimited headers."""
 
     def __init__(self, *, limits: ConnectionLimits, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -41,7 +41,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stray_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection; beyond the limit the one that has been idle for longest makes room."""
+        """Accept the connection; beyond the limit, drop the one that has been idle for longest."""
         super().connection_made(transport)
         self._since = next(_TURNS)
         if len(self.connections) > self._limits.connections:
@@ -50,7 +50,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._allow(self._limits.head_seconds)
 
     def _make_room(self) -> None:
-        # Its loss is told later: until then it would be chosen again.
+        # connection_lost is called later: until then it would be chosen again.
         self.connections.discard(self)
         self.transport.abort()
 
@@ -65,7 +65,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; refuse what goes on and on without completing any part of a request."""
+        """Read on; refuse a request that sends too many bytes without completing any part."""
         before = self._steps
         super().data_received(data)
         self._stray_bytes = self._stray_bytes + len(data) if self._steps == before else 0
@@ -80,7 +80,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Begin a body, and the answer."""
+        """Begin the body and the response."""
         self._steps += 1
         self._allow(self._limits.body_seconds)
         super().on_headers_complete()
@@ -91,7 +91,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End a request; it may have been answered before its body had come."""
+        """End a request; the response may have been complete before the body."""
         self._steps += 1
         self._is_receiving = False
         if self.is_idle:
@@ -101,14 +101,14 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """End an answer; a body that still comes, and bytes that are not read yet, keep their limit."""
+        """End a response; a body that is still arriving, and bytes not read yet, keep their limit."""
         self._since = next(_TURNS)
         if not self._is_receiving and not self.flow.write_paused:
             self._forget_timer()
         super().on_response_complete()
 
     def resume_writing(self) -> None:
-        """Go on once the other side has read."""
+        """Continue once the client has read."""
         super().resume_writing()
         if self.is_idle and not self._is_receiving:
             self._forget_timer()
@@ -126,12 +126,12 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._is_receiving:
             self._refuse(408)
         else:
-            # Aborted, not closed: who does not read an answer would hold its bytes for ever.
+            # Aborted, not closed: a client that does not read would keep the response in memory for ever.
             self.transport.abort()
 
     def _refuse(self, status: int) -> None:
         if self.is_idle or not self.cycle.response_started:
             self.transport.write(STATUS_LINE[status] + b"connection: close\r\ncontent-length: 0\r\n\r\n")
         self.transport.close()
-        # What is not taken within a moment of its own is not waited for.
+        # Do not wait longer for the client to read it.
         self.loop.call_later(1.0, self.transport.abort)

@@ -1,4 +1,4 @@
-"""The API's description as a page to read: made of OpenAPI, without a script or anything from outside."""
+"""The API's documentation as a page, made from OpenAPI without scripts or external files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request bodies, read as leniently and as strictly as Connect reads them."""
+"""Request bodies, parsed as leniently and as strictly as Connect does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 LARGEST_BODY = 16 * 1024 * 1024
-"""How many bytes of a request body are taken."""
+"""Maximum number of bytes of a request body."""
 
 _BODY_SECONDS = 30.0
 _READABLE = ("application/json", "*/*", "*")
@@ -45,7 +45,7 @@ Config = dict[str, str | int | float | bool | None]
 
 
 class CreateConnectorRequest(TypedDict):
-    """What POST /connectors takes."""
+    """Body of POST /connectors."""
 
     name: str
     config: Config
@@ -59,7 +59,7 @@ class SetLevel(TypedDict):
 
 
 class _Number(str):
-    """A number as it was written, which is what a configuration keeps of it."""
+    """A number in its original text, which is what a configuration stores."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class _Number(str):
 async def read_body(request: Request) -> bytes:
     """Return the body; 413 for one beyond 16 MiB, 408 for one that takes 30 s.
 
-    Raise UnsupportedTypeError for one that is not said to be JSON.
+    Raise UnsupportedTypeError unless its Content-Type is JSON.
     """
     body = bytearray()
     try:

@@ -1,4 +1,4 @@
-"""From exceptions to HTTP: one table, and the one place where anything is caught."""
+"""Mapping of exceptions to HTTP: one table, and the only place that catches all exceptions."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _REASONS = {404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 
 
 
 class ForbiddenError(ConnectError):
-    """Refuse what the caller has no right to, or what the worker's settings turn off."""
+    """The caller has no right to an act, or the worker's settings turn it off."""
 
     def __init__(self, message: str, connector: str | None = None) -> None:
-        """Take what is answered, and the connector it is about."""
+        """Take the response's message, and the connector it is about."""
         super().__init__(message)
         self.connector = connector
 
 
 class UnsupportedTypeError(ConnectError):
-    """Refuse a body that is not said to be JSON."""
+    """The Content-Type of a body is not JSON."""
 
     def __init__(self) -> None:
-        """Take Connect's words."""
+        """Take Connect's message."""
         super().__init__("HTTP 415 Unsupported Media Type")
 
 
@@ -61,7 +61,7 @@ STATUSES: Mapping[type[ConnectError], int] = MappingProxyType(
         ConnectError: 500,
     }
 )
-"""Status by exception; the nearest base class counts. Connect: ``ConnectExceptionMapper``."""
+"""Status by exception; the nearest base class applies. Connect: ``ConnectExceptionMapper``."""
 
 
 def status_of(error: ConnectError) -> int:
@@ -70,7 +70,7 @@ def status_of(error: ConnectError) -> int:
 
 
 class GuardedRoute(APIRoute):
-    """A route whose surprises are logged and answered with 500."""
+    """A route that logs unexpected exceptions and responds with 500."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the guarded handler."""
@@ -94,7 +94,7 @@ def _guarded(
 
 
 def install_handlers(app: FastAPI) -> None:
-    """Let the application answer exceptions as Connect does."""
+    """Make the application handle exceptions as Connect does."""
     app.add_exception_handler(ConnectError, _on_connect_error)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(RequestValidationError, _on_bad_parameter)
@@ -103,7 +103,7 @@ def install_handlers(app: FastAPI) -> None:
 async def _on_connect_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ConnectError)
     status = status_of(error)
-    # What is wrong with a body is its sender's affair, whatever status Connect has for it.
+    # An error in a body is the client's fault, whatever status Connect returns for it.
     if status >= 500 and not isinstance(error, DataError):
         _LOG.warning("%s %s: %s", request.method, request.url.path, error)
     if isinstance(error, ForbiddenError):

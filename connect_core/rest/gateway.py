@@ -1,7 +1,7 @@
-"""The API on an address of its own with a login: Basic credentials become Airflow's token, Airflow decides the rest.
+"""The API on a separate address with a login: Basic credentials are exchanged for Airflow's token.
 
-Every request goes on to the API mounted in Airflow, in the caller's name, so
-that rights are judged in one place only. ``/health`` alone is open.
+Every request is forwarded to the API mounted in Airflow, on behalf of the caller, so
+that rights are checked in one place only. Only ``/health`` is open.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _DROPPED = frozenset(
         "upgrade",
     }
 )
-"""Headers that end here: of this connection, or another login than the caller's credentials."""
+"""Headers that are not forwarded: those of the connection, and logins other than the caller's credentials."""
 
 
 class _TooLarge(Exception):
-    """Say that a body is larger than the API takes."""
+    """Raised for a body that is larger than the API accepts."""
 
 
 @dataclass(slots=True)
 class Gateway:
-    """An ASGI application before ``airflow_url``; remembers a token for a minute, never a password."""
+    """An ASGI application that forwards to ``airflow_url``; caches tokens for a minute, never passwords."""
 
     airflow_url: str
     client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=120.0))
@@ -98,10 +98,10 @@ class Gateway:
         raw = request.scope.get("raw_path") or request.scope["path"].encode()
         query = request.scope.get("query_string", b"")
         target = _MOUNT.encode() + raw + (b"?" + query if query else b"")
-        # Nothing is kept of a body whose sender is not known yet: Airflow reads it, or refuses it unread.
+        # The body is streamed, as its sender is not authenticated yet: Airflow reads it, or refuses it unread.
         made = self.client.build_request(request.method, self.airflow_url, content=_streamed(request))
         made.headers = httpx.Headers({**dict(_kept(request.headers.items())), **login, **_framing(request)})
-        # The path as it was sent: names of connectors must reach the API unnormalized.
+        # The path as it was sent: names of connectors must reach the API without normalization.
         made.extensions["target"] = httpx.URL(self.airflow_url).raw_path.rstrip(b"/") + target
         return made
 

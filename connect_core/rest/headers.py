@@ -1,4 +1,4 @@
-"""Headers the worker's settings add to answers: ``response.http.headers.config`` and ``access.control.*``."""
+"""Response headers from the worker's settings ``response.http.headers.config`` and ``access.control.*``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _ACTIONS = ("set", "add", "setDate", "addDate")
 
 @dataclass(frozen=True, slots=True)
 class HeaderRule:
-    """One header: ``set`` in place of the answer's, ``add`` beside it; with ``Date`` the value is the time."""
+    """One header: ``set`` replaces the response's, ``add`` adds another; with ``Date`` the value is the time."""
 
     action: str
     name: str
     value: str
 
     def apply(self, headers: MutableHeaders) -> None:
-        """Put the header into an answer."""
+        """Put the header into a response."""
         value = formatdate(usegmt=True) if self.action.endswith("Date") else self.value
         if self.action.startswith("add"):
             headers.append(self.name, value)
@@ -36,7 +36,7 @@ class HeaderRule:
 
 
 def parse_rules(text: str | None) -> tuple[HeaderRule, ...]:
-    """Return the rules of ``[action] [name]: [value], …``; quoted ones may hold commas. Raise ConfigError."""
+    """Return the rules of ``[action] [name]: [value], …``; quoted ones may contain commas. Raise ConfigError."""
     return tuple(_rule(part) for part in _parts(text or ""))
 
 
@@ -63,10 +63,10 @@ def _rule(part: str) -> HeaderRule:
 
 
 class HeadersMiddleware:
-    """Adds the headers of the rules, and lets pages of the allowed origins read answers (CORS).
+    """Adds the headers of the rules, and lets pages of the allowed origins read responses (CORS).
 
-    ``origins`` and ``methods`` as ``access.control.allow.origin`` and ``.methods``:
-    ``*`` allows every origin to read, none to use a cookie.
+    ``origins`` and ``methods`` are those of ``access.control.allow.origin`` and ``.methods``:
+    ``*`` allows every origin to read, but none to use a cookie.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class HeadersMiddleware:
         self._methods = ", ".join(methods or ("GET", "POST", "HEAD"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; a browser's question before it is answered here."""
+        """Serve one request; a browser's preflight request is answered here."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

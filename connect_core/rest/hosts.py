@@ -1,4 +1,4 @@
-"""The ``Host`` a request names, read as RFC 9110 §7.2 writes it: whoever reads it otherwise can be led astray."""
+"""The ``Host`` of a request, parsed strictly by RFC 9110 §7.2: lenient parsing can be exploited."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FORM = re.compile(rb"(?P<host>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_.-]{1,253})(:(
 
 
 class BadHost(ValueError):
-    """Say that a request does not name one host in the form HOST or HOST:PORT."""
+    """Raised for a request that does not name exactly one host, as HOST or HOST:PORT."""
 
 
 def host_of(scope: Scope) -> str:

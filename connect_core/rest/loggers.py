@@ -1,4 +1,4 @@
-"""Levels of this process's loggers, in Connect's words (KIP-495, KIP-976)."""
+"""Levels of this process's loggers, with Connect's names (KIP-495, KIP-976)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LoggerLevel(TypedDict):
 
 @dataclass(slots=True)
 class Loggers:
-    """Shows and sets levels; remembers when it set one."""
+    """Shows and sets levels, and keeps when each was set."""
 
     _set_at: dict[str, int] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -54,7 +54,7 @@ class Loggers:
         return self._shown(name)
 
     def set_level(self, name: str, level: str) -> list[str]:
-        """Set a level on a logger and those beneath → the names of those that changed.
+        """Set the level of a logger and its descendants → the names of those that changed.
 
         Raise NotFoundError for an unknown level, as Connect does.
         """

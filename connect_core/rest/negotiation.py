@@ -1,4 +1,4 @@
-"""Content negotiation as JAX-RS does it: 415 for what is sent, 406 for what is wanted."""
+"""Content negotiation as in JAX-RS: 415 for an unsupported Content-Type, 406 for an unsupported Accept."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ANSWERS = frozenset({"*/*", "*", "application/*", "*/json", "application/json"}
 
 
 def is_json(content_type: str | None) -> bool:
-    """Return whether a body of this type may be read; an unnamed type is not known to be wrong yet."""
+    """Return whether a body of this Content-Type may be JSON; a missing one is checked later, with the body."""
     return content_type is None or _plain(content_type) in _ANSWERS
 
 
 def accepts_json(accept: str | None) -> bool:
-    """Return whether the caller takes JSON; weights are not looked at, as Jersey does not."""
+    """Return whether the caller accepts JSON; weights are ignored, as in Jersey."""
     if accept is None or not accept.strip():
         return True
     return any(_plain(part) in _ANSWERS for part in accept.split(","))
@@ -33,7 +33,7 @@ def _plain(media_type: str) -> str:
 
 
 class ProducingRoute(GuardedRoute):
-    """A route that answers JSON."""
+    """A route that returns JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler behind the negotiation."""
@@ -51,7 +51,7 @@ class ProducingRoute(GuardedRoute):
 
 
 class ConnectRoute(ProducingRoute):
-    """A route that answers JSON and takes nothing else."""
+    """A route that returns JSON and accepts only JSON."""
 
     def _check(self, request: Request) -> None:
         content_type = request.headers.get("content-type")

@@ -1,4 +1,4 @@
-"""Bodies as OpenAPI describes them: they are read by hand, so FastAPI cannot know."""
+"""OpenAPI descriptions of request bodies, which FastAPI cannot derive as they are parsed by our own code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["query_parameters", "request_body"]
 
 
 def request_body(kind: Any, *, is_required: bool = True) -> dict[str, Any]:
-    """Return what a route adds to its description for a JSON body of this type."""
+    """Return the ``openapi_extra`` of a route with a JSON body of this type."""
     schema = TypeAdapter(kind).json_schema(ref_template="#/components/schemas/{model}")
     nested = schema.pop("$defs", {})
     content = {"application/json": {"schema": _inlined(schema, nested)}}
@@ -18,7 +18,7 @@ def request_body(kind: Any, *, is_required: bool = True) -> dict[str, Any]:
 
 
 def _inlined(part: Any, nested: dict[str, Any]) -> Any:
-    """Return a schema with what it refers to put in its place."""
+    """Return a schema with its references replaced by what they refer to."""
     if isinstance(part, dict):
         if "$ref" in part:
             return _inlined(nested[part["$ref"].rpartition("/")[2]], nested)
@@ -27,7 +27,7 @@ def _inlined(part: Any, nested: dict[str, Any]) -> Any:
 
 
 def query_parameters(**parameters: str) -> list[dict[str, Any]]:
-    """Return the description of optional query parameters: name → what it says."""
+    """Return the OpenAPI description of optional query parameters, given name → description."""
     return [
         {"name": name, "in": "query", "required": False, "description": text, "schema": {"type": "string"}}
         for name, text in parameters.items()

@@ -1,4 +1,4 @@
-"""What somebody known was refused: a row of the audit, so that attempts can be seen afterwards."""
+"""Records in the audit which requests of authenticated callers were refused, so that attempts can be traced."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _MOST = 10_000
 
 @dataclass(slots=True)
 class Refusals:
-    """Keeps refused requests; the same of the same caller once a minute: asking fills no database."""
+    """Records refused requests; the same one of a caller once a minute, so that repetition cannot fill the database."""
 
     herder_factory: Callable[[str], Herder]
     _kept: dict[Hashable, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     async def keep(self, request: Request, caller: Any, connector: str | None, reason: str) -> None:
-        """Write a row; the answer to the caller never depends on it."""
+        """Write a row to the audit; if that fails, it is only logged."""
         key = (caller.name, request.method, connector, reason)
         if self._is_new(key):
             path = request.url.path

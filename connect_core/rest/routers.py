@@ -1,4 +1,4 @@
-"""Every route of the API, in the order they are mounted."""
+"""All routes of the API, in the order they are mounted."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _BEYOND = (v1_connectors, v1_intervals, v1_offsets, v1_configs, v1_metrics, v1_v
 
 _ROUTERS = tuple(module.router for module in (*_CONNECT, *_BEYOND, documentation))
 _ADMIN = loggers.router
-"""What ``admin.listeners`` is about."""
+"""The routes controlled by ``admin.listeners``."""
 
-# FastAPI knows it from 0.132 on; Airflow 3.1 has an older one.
+# FastAPI has it from 0.132 on; Airflow 3.1 uses an older version.
 _STRICT: dict[str, Any] = {name: True for name in ("strict_content_type",) if name in signature(APIRouter).parameters}
 
 
 @cache
 def routes(*, has_admin: bool) -> tuple[BaseRoute, ...]:
-    """Return the routes, which all applications share: nothing of an application takes longer to build."""
+    """Return the routes; cached and shared by all applications, as building them takes longest."""
     responses: dict[int | str, dict[str, Any]] = {
         "default": {"model": ErrorMessage, "description": "Why it was not done"}
     }

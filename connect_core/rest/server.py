@@ -26,14 +26,14 @@ _LIMITS = ConnectionLimits()
 
 @dataclass(slots=True)
 class RestServer:
-    """A running server; ``port`` is the one it listens on, also where 0 was asked for."""
+    """A running server; ``port`` is the one it listens on, even if 0 was requested."""
 
     server: uvicorn.Server
     thread: threading.Thread
     port: int
 
     def stop(self, seconds: float = 10.0) -> None:
-        """Answer what is under way, then end."""
+        """Finish running requests, then end."""
         self.server.should_exit = True
         self.thread.join(seconds)
 
@@ -53,14 +53,14 @@ def check_listeners(listeners: Iterable[Listener], *, has_login: bool = False) -
 
 
 def serve(app: ASGIApp, listener: Listener) -> None:
-    """Serve until SIGTERM or Ctrl-C. Raise ConnectError when the address cannot be had."""
+    """Serve until SIGTERM or Ctrl-C. Raise ConnectError if it cannot listen on the address."""
     server = _server(app, listener, _LIMITS)
     bound = _bind(listener)
     server.run(sockets=[bound])
 
 
 def serve_in_thread(app: ASGIApp, listener: Listener, limits: ConnectionLimits = _LIMITS) -> RestServer:
-    """Serve in a thread and return once it answers. Raise ConnectError when the address cannot be had."""
+    """Serve in a thread and return once it is up. Raise ConnectError if it cannot listen on the address."""
     server = _server(app, listener, limits)
     bound = _bind(listener)
     thread = threading.Thread(target=server.run, args=([bound],), name="connect-rest", daemon=True)
@@ -74,7 +74,7 @@ def serve_in_thread(app: ASGIApp, listener: Listener, limits: ConnectionLimits =
 
 
 def _server(app: ASGIApp, listener: Listener, limits: ConnectionLimits) -> uvicorn.Server:
-    # uvicorn calls whatever it is given here with keywords, as it would call the class.
+    # uvicorn calls this with keywords, as it would call the class.
     protocol: Any = partial(BoundedProtocol, limits=limits)
     config = uvicorn.Config(
         app,

@@ -1,4 +1,4 @@
-"""One connector's life in a standalone worker: wait for data, run, wait again."""
+"""The loop of one connector in a standalone worker: wait for data, run, wait again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_DOUBLINGS = 10
 
 @dataclass(slots=True)
 class ConnectorLoop:
-    """Runs one connector in a thread of its own until told to stop.
+    """Runs one connector in a separate thread until asked to stop.
 
     ``open_runner`` is called once, when the first interval has work.
     """
@@ -44,12 +44,12 @@ class ConnectorLoop:
     _is_held: bool = False
 
     def start(self) -> None:
-        """Begin the connector's thread."""
+        """Start the connector's thread."""
         self._thread = threading.Thread(target=self._live, name=f"connector-{self.worker.name}", daemon=True)
         self._thread.start()
 
     def wake(self, *, asked: bool = False) -> None:
-        """Look for work now; ``asked``: also when a fatal failure stands."""
+        """Look for work now; ``asked``: even after a fatal failure."""
         self._asked |= asked
         self._wake.set()
 
@@ -59,7 +59,7 @@ class ConnectorLoop:
         self._wake.set()
 
     def join(self, seconds: float) -> bool:
-        """Wait so long for the end → whether the thread has ended."""
+        """Wait up to ``seconds`` for the thread's end → whether it has ended."""
         if self._thread is not None:
             self._thread.join(seconds)
         return self._thread is None or not self._thread.is_alive()
@@ -76,14 +76,14 @@ class ConnectorLoop:
                     self.on_gone(self.worker.name)
                     return
                 except Exception as error:
-                    # As Airflow tries a run again, whatever it ended by.
+                    # As Airflow does, try a run again after any error.
                     self._pause(self._report(error, min(_FIRST_RETRY_SECONDS * 2**failures, _LAST_RETRY_SECONDS)))
                     failures = min(failures + 1, _MOST_DOUBLINGS)
         finally:
             self.worker.close()
 
     def _report(self, error: Exception, delay: float) -> float:
-        """Log what ended a run → the seconds to wait before the next one; ``delay`` where it may pass by itself."""
+        """Log the error of a run → the seconds to wait before the next one: ``delay`` if the error may be temporary."""
         name = self.worker.name
         if self._stopping.is_set():
             _LOG.info("connector %s stopped: %s", name, error)
@@ -107,7 +107,7 @@ class ConnectorLoop:
         return outcome
 
     def _tell_holder(self, outcome: RunOutcome) -> None:
-        """Say once that another process has the connector, and once that it is free."""
+        """Warn once when another process holds the connector."""
         is_held = outcome.status is RunStatus.SKIPPED
         if is_held and not self._is_held:
             _LOG.warning(
@@ -117,7 +117,7 @@ class ConnectorLoop:
         self._is_held = is_held
 
     def _await_work(self) -> None:
-        """Return when a plan may find work; a source without bounds is asked again after its interval."""
+        """Return when a plan may find work; a source without bounds is planned again after its poll interval."""
         began = time.monotonic()
         while not self._stopping.is_set():
             if self._pause(_PROBE_SECONDS):
@@ -136,7 +136,7 @@ class ConnectorLoop:
         return self.worker.has_data() if ready is Readiness.QUIET else ready is Readiness.DUE
 
     def _pause(self, seconds: float) -> bool:
-        """Wait, at most so long → whether somebody woke the loop."""
+        """Wait up to ``seconds`` → whether the loop was woken."""
         woken = self._wake.wait(seconds)
         self._wake.clear()
         return woken

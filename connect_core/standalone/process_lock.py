@@ -1,4 +1,4 @@
-"""One standalone process at a time works with a metadata database that is a file."""
+"""Lock that lets only one standalone process at a time use a metadata database in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEY = "offset.storage.file.filename"
 
 @dataclass(slots=True)
 class ProcessLock:
-    """Held from ``take`` until ``release``, or until the process has ended in whatever way."""
+    """Held from ``take`` until ``release``, or until the process ends in any way."""
 
     _descriptor: int
 
@@ -41,5 +41,5 @@ class ProcessLock:
         return cls(descriptor)
 
     def release(self) -> None:
-        """Let another process work."""
+        """Release the lock."""
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""The standalone worker's scheduler: a thread a connector, in place of Airflow."""
+"""The standalone worker's scheduler: one thread per connector, in place of Airflow."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["StandaloneScheduler"]
 
 @dataclass(slots=True)
 class StandaloneScheduler:
-    """Keeps one loop for each connector; what the herder asks of a scheduler."""
+    """Keeps one loop for each connector; implements the herder's ``Scheduler``."""
 
     make_loop: Callable[[str], ConnectorLoop]
     _loops: dict[str, ConnectorLoop] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def deploy(self, connector: str) -> None:
-        """Let the stored connector run; a running one looks at its configuration again."""
+        """Run the stored connector; a running one reads its configuration again."""
         with self._lock:
             loop = self._loops.get(connector)
             if loop is None:
@@ -44,7 +44,7 @@ class StandaloneScheduler:
         self._wake(connector)
 
     def trigger(self, connector: str) -> str:
-        """Look for work now; the run has no id of its own."""
+        """Look for work now; the run has no id."""
         self._wake(connector)
         return ""
 
@@ -53,12 +53,12 @@ class StandaloneScheduler:
         self._wake(connector)
 
     def ask_to_stop(self) -> None:
-        """Let every thread end at its next commit point."""
+        """Ask every thread to end at its next commit point."""
         for loop in self._all():
             loop.ask_to_stop()
 
     def join(self, seconds: float) -> bool:
-        """Wait so long for the end of all threads → whether all have ended."""
+        """Wait up to ``seconds`` for all threads to end → whether all have ended."""
         end = time.monotonic() + seconds
         ended = [loop.join(max(0.0, end - time.monotonic())) for loop in self._all()]
         return all(ended)

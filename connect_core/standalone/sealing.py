@@ -1,4 +1,4 @@
-"""Passwords that an earlier version stored as they were written: they are sealed before the worker begins."""
+"""Seals passwords that an earlier version stored in plain text, before the worker starts."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _LOG = logging.getLogger(__name__)
 
 
 def seal_stored(database: Database, key: Path) -> int:
-    """Seal what any stored configuration has in plain text → how many connectors had such.
+    """Seal plain-text secrets in all stored configurations → how many connectors had any.
 
-    Earlier versions of a configuration, connectors that are deleted and what tasks were
-    assigned are rewritten too, and SQLite's file keeps no copy. Raise ConfigError for an
+    Earlier versions of a configuration, deleted connectors and assigned task configurations
+    are rewritten too, and SQLite's file keeps no copy. Raise ConfigError for an
     unusable key, RetriableError.
     """
     box = SecretBox.from_file(key)
     known: dict[tuple[str, str], str] = {}
 
     def sealed(name: str, config: Mapping[str, str]) -> dict[str, str]:
-        # The same secret gets the same text in every version: tasks are assigned no other configurations.
+        # The same secret gets the same text in every version, so that task configurations still match.
         found = seal_config(config, name, box, is_required=True)
         return {
             text: known.setdefault((name, config[text]), value) if value != config[text] else value

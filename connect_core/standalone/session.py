@@ -1,4 +1,4 @@
-"""The process's one Spark session, started at the first job."""
+"""The process's only Spark session, started at the first job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOK_SECONDS = 0.2
 
 @dataclass(slots=True)
 class ProcessSession:
-    """Starts Spark in a thread of its own, so that nobody who stops has to wait for it."""
+    """Starts Spark in a separate thread, so that stopping need not wait for it."""
 
     _session: Future[Any] | None = None
     _starter: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "spark-start"))
@@ -40,11 +40,11 @@ class ProcessSession:
         return starting.result()
 
     def refuse(self) -> None:
-        """Let nobody wait for the session any longer."""
+        """End all waiting for the session."""
         self._closing.set()
 
     def stop(self) -> None:
-        """End the session; one that is still starting is left to the process's end."""
+        """End the session; one that is still starting ends with the process."""
         with self._lock:
             session, self._session = self._session, None
         if session is None:

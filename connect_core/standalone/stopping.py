@@ -1,4 +1,4 @@
-"""A standalone worker's end: asked for by a signal, and bounded whatever hangs."""
+"""Stopping a standalone worker: requested by a signal, and limited in time whatever hangs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["STOP_SECONDS", "Stopping", "end_process"]
 
 _LOG = logging.getLogger(__name__)
 STOP_SECONDS = 15.0
-"""So long after the first signal the process has ended."""
+"""The process ends at most this long after the first signal."""
 _READ_AGAIN = "What was not committed is read again"
 
 
@@ -26,14 +26,14 @@ _FLUSH_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Stopping:
-    """Waits for SIGTERM or SIGINT; the second one, or time, ends the process without further ado."""
+    """Waits for SIGTERM or SIGINT; a second one, or the end of ``seconds``, ends the process at once."""
 
     seconds: float = STOP_SECONDS
     asked: threading.Event = field(default_factory=threading.Event)
 
     def listen(self) -> None:
         """Take over both signals; call it in the main thread."""
-        # Python's own handlers wait for the main thread, which another thread's call or a lock may hold up.
+        # Python's own handlers run in the main thread, which may be blocked by a call or a lock.
         told, telling = socket.socketpair()
         telling.setblocking(False)
         signal.set_wakeup_fd(telling.fileno(), warn_on_full_buffer=False)
@@ -42,9 +42,9 @@ class Stopping:
         threading.Thread(target=self._bound, args=(told, telling), name="stopping", daemon=True).start()
 
     def _bound(self, told: socket.socket, telling: socket.socket) -> None:
-        """``telling`` is held open."""
+        """Set ``asked`` at the first signal, then enforce the time limit; ``telling`` is passed to keep it open."""
         _await_signal(told)
-        # What Spark's client says of a JVM that ends beside it is no news.
+        # Errors of Spark's client about the JVM that is ending too are irrelevant.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         self.asked.set()
         told.settimeout(self.seconds)
@@ -57,18 +57,18 @@ class Stopping:
 
 
 def _pass(number: int, frame: FrameType | None) -> None:
-    """Leave the signal to the thread that is told of it."""
+    """Do nothing: the signal is handled by the thread that reads it from the socket."""
 
 
 def _await_signal(told: socket.socket) -> None:
-    """Wait for a byte that is the number of one of the signals. Raises TimeoutError."""
+    """Wait for a byte with the number of one of the signals. Raises TimeoutError."""
     while told.recv(1)[0] not in _SIGNALS:
         continue
 
 
 def end_process(status: int) -> None:
-    """End this process and what it started, waiting for nothing."""
-    # Apart: a thread that hangs while it logs holds its handler's lock.
+    """End this process and its children at once."""
+    # In a separate thread: one that hangs while logging would hold its handler's lock.
     flushing = threading.Thread(target=logging.shutdown, daemon=True)
     flushing.start()
     flushing.join(_FLUSH_SECONDS)

@@ -1,4 +1,4 @@
-"""Keeps a standalone worker's histories from growing for ever."""
+"""Limits the growth of a standalone worker's histories."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SECONDS = 3600.0
 
 @dataclass(slots=True)
 class Sweeper:
-    """Drops what is no longer kept, at the start and every hour, until ``stopping`` is set."""
+    """Deletes what is beyond the retention, at the start and every hour, until ``stopping`` is set."""
 
     database: Database
     retention: Retention
     stopping: threading.Event
 
     def start(self) -> None:
-        """Begin the sweeper's thread."""
+        """Start the sweeper's thread."""
         threading.Thread(target=self._live, name="sweeper", daemon=True).start()
 
     def _live(self) -> None:

@@ -29,20 +29,20 @@ __all__ = ["StandaloneWorker", "open_standalone"]
 
 _LOG = logging.getLogger(__name__)
 _RUN = "standalone-"
-"""What the ids of standalone runs begin with; one process is one run."""
+"""The prefix of the ids of standalone runs; one process is one run."""
 _CONNECTORS_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class _ChosenRunner:
-    """Runs a connector's tasks in Spark, or in this process where they need its standard input."""
+    """Runs a connector's tasks in Spark, or in this process if they are bound to it, as by standard input."""
 
     worker: ConnectorWorker
     session: ProcessSession
 
     def run(self, plan: Plan) -> Sequence[TaskResult]:
         if not plan.tasks:
-            # All results of an earlier try stand: there is only the commit left.
+            # All results of an earlier try are valid: only the commit is left.
             return ()
         config = ConnectorConfig.parse(plan.tasks[0].connector_config, self.worker.settings)
         if config.connector().is_bound_to_process(config.resolved):
@@ -65,7 +65,7 @@ class StandaloneWorker:
     _sweeping: threading.Event = field(default_factory=threading.Event)
 
     def deploy_all(self) -> None:
-        """Start the thread of every stored connector, and the one that sweeps."""
+        """Start the thread of every stored connector, and the sweeper's."""
         Sweeper(self.database, Retention.of(self.settings), self._sweeping).start()
         with self.database.read() as connection:
             names = connectors.list_names(connection)
@@ -73,7 +73,7 @@ class StandaloneWorker:
             self.scheduler.deploy(name)
 
     def ask_to_stop(self) -> None:
-        """Let every connector end at its next commit point."""
+        """Ask every connector to end at its next commit point."""
         self._sweeping.set()
         self.scheduler.ask_to_stop()
         self._session.refuse()
@@ -94,9 +94,9 @@ class StandaloneWorker:
 def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     """Open the worker over its own database, whose identity names the deployment.
 
-    Where no key seals passwords, one is made beside the database; those stored in plain text are sealed.
+    Without a key to seal passwords, one is created beside the database; passwords stored in plain text are sealed.
 
-    Raises ConfigError when another process works with its file, RetriableError when database or brokers are down.
+    Raises ConfigError if another process uses its file, RetriableError if database or brokers are down.
     """
     lock = _lock(settings)
     migrate(settings.database_url)
@@ -104,7 +104,7 @@ def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     with database.write() as connection:
         settings = settings.with_standalone_id(deployment.identity(connection))
         if lock is not None:
-            # Nobody else works here: who held a connector is dead, and its lease need not run out.
+            # No other process uses this database: previous holders are dead, and their leases need not expire.
             leases.release_runs(connection, _RUN)
     key = settings.standalone_key
     if settings.secret_key_file is None:
@@ -125,7 +125,7 @@ def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
 
 
 def _lock(settings: WorkerSettings) -> ProcessLock | None:
-    """Take the lock of the database's file; a server's processes are kept apart by leases alone."""
+    """Take the lock of the database's file; with a database server, leases alone separate processes."""
     file = settings.standalone_database
     is_file = settings.database_url == f"sqlite:///{file}" and file.parent.is_dir()
     return ProcessLock.take(file) if is_file else None

@@ -1,7 +1,7 @@
-"""The metadata database: SQLAlchemy lives here and nowhere else in the engine.
+"""The metadata database: the only package of the engine that uses SQLAlchemy.
 
-A module a noun (``connectors``, ``offsets``, …): functions over a connection
-of ``Database.read()`` or ``Database.write()``, frozen values out.
+One module per noun (``connectors``, ``offsets``, …), with functions over a connection
+of ``Database.read()`` or ``Database.write()`` that return frozen values.
 """
 
 from connect_core.store.database import Connection, Database

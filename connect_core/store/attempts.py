@@ -1,4 +1,4 @@
-"""Attempts of an interval's tasks: what the last one reported, what earlier ones moved."""
+"""Attempts of an interval's tasks: what the last one reported, and what earlier ones moved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class TaskAttempt:
-    """A task of an interval, as its last attempt left it; no outcome while it runs."""
+    """A task of an interval after its last attempt; ``outcome`` is ``None`` while it runs."""
 
     task: int
     attempts: int
@@ -45,7 +45,7 @@ class TaskAttempt:
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """How far a running attempt is; JSON in ``positions``."""
+    """The progress of a running attempt; ``positions`` is JSON."""
 
     task: int
     records: int = 0
@@ -53,15 +53,15 @@ class TaskProgress:
 
 
 def begin(connection: Connection, key: IntervalKey, tasks: int, kept: Collection[int] = ()) -> None:
-    """Make one row a task for another attempt; what the attempt before moved is carried over.
+    """Prepare one row per task for another attempt; counts of what the previous attempt moved are carried over.
 
-    Tasks in ``kept`` are left as they are: their results stand.
+    Tasks in ``kept`` are left as they are: their results remain valid.
     """
     known = {row.task: row for row in connection.execute(_tasks(key))}
     for task, row in known.items():
         if task in kept:
             continue
-        # Staged data of an attempt is thrown away with it; committed data stands.
+        # Staged data of an attempt is discarded with it; committed data remains.
         counts = Counts() if row.is_staged else counts_from(row.counts)
         carried = counts_json(counts_from(row.carried) + counts)
         values = {
@@ -94,7 +94,7 @@ def _fresh(key: IntervalKey, task: int) -> dict[str, Any]:
 
 
 def record(connection: Connection, key: IntervalKey, results: Iterable[TaskResult]) -> None:
-    """Store what tasks reported."""
+    """Store the results of tasks."""
     for result in results:
         values = _reported(result)
         if connection.execute(_task(key, result.task).values(**values)).rowcount == 0:
@@ -125,13 +125,13 @@ def _reported(result: TaskResult) -> dict[str, Any]:
 
 
 def forgive(connection: Connection, key: IntervalKey, tasks: Collection[int]) -> None:
-    """Let single tasks run again, whatever they last reported."""
+    """Clear the outcomes of tasks, so that they run again."""
     for task in tasks:
         connection.execute(_task(key, task).values(outcome=None, result=None))
 
 
 def load_results(connection: Connection, key: IntervalKey) -> tuple[TaskResult, ...]:
-    """Return what the last attempts reported, of those tasks that have come to an end."""
+    """Return the results of the last attempts of tasks that have ended."""
     return tuple(_result(row) for row in connection.execute(_tasks(key)) if row.outcome is not None)
 
 
@@ -151,7 +151,7 @@ def _result(row: Any) -> TaskResult:
 
 
 def report_progress(connection: Connection, key: IntervalKey, tasks: Iterable[TaskProgress]) -> None:
-    """Store how far running tasks are."""
+    """Store the progress of running tasks."""
     for one in tasks:
         values = {"records": one.records, "positions": dict(one.positions)}
         running = _task(key, one.task).where(IntervalTask.outcome.is_(None))
@@ -159,7 +159,7 @@ def report_progress(connection: Connection, key: IntervalKey, tasks: Iterable[Ta
 
 
 def total(connection: Connection, key: IntervalKey) -> Counts:
-    """Return what an interval moved, over all tasks and attempts whose data stands."""
+    """Return the counts of an interval, over all tasks and attempts whose data remains."""
     counts = Counts()
     for row in connection.execute(_tasks(key)):
         counts = counts + counts_from(row.carried) + counts_from(row.counts)

@@ -36,7 +36,7 @@ class PastAct:
 
 
 def record(connection: Connection, act: Act) -> None:
-    """Keep an act, in the transaction that does it."""
+    """Record an act, in the transaction that carries it out."""
     connection.execute(
         insert(Audit).values(
             actor=act.actor,

@@ -1,4 +1,4 @@
-"""The database's own clock as SQL: leases and times never trust a worker's."""
+"""The database's clock as SQL: leases and times never depend on a worker's clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["age", "later", "now"]
 
 
 class now(FunctionElement[datetime]):
-    """The time by the database's clock, at this statement."""
+    """The time by the database's clock when the statement runs."""
 
     type = Moment()
     name = "connect_now"
@@ -37,7 +37,7 @@ class _Age(FunctionElement[float]):
 
 
 def later(seconds: float) -> ColumnElement[datetime]:
-    """Return the database's time in so many seconds."""
+    """Return the database's time plus so many seconds."""
     return _Later(literal(float(seconds), Float()))
 
 

@@ -25,19 +25,19 @@ class ConfigVersion:
 
 
 def add(connection: Connection, name: str, version: int, config: Mapping[str, str], actor: str) -> None:
-    """Keep one more configuration."""
+    """Store another version of a configuration."""
     row = {"connector": name, "version": version, "config": dict(config), "actor": actor, "created_at": now()}
     connection.execute(insert(ConnectorConfig).values(row))
 
 
 def find(connection: Connection, name: str, version: int) -> Mapping[str, str] | None:
-    """Return one of the configurations of a name, or ``None``."""
+    """Return one version of a connector's configuration, or ``None``."""
     mine = (ConnectorConfig.connector == name) & (ConnectorConfig.version == version)
     return connection.scalar(select(ConnectorConfig.config).where(mine))
 
 
 def history(connection: Connection, name: str, limit: int = 100) -> list[ConfigVersion]:
-    """Return the configurations of a name, the newest first."""
+    """Return the configurations of a connector's name, the newest first."""
     rows = connection.execute(
         select(ConnectorConfig.version, ConnectorConfig.config, ConnectorConfig.actor, ConnectorConfig.created_at)
         .where(ConnectorConfig.connector == name)

@@ -1,4 +1,4 @@
-"""Connectors: one row a name for ever; delete leaves its epoch and sequence behind."""
+"""Connectors: one permanent row per name; deletion keeps its epoch and sequence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NewConfig:
 
 
 def create(connection: Connection, name: str, new: NewConfig, target: TargetState) -> None:
-    """Create a connector, or again under a deleted name: with its offsets, a higher epoch and incarnation.
+    """Create a connector; under the name of a deleted one it keeps the offsets, with a higher epoch and incarnation.
 
     Raises AlreadyExistsError.
     """
@@ -75,9 +75,9 @@ def create(connection: Connection, name: str, new: NewConfig, target: TargetStat
     if old is None:
         _insert(connection, name, fresh)
     else:
-        # A driver of the earlier life must not go on: its epoch is out of date from here.
+        # A driver of the earlier incarnation must not continue: it is fenced by the higher epoch.
         if (old.type, new.type) != (ConnectorType.SINK, ConnectorType.SINK):
-            # A sink's is left: whether it was committed is known where it was written, and the first plan asks there.
+            # A sink's is left: only its target knows whether it was committed, and the first plan asks it.
             _end_unfinished(connection, name)
         lives = {"incarnation": old.incarnation + 1, "epoch": old.epoch + 1, "deleted_at": None}
         connection.execute(update(Connector).where(Connector.name == name).values(**fresh, **_IDLE, **lives))
@@ -107,17 +107,17 @@ def _insert(connection: Connection, name: str, fresh: Mapping[str, Any]) -> None
 def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -> None:
     """Delete a connector; a run still under way may commit what it has read.
 
-    Offsets stay for a connector of the same name unless forgotten here. Raises NotFoundError.
+    Offsets are kept for a connector of the same name, unless ``forget_offsets``. Raises NotFoundError.
     """
-    # Before the connector's own row, in the order the mirror takes its locks.
+    # Before the connector's own row, in the order in which the mirror takes its locks.
     dag_states.forget(connection, name)
     row = lock(connection, name)
     gone: dict[str, Any] = {"deleted_at": now(), "updated_at": now(), "config": {}, **_NO_TASKS}
     if forget_offsets:
         connection.execute(sql_delete(Offset).where(Offset.connector == name))
         _end_unfinished(connection, name)
-        # A successor reads the whole offsets topic: what stands there holds, also of a run that came in between.
-        # And an offsets topic that was used before this one still has offsets that do not hold.
+        # A successor reads the whole offsets topic: its content is valid, even that of a run that came in between.
+        # An offsets topic that was used before this one still contains offsets that are no longer valid.
         place = from_start(row.offsets_position)
         gone |= {"epoch": row.epoch + 1, "columns": {}, "topic_ids": {}, "offsets_position": place}
     connection.execute(update(Connector).where(Connector.name == name).values(**gone))
@@ -127,7 +127,7 @@ def delete(connection: Connection, name: str, *, forget_offsets: bool = False) -
 
 
 def find(connection: Connection, name: str) -> ConnectorState | None:
-    """Return the connector, or ``None`` if there is none of this name."""
+    """Return the connector, or ``None`` if there is none with this name."""
     row = connection.execute(_living().where(Connector.name == name)).one_or_none()
     return None if row is None else connector_state(row, fatal_failure_of(connection, row))
 
@@ -146,7 +146,7 @@ def list_names(connection: Connection) -> list[str]:
 
 
 def target_states(connection: Connection, names: Collection[str]) -> dict[str, TargetState]:
-    """Return what is wanted of those of the connectors that exist, by one statement."""
+    """Return the target states of the connectors that exist, by one statement."""
     rows = connection.execute(
         select(Connector.name, Connector.target_state).where(Connector.name.in_(names), Connector.deleted_at.is_(None))
     )
@@ -154,7 +154,7 @@ def target_states(connection: Connection, names: Collection[str]) -> dict[str, T
 
 
 def lock(connection: Connection, name: str) -> Any:
-    """Return the connector's row, held until the transaction ends. Raises NotFoundError."""
+    """Return the connector's row, locked until the transaction ends. Raises NotFoundError."""
     row = connection.execute(_living().where(Connector.name == name).with_for_update(key_share=True)).one_or_none()
     if row is None:
         raise _not_found(name)
@@ -162,7 +162,7 @@ def lock(connection: Connection, name: str) -> Any:
 
 
 def own(connection: Connection, name: str, epoch: int) -> Any:
-    """Return the connector's row, held, if ``epoch`` is still its epoch; deleted or not.
+    """Return the connector's row, locked, if ``epoch`` is still its epoch; deleted or not.
 
     Raises StaleEpochError.
     """
@@ -193,9 +193,9 @@ def replace_config(connection: Connection, name: str, new: NewConfig) -> int:
 
 
 def set_target_state(connection: Connection, name: str, target: TargetState) -> TargetState:
-    """Store what the operator wants and return what was wanted before. Raises NotFoundError.
+    """Store the target state and return the previous one. Raises NotFoundError.
 
-    Stopping ends the tasks: they and their failures are gone, a later start starts over.
+    Stopping removes the tasks and their failures: a later start assigns them again.
     """
     before: TargetState = lock(connection, name).target_state
     values: dict[str, Any] = {"target_state": target, "updated_at": now()}
@@ -208,7 +208,7 @@ def set_target_state(connection: Connection, name: str, target: TargetState) -> 
 
 
 def record_assignment(connection: Connection, effect: RecordAssignment, run: RunIdentity) -> None:
-    """Store an assignment while its holder has the connector; ends failures and begins what was to be restarted.
+    """Store an assignment while its holder has the connector; clears failures and begins requested restarts.
 
     Raises StaleEpochError.
     """
@@ -222,7 +222,7 @@ def record_assignment(connection: Connection, effect: RecordAssignment, run: Run
     }
     name = effect.connector
     mine = (Connector.name == name) & (Connector.holder == effect.holder) & Connector.deleted_at.is_(None)
-    # A plan overtaken by a stop must not show tasks again.
+    # A plan overtaken by a stop must not make tasks appear again.
     wanted = Connector.target_state != TargetState.STOPPED
     if connection.execute(update(Connector).where(mine & wanted).values(**values)).rowcount == 0:
         raise StaleEpochError(f"Connector {name} is no longer held by {effect.holder}, or was stopped: this run stops")
@@ -230,7 +230,7 @@ def record_assignment(connection: Connection, effect: RecordAssignment, run: Run
 
 
 def offsets_topics(connection: Connection) -> set[str]:
-    """Return the offsets topics of connectors: those SQL follows, and those their configurations name."""
+    """Return the offsets topics of connectors: those that SQL follows, and those named in configurations."""
     followed = connection.scalars(select(Connector.offsets_position).where(Connector.offsets_position.is_not(None)))
     is_named = type_coerce(Connector.config, Text).like(f"%{_OFFSETS_TOPIC}%")
     named = connection.scalars(select(Connector.config).where(Connector.deleted_at.is_(None), is_named))
@@ -246,12 +246,12 @@ def list_task_configs(connection: Connection, name: str) -> list[dict[str, str]]
 
 
 def clear_failure(connection: Connection, name: str) -> None:
-    """Forget why the connector itself failed."""
+    """Clear the failure of the connector itself."""
     connection.execute(update(Connector).where(Connector.name == name).values(failure=None))
 
 
 def record_failure(connection: Connection, name: str, holder: str, failure: Mapping[str, Any]) -> bool:
-    """Store why the connector itself failed; false if ``holder`` no longer has it.
+    """Store the failure of the connector itself → false if ``holder`` no longer has it.
 
     ``failure``: trace, is_retriable and, for an automatic restart, retry_at.
     """

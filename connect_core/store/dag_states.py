@@ -1,4 +1,4 @@
-"""What Airflow last said of the connectors' DAGs, so that status needs no call."""
+"""The last known state of the connectors' DAGs in Airflow, so that computing a status needs no call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Dag", "forget", "list_dags", "set_paused", "store"]
 
 @dataclass(frozen=True, slots=True)
 class Dag:
-    """A connector's DAG as Airflow shows it."""
+    """The state of a connector's DAG in Airflow."""
 
     connector: str
     dag_id: str
@@ -28,7 +28,7 @@ class Dag:
 
 
 def store(connection: Connection, dags: Iterable[Dag]) -> None:
-    """Keep the state of these DAGs; those of unknown connectors are left out."""
+    """Store the state of these DAGs; those of unknown connectors are left out."""
     given = {dag.connector: dag for dag in dags}
     known = set(connection.scalars(select(Connector.name)))
     stored = {dag.connector: dag for dag in list_dags(connection)}
@@ -59,10 +59,10 @@ def list_dags(connection: Connection) -> list[Dag]:
 
 
 def set_paused(connection: Connection, connector: str, is_paused: bool) -> None:
-    """Foresee what the mirror will show once the scheduler has done what it was asked."""
+    """Set the pause flag in advance, as the mirror will show it once the scheduler has carried out the request."""
     connection.execute(update(DagState).where(DagState.connector == connector).values(is_paused=is_paused))
 
 
 def forget(connection: Connection, connector: str) -> None:
-    """Forget a DAG that is gone."""
+    """Delete the state of a DAG that no longer exists."""
     connection.execute(delete(DagState).where(DagState.connector == connector))

@@ -31,11 +31,11 @@ _POSTGRESQL_OPTIONS: dict[str, Any] = {
 
 
 class Database:
-    """The metadata database at ``url``; nothing is connected before the first use.
+    """The metadata database at ``url``; connects at the first use.
 
-    ``pooled=False`` opens a connection for every transaction: right for
+    ``pooled=False`` opens a connection for every transaction, as suits
     Airflow's short-lived processes. A pool is safe too: connections are tested
-    before use, and a forked child begins with an empty pool. Raises ConfigError
+    before use, and a forked child starts with an empty pool. Raises ConfigError
     for a URL that cannot be used.
     """
 
@@ -69,7 +69,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open one read-only transaction: all its statements see the same moment.
+        """Open one read-only transaction: all its statements see the same snapshot.
 
         Raises RetriableError when the database is down or busy.
         """
@@ -83,7 +83,7 @@ class Database:
         self._engine.dispose()
 
     def compact(self) -> None:
-        """Leave no copy of replaced rows in SQLite's file and its journal; a server's own housekeeping does so there.
+        """Remove copies of replaced rows from SQLite's file and journal; on a server its own housekeeping does so.
 
         Raises RetriableError when the database is busy.
         """
@@ -95,7 +95,7 @@ class Database:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def forget(self) -> None:
-        """Leave the connections to the process this one was forked from."""
+        """Drop the connections without closing them: they belong to the process from which this one was forked."""
         self._engine.dispose(close=False)
 
     def _reading(self) -> dict[str, Any]:
@@ -153,9 +153,9 @@ def _make_engine(url: URL, pooled: bool) -> Engine:
 
 
 def _make_private(dialect: Any, record: Any, arguments: Any, options: Any) -> None:
-    """Create the file for its owner only, or close it to others: SQLite gives its journals the same rights.
+    """Create the file for its owner only, or remove others' rights: SQLite gives its journals the same rights.
 
-    A file that exists is not opened: to close any descriptor of it would drop this
+    An existing file is not opened: closing any of its descriptors would drop this
     process's locks on it, and another process would delete the journal in use
     (SQLite, "How To Corrupt An SQLite Database File", 2.2).
     """
@@ -168,22 +168,22 @@ def _make_private(dialect: Any, record: Any, arguments: Any, options: Any) -> No
                 with suppress(FileNotFoundError):
                     one.chmod(0o600)
     except OSError:
-        # SQLite says what it cannot open.
+        # SQLite itself reports a file that it cannot open.
         return
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:
-    # The driver would otherwise begin transactions by itself, late and deferred.
+    # Otherwise the driver would begin transactions itself, late and deferred.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_SQLITE_WAIT_SECONDS * 1000}")
     connection.execute("PRAGMA foreign_keys = ON")
-    # The mode is the file's: where another process is at it just now, it is left to that one.
+    # The mode belongs to the file: if another process is setting it just now, leave it to that one.
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # IMMEDIATE takes the write lock at once: a deferred one could fail in the middle.
+    # IMMEDIATE takes the write lock at once: taking it later could fail in the middle of the transaction.
     reads_only = connection.get_execution_options().get(_READS_ONLY, False)
     connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")

@@ -16,7 +16,7 @@ __all__ = ["claim", "claimed", "identity", "record_claim"]
 
 
 def identity(connection: Connection) -> str:
-    """Return the deployment's UUID; it is made at the first call, in this transaction."""
+    """Return the deployment's UUID, which the first call creates in this transaction."""
     found = connection.scalar(select(Deployment.id).order_by(Deployment.created_at).limit(1))
     if found is not None:
         return found
@@ -26,10 +26,10 @@ def identity(connection: Connection) -> str:
 
 
 def claim(connection: Connection, group: str) -> str:
-    """Make this database that of a ``group.id`` → the database's own id. Transactional ids begin with the former.
+    """Assign this database to a ``group.id``, the prefix of transactional ids → the database's own id.
 
-    Raise ConfigError where it was another's and sources have unfinished intervals:
-    a task of theirs that is still alive has an id nobody would fence any more.
+    Raise ConfigError if it belonged to another group and sources have unfinished intervals:
+    a task of theirs that is still alive has a transactional id that would no longer be fenced.
     """
     known, database = _recorded(connection) or (None, str(uuid.uuid4()))
     if known == group:
@@ -44,7 +44,7 @@ def claim(connection: Connection, group: str) -> str:
             "finished, or the connectors stopped, and change it then",
         )
     connection.execute(delete(Deployment).where(Deployment.id != group))
-    # Several processes begin at once: whoever is first makes the row, and all take its id.
+    # Several processes may start at once: the first one creates the row, and all use its id.
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     row = insert(Deployment).values(id=group, created_at=now(), database=database)
     connection.execute(row.on_conflict_do_nothing())
@@ -52,13 +52,13 @@ def claim(connection: Connection, group: str) -> str:
 
 
 def claimed(connection: Connection, group: str) -> bool:
-    """Return whether the brokers are known to hold this database's claim to the ``group.id``."""
+    """Return whether this database's claim to the ``group.id`` is known to be stored in the brokers."""
     found = connection.scalar(select(Deployment.claimed_at).where(Deployment.id == group))
     return found is not None
 
 
 def record_claim(connection: Connection, group: str) -> None:
-    """Note that they do."""
+    """Record that the claim is stored in the brokers."""
     connection.execute(update(Deployment).where(Deployment.id == group).values(claimed_at=now()))
 
 

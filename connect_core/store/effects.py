@@ -1,4 +1,4 @@
-"""Which function performs which effect on the metadata database; each is one transaction."""
+"""Tables of the functions that perform effects on the metadata database; each effect is one transaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from connect_core.store import attempts, configs, connectors, intents, interval_
 __all__ = ["BY_RUN", "READS", "WRITES"]
 
 Performer: TypeAlias = Callable[..., Any]
-"""Takes the connection and the effect → what the effect answers."""
+"""Takes the connection and the effect → the result of the effect."""
 
 
 def _load_offsets(connection: Connection, effect: LoadOffsets) -> SourceOffsets | Mapping[TopicPartition, int]:
@@ -71,11 +71,11 @@ WRITES: Mapping[type[Effect[Any]], Performer] = {
     StoreIntent: intents.store,
     FinishIntent: intents.finish,
 }
-"""A compare-and-set each: on the lease's holder, or on the epoch."""
+"""Each is a compare-and-set: on the lease's holder, or on the epoch."""
 
 BY_RUN: Mapping[type[Effect[Any]], Performer] = {
     RecordAssignment: connectors.record_assignment,
     InsertInterval: intervals.insert_next,
     RestartInterval: intervals.restart,
 }
-"""These also take ``run``, a ``RunIdentity``: who does it."""
+"""These also take ``run``, the ``RunIdentity`` of the run that performs them."""

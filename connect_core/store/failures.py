@@ -1,4 +1,4 @@
-"""Errors of the database as connect-core's own: what may be tried again, and the remedy."""
+"""Translates errors of the database to connect-core's own, which tell whether to retry, and the remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MISSING = {"42P01", "42703"}
 
 
 def shown(url: URL) -> str:
-    """Return the address without its password or any other secret."""
+    """Return the URL without its password or any other secret."""
     query = {name: value for name, value in url.query.items() if not any(word in name.lower() for word in _SECRET)}
     return url.set(query=query).render_as_string(hide_password=True)
 

@@ -1,4 +1,4 @@
-"""What keeps a connector from running: a fatal failure, until a restart or a new configuration."""
+"""Fatal failures, which keep a connector from running until a restart or a new configuration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["fatal_failure_of"]
 
 
 def fatal_failure_of(connection: Connection, row: Any) -> str | None:
-    """Return the trace of the fatal failure of a connector (a row of ``connectors``) that still stands."""
+    """Return the trace of the fatal failure in force of a connector, a row of ``connectors``; else ``None``."""
     failure = row.failure
     of_connector = failure is not None and not failure["is_retriable"] and _is_current(failure, row)
     trace = _failed_task(connection, row)

@@ -1,4 +1,4 @@
-"""Altered and reset offsets: the intent is stored first, SQL follows the target last (plan/README.md#abandoning)."""
+"""Altered and reset offsets: the intent is stored first, SQL is updated last (plan/README.md#abandoning)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _REASON = "offsets were altered or reset"
 
 
 def store(connection: Connection, effect: StoreIntent) -> int:
-    """Raise the epoch above ``floor``, keep the wanted offsets and return the epoch.
+    """Raise the epoch above ``floor``, store the wanted offsets and return the epoch.
 
-    ``position``: the offsets topic they go to. A connector that followed none yet follows it from now on:
-    whoever reconfigures it meanwhile has to know where offsets may stand. Raises NotFoundError, and
-    IllegalWorkerStateError where the connector is not STOPPED.
+    ``position``: the offsets topic they are written to. A connector that follows none yet follows it from now on,
+    so that after a reconfiguration it is still known where offsets may be. Raises NotFoundError, and
+    IllegalWorkerStateError if the connector is not STOPPED.
     """
     connector = effect.connector
     row = connectors.lock(connection, connector)
@@ -39,7 +39,7 @@ def store(connection: Connection, effect: StoreIntent) -> int:
     epoch: int = max(row.epoch, effect.floor) + 1
     values: dict[str, Any] = {"epoch": epoch}
     if effect.wanted is None:
-        # A reset counts as work done: only a first plan adopts what a consumer group says, and that may be there still.
+        # A reset counts as work done, as a first plan adopts the offsets of a consumer group, which may still exist.
         values["sequence"] = max(row.sequence, 1)
     if effect.position is not None and row.offsets_position is None:
         values["offsets_position"] = position_json(effect.position)
@@ -52,23 +52,23 @@ def store(connection: Connection, effect: StoreIntent) -> int:
 
 
 def finish(connection: Connection, effect: FinishIntent) -> None:
-    """Let SQL follow the target: move offsets, abandon what is unfinished, forget the intent.
+    """Update SQL after the target: move offsets, abandon unfinished work, delete the intent.
 
-    ``position``: of a source, the offsets topic that holds the offsets now.
+    ``position``: for a source, the offsets topic that now contains the offsets.
     Raises StaleEpochError if the epoch was overtaken: the next plan repairs SQL.
     """
     owner = connectors.own(connection, effect.connector, effect.epoch)
     intent = _take(connection, effect.connector, effect.epoch)
-    # Else it was finished before, and the answer was lost.
+    # Otherwise it was finished before, and the result was lost.
     if intent is not None:
         intervals.end_unfinished(connection, owner, _REASON, effect.offsets)
         _follow(connection, owner, intent, effect.offsets, position_json(effect.position))
 
 
 def finish_unasked(connection: Connection, connector: str, epoch: int, moved: offsets.Changes) -> None:
-    """Move offsets in SQL where the target could not be asked. Raises StaleEpochError if the epoch was overtaken.
+    """Move offsets in SQL without asking the target. Raises StaleEpochError if the epoch was overtaken.
 
-    A sink's unfinished interval may be committed there: unless all offsets are reset it stays, for the next
+    A sink's unfinished interval may be committed in the target: unless all offsets are reset it stays, for the next
     plan to find out.
     """
     owner = connectors.own(connection, connector, epoch)
@@ -92,7 +92,7 @@ def _follow(
     reason = offsets.Move(owner.name, owner.type, cause, owner.epoch, owner.sequence, intent.actor)
     known = offsets.load(connection, owner.name, owner.type)
     offsets.move(connection, reason, moved)
-    # The next plan reads the whole offsets topic these offsets stand in: also where it lost records.
+    # The next plan reads the whole offsets topic that contains these offsets, even if it lost records.
     values = {
         "offsets_position": position,
         "topic_ids": _untouched(owner, known, moved if intent.wanted is None else intent.wanted),
@@ -101,7 +101,7 @@ def _follow(
 
 
 def _untouched(owner: Any, known: Mapping[str, Any], moved: offsets.Changes) -> dict[str, str]:
-    """Return the known ids of topics not wholly moved: a moved one is taken as it is now, recreated or not."""
+    """Return the known ids of topics not moved entirely: a moved one is accepted as it is now, recreated or not."""
     if owner.type is ConnectorType.SOURCE:
         return {}
     if not moved:

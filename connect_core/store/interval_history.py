@@ -1,4 +1,4 @@
-"""Past and present intervals, for people to read."""
+"""Past and present intervals, for display."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class PastInterval:
-    """An interval with what became of it, and where it ran."""
+    """An interval with its outcome, and where it ran."""
 
     row: IntervalRow
     counts: Counts
@@ -57,7 +57,7 @@ class IntervalMark:
 def list_intervals(
     connection: Connection, connector: str, limit: int = 50, before: int | None = None
 ) -> list[PastInterval]:
-    """Return intervals, the newest first; ``before`` is the last sequence of the page before."""
+    """Return intervals, the newest first; ``before`` is the last sequence of the previous page."""
     query = select(Interval.__table__).where(Interval.connector == connector)
     if before is not None:
         query = query.where(Interval.sequence < before)
@@ -72,14 +72,14 @@ def find(connection: Connection, connector: str, sequence: int) -> PastInterval 
 
 
 def oldest(connection: Connection, connector: str) -> tuple[int, int] | None:
-    """Return incarnation and sequence of the oldest interval that is kept, ``None`` without any."""
+    """Return incarnation and sequence of the oldest interval that is kept; ``None`` if there is none."""
     query = select(Interval.incarnation, Interval.sequence).where(Interval.connector == connector)
     row = connection.execute(query.order_by(Interval.sequence).limit(1)).one_or_none()
     return None if row is None else (row.incarnation, row.sequence)
 
 
 def time_before(connection: Connection, effect: LoadTimeBefore) -> datetime | None:
-    """Return the latest earlier time by which a live interval of this life ended; ``None``: none did."""
+    """Return the latest earlier time bound of a committed interval of this incarnation, backfills excepted."""
     mine = (Interval.connector == effect.connector, Interval.incarnation == effect.incarnation)
     done = (Interval.state == IntervalState.COMMITTED, Interval.bound_time < effect.before, Interval.since.is_(None))
     latest = select(Interval.bound_time).where(*mine, *done).order_by(Interval.bound_time.desc()).limit(1)
@@ -97,7 +97,7 @@ def of_run(connection: Connection, connector: str, run_id: str, others: Collecti
 def list_marks(
     connection: Connection, limit: int = 20, names: Collection[str] | None = None
 ) -> Mapping[str, list[IntervalMark]]:
-    """Return the last intervals of every connector, or of those named, the oldest first, by one statement."""
+    """Return the last intervals of all connectors, or of the named ones, the oldest first, by one statement."""
     last = and_(Interval.connector == Connector.name, Interval.sequence > Connector.sequence - limit)
     query = (
         select(
@@ -122,9 +122,9 @@ def list_marks(
 
 
 def forget(connection: Connection, older_than: datetime, most: int | None = None, keep: int = 100) -> int:
-    """Drop final intervals that ended before a time or are beyond the last ``most`` of a connector → how many.
+    """Delete final intervals that ended before a time or are beyond the last ``most`` of a connector → how many.
 
-    The last ``keep`` of each connector always stay.
+    The last ``keep`` of each connector are always kept.
     """
     sequence = select(Connector.sequence).where(Connector.name == Interval.connector).scalar_subquery()
     is_over = Interval.ended_at < older_than

@@ -1,4 +1,4 @@
-"""Intervals: inserted before any read, restarted, committed or abandoned; each act while the epoch is mine."""
+"""Intervals: inserted before any read, restarted, committed or abandoned; each act requires the connector's epoch."""
 
 from __future__ import annotations
 
@@ -55,24 +55,24 @@ _FINAL = (IntervalState.COMMITTED, IntervalState.ABANDONED)
 
 
 def load_unfinished(connection: Connection, connector: str) -> IntervalRow | None:
-    """Return the connector's one interval that is not final, of whatever life."""
+    """Return the connector's only interval that is not final, of any incarnation, or ``None``."""
     query = select(Interval.__table__).where(Interval.connector == connector, Interval.state.not_in(_FINAL))
     row = connection.execute(query).one_or_none()
     return None if row is None else interval_row(row)
 
 
 def insert_next(connection: Connection, effect: InsertInterval, run: RunIdentity) -> None:
-    """Insert the next interval while its epoch is the connector's, and the connector is to run.
+    """Insert the next interval if its epoch is the connector's, and the connector's target state is STARTED.
 
-    Offsets move only under the connector's epoch: that it is still mine says
-    that the start still holds. Raises StaleEpochError.
+    Offsets move only under the connector's epoch: if it is unchanged, the
+    interval's start is still valid. Raises StaleEpochError.
     """
     row, key = effect.row, effect.row.key
     owner = connectors.own(connection, key.connector, key.epoch)
     if owner.deleted_at is not None or owner.incarnation != key.incarnation:
         raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
     if owner.target_state is not TargetState.STARTED:
-        # Else data would move after the status has said PAUSED.
+        # Otherwise data would move after the status was shown as PAUSED.
         raise StaleEpochError(f"Connector {key.connector} is {owner.target_state.value}: this run stops")
     if key.sequence != owner.sequence + 1 or load_unfinished(connection, key.connector) is not None:
         raise StaleEpochError(
@@ -81,7 +81,7 @@ def insert_next(connection: Connection, effect: InsertInterval, run: RunIdentity
         )
     begun = {"attempts": max(row.attempts, 1), "planned_at": now(), "started_at": now(), "heartbeat_at": now()}
     connection.execute(insert(Interval).values(**_plan_values(row), **_run_values(key, run), **begun))
-    # A topic recreated since the live export read it is another: a backfill must not make it known.
+    # A topic recreated since the live export read it is a different one: a backfill must not record its id.
     ids = {one.topic: one.topic_id for one in row.ranges if one.topic_id and not row.is_backfill}
     connection.execute(
         update(Connector)
@@ -98,7 +98,7 @@ def insert_next(connection: Connection, effect: InsertInterval, run: RunIdentity
 
 
 def record_losses(connection: Connection, effect: RecordLosses) -> None:
-    """Keep in the audit what can no longer be read. Raises StaleEpochError."""
+    """Record in the audit which records can no longer be read. Raises StaleEpochError."""
     connectors.own(connection, effect.connector, effect.epoch)
     for loss in effect.losses:
         lost = {"partition": str(loss.partition), "from": loss.start, "to": loss.end, "reason": loss.reason}
@@ -106,7 +106,7 @@ def record_losses(connection: Connection, effect: RecordLosses) -> None:
 
 
 def record_future(connection: Connection, effect: RecordFuture) -> None:
-    """Keep in the audit which records from the future are passed over. Raises StaleEpochError."""
+    """Record in the audit which records with future timestamps are passed over. Raises StaleEpochError."""
     connectors.own(connection, effect.connector, effect.epoch)
     for part, one in effect.found.items():
         passed = {"partition": str(part), "offset": one.offset, "timestamp": one.time}
@@ -139,7 +139,7 @@ def _run_values(key: IntervalKey, run: RunIdentity) -> dict[str, Any]:
 
 
 def restart(connection: Connection, again: RestartInterval, run: RunIdentity) -> IntervalRow:
-    """Begin another attempt of an unfinished interval under ``again.epoch``; bounds of ``None`` stay as they are.
+    """Begin another attempt of an unfinished interval under ``again.epoch``; bounds of ``None`` are unchanged.
 
     Raises StaleEpochError.
     """
@@ -149,7 +149,7 @@ def restart(connection: Connection, again: RestartInterval, run: RunIdentity) ->
         raise StaleEpochError(f"Connector {key.connector} was deleted: this run stops")
     row = _unfinished(connection, key)
     values: dict[str, Any] = {"epoch": again.epoch, "assignment": again.assignment, "tasks": again.tasks}
-    # What this attempt runs with: the configuration its plan was made of.
+    # This attempt runs with the configuration from which its plan was made.
     values["config_version"] = owner.planned_version or owner.config_version
     values |= {"state": IntervalState.PLANNED, "attempts": row.attempts + 1, "reason": None}
     values |= {"retry_at": None, "tries_left": 0, "started_at": now(), "heartbeat_at": now()}
@@ -166,7 +166,7 @@ def restart(connection: Connection, again: RestartInterval, run: RunIdentity) ->
 
 
 def abandon(connection: Connection, effect: AbandonInterval) -> None:
-    """Make an interval ABANDONED; one that is so already stays. Raises StaleEpochError."""
+    """Make an interval ABANDONED; does nothing if it already is. Raises StaleEpochError."""
     key = effect.key
     owner = connectors.own(connection, key.connector, effect.epoch)
     row = _row(connection, key)
@@ -177,10 +177,10 @@ def abandon(connection: Connection, effect: AbandonInterval) -> None:
 
 
 def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Collection[str] = ()) -> None:
-    """Make what is unfinished of a connector ABANDONED; the caller holds its row ``owner``.
+    """Make a connector's unfinished interval ABANDONED; the caller has locked its row ``owner``.
 
-    Where a sink's partitions began is their position now, resolved once and for
-    the topic as it is, unless they are among those ``moved``.
+    The starts of a sink's partitions become their positions, so that they are not
+    resolved again, unless the partitions are among those ``moved``.
     """
     unfinished = (Interval.connector == owner.name, Interval.state.not_in(_FINAL))
     row = connection.execute(select(Interval.__table__).where(*unfinished)).one_or_none()
@@ -196,21 +196,21 @@ def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Colle
 
 
 def record_attempt(connection: Connection, effect: RecordAttempt) -> None:
-    """Store what an attempt reported and how far the interval is. Raises StaleEpochError."""
+    """Store the results of an attempt and the interval's progress. Raises StaleEpochError."""
     key, results = effect.key, effect.results
     owner = connectors.own(connection, key.connector, effect.epoch)
     row = _unfinished(connection, key)
     attempts.record(connection, key, results)
     topics.add(connection, key.connector, [topic for result in results for topic in result.topics])
     if owner.type is ConnectorType.SOURCE:
-        # What a source's attempt has committed stands, whatever became of the attempt.
+        # What a source's attempt has committed remains valid, whatever the outcome of the attempt.
         record_errors.add(connection, key, results)
     counts = _counts(connection, key, row.moved)
     _change(connection, key, {"state": effect.state, "counts": counts_json(counts), "records": counts.records})
 
 
 def commit(connection: Connection, done: CommitInterval) -> None:
-    """Move offsets, keep topics, columns and counts, and make the interval COMMITTED.
+    """Move offsets, store topics, columns and counts, and make the interval COMMITTED.
 
     Does nothing for a committed interval. Raises StaleEpochError.
     """
@@ -228,7 +228,7 @@ def commit(connection: Connection, done: CommitInterval) -> None:
     topics.add(connection, key.connector, [topic for result in done.results for topic in result.topics])
     ended: dict[str, Any] = {"state": IntervalState.COMMITTED, "ended_at": now(), "heartbeat_at": now(), "reason": None}
     if done.positions is not None:
-        # A stop or a cap may have cut it short: the bounds say what it moved.
+        # A stop or a cap may have cut it short: set the bounds to what it moved.
         ended["ranges"] = ranges_json(_cut(interval_row(row).ranges, done.positions))
     _change(connection, key, ended | {"counts": counts_json(counts), "records": counts.records})
     values: dict[str, Any] = {"committed_at": now()}
@@ -247,7 +247,7 @@ def _cut(ranges: Iterable[PartitionRange], positions: Mapping[TopicPartition, in
 
 
 def _counts(connection: Connection, key: IntervalKey, moved: int) -> Counts:
-    """Return what the interval moved: a driver that died has reported less than its markers say."""
+    """Return the interval's counts: a driver that died has reported fewer records than its markers contain."""
     counts = attempts.total(connection, key)
     return replace(counts, records=moved or counts.records)
 
@@ -260,9 +260,9 @@ def _move_offsets(connection: Connection, done: CommitInterval, kind: ConnectorT
 
 
 def repair(connection: Connection, effect: RepairOffsets) -> None:
-    """Let the offsets follow what the target or the offsets topic says. Raises StaleEpochError.
+    """Update the offsets to those of the target or the offsets topic. Raises StaleEpochError.
 
-    What an interval of this epoch has moved is its own; all else is a repair.
+    Moves by an interval of this epoch are recorded as its own; all others as repairs.
     """
     connector, epoch, projection = effect.connector, effect.epoch, effect.projection
     owner = connectors.own(connection, connector, epoch)
@@ -276,7 +276,7 @@ def repair(connection: Connection, effect: RepairOffsets) -> None:
         connector, owner.type, "interval" if is_running else "repair", epoch, owner.sequence, marker=place
     )
     offsets.move(connection, reason, projection.offsets)
-    # A marker without a state says that there is none any more.
+    # A marker without a state means that there is none any more.
     present = {key: projection.states.get(key) for key, offset in projection.offsets.items() if offset is not None}
     offsets.keep_states(connection, connector, present)
     known: dict[str, Any] = {} if place is None else {"offsets_position": place}
@@ -287,7 +287,7 @@ def repair(connection: Connection, effect: RepairOffsets) -> None:
 
 
 def beat(connection: Connection, key: IntervalKey, epoch: int, progress: Iterable[attempts.TaskProgress]) -> bool:
-    """Say that the interval's driver lives, and how far its tasks are; false if the interval is not its any more."""
+    """Store a heartbeat of the interval's driver and its tasks' progress → false if it no longer has the interval."""
     alive = update(Interval).where(*_is(key), Interval.epoch == epoch, Interval.state.not_in(_FINAL))
     planned = Interval.state == IntervalState.PLANNED
     running = case((planned, IntervalState.RUNNING.value), else_=Interval.state)
@@ -298,7 +298,7 @@ def beat(connection: Connection, key: IntervalKey, epoch: int, progress: Iterabl
 
 
 def schedule_retry(connection: Connection, connector: str, seconds: float, tries_left: int) -> bool:
-    """Say when a failed interval is tried again; with tries left its tasks are not shown FAILED."""
+    """Set when a failed interval is tried again; with tries left its tasks are not shown as FAILED."""
     failed = update(Interval).where(Interval.connector == connector, Interval.state == IntervalState.FAILED)
     return connection.execute(failed.values(retry_at=later(seconds), tries_left=tries_left)).rowcount > 0
 

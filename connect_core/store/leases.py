@@ -18,9 +18,9 @@ __all__ = ["Signals", "raise_epoch", "raise_incarnation", "read_signals", "relea
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a running driver must know of its connector.
+    """The state of a connector that its running driver must follow.
 
-    ``is_gone``: deleted. Another ``incarnation`` than before: recreated.
+    ``is_gone``: deleted. If ``incarnation`` has changed, it was recreated.
     """
 
     epoch: int
@@ -34,15 +34,15 @@ class Signals:
 
 
 def take(connection: Connection, effect: TakeLease) -> ConnectorState | None:
-    """Take the connector, or keep it → its row; ``None`` while another run's lease is valid.
+    """Take or renew the connector's lease → its state; ``None`` while another run's lease is valid.
 
-    ``holder``: the run's id, a space, and what tells its processes apart. A later
-    try of the same run need not wait for a dead one's lease: the epoch keeps
-    them apart. Raises NotFoundError.
+    ``holder``: the run's id, a space, and a part that distinguishes its processes. A later
+    try of the same run need not wait for the lease of a dead one, which is
+    fenced by the epoch. Raises NotFoundError.
     """
     name, holder = effect.connector, effect.holder
     run = holder.partition(" ")[0]
-    # What names a way to run and no run is shared by no two processes.
+    # "standalone" is not the id of a run, so it does not make two processes the same holder.
     mine = holder if run == "standalone" else f"{run} "
     free = or_(
         Connector.holder.is_(None),
@@ -61,27 +61,27 @@ def take(connection: Connection, effect: TakeLease) -> ConnectorState | None:
 
 
 def renew(connection: Connection, name: str, holder: str, seconds: float) -> bool:
-    """Keep the connector longer; false once another holder has taken it."""
+    """Extend the lease → false once another holder has taken it."""
     mine = update(Connector).where(Connector.name == name, Connector.holder == holder)
     return connection.execute(mine.values(lease_until=later(seconds))).rowcount > 0
 
 
 def release(connection: Connection, effect: ReleaseLease) -> None:
-    """Give the connector back if ``holder`` still has it; the end of its lease stays on record."""
+    """Release the lease if ``holder`` still has it; the time of its end is kept."""
     mine = update(Connector).where(Connector.name == effect.connector, Connector.holder == effect.holder)
     connection.execute(mine.values(holder=None, lease_until=later(0.0)))
 
 
 def release_runs(connection: Connection, prefix: str) -> None:
-    """Give back every connector whose holder's run id begins so: none of these runs lives any more."""
+    """Release the leases of all holders whose run id has this prefix: none of these runs is alive any more."""
     dead = func.substr(Connector.holder, 1, len(prefix)) == prefix
     connection.execute(update(Connector).where(dead).values(holder=None, lease_until=later(0.0)))
 
 
 def raise_epoch(connection: Connection, effect: RaiseEpoch) -> int:
-    """Raise the epoch above itself and ``floor`` where ``holder`` has the connector and it is STARTED.
+    """Raise the epoch above itself and ``floor`` if ``holder`` has the lease and the connector is STARTED.
 
-    ``is_settling``: where it is not, to end what was left unfinished. Raises LeaseLostError or StaleEpochError.
+    ``is_settling``: if it is not STARTED, to end unfinished work. Raises LeaseLostError or StaleEpochError.
     """
     name, holder = effect.connector, effect.holder
     higher = case((Connector.epoch < effect.floor, effect.floor), else_=Connector.epoch) + 1
@@ -98,7 +98,7 @@ def raise_epoch(connection: Connection, effect: RaiseEpoch) -> int:
 
 
 def raise_incarnation(connection: Connection, effect: RaiseIncarnation) -> int:
-    """Raise the incarnation above itself and ``floor`` where ``epoch`` is the connector's. Raises StaleEpochError."""
+    """Raise the incarnation above itself and ``floor`` if ``epoch`` is the connector's. Raises StaleEpochError."""
     row = connectors.own(connection, effect.connector, effect.epoch)
     incarnation: int = max(row.incarnation, effect.floor) + 1
     connection.execute(update(Connector).where(Connector.name == effect.connector).values(incarnation=incarnation))
@@ -117,7 +117,7 @@ def _refused(connection: Connection, name: str, holder: str) -> StaleEpochError:
 
 
 def read_signals(connection: Connection, name: str) -> Signals | None:
-    """Return what a driver must know, in one statement; ``None`` for an unknown name."""
+    """Return a driver's signals, by one statement; ``None`` for an unknown name."""
     restart = select(Restart.task).where(Restart.connector == Connector.name).exists()
     row = connection.execute(
         select(

@@ -74,7 +74,7 @@ def _of_connector() -> Mapped[str]:
 
 
 class Connector(_Table):
-    """One name for ever: delete sets ``deleted_at``, so epoch and sequence never restart."""
+    """One permanent row per name: deletion sets ``deleted_at``, so epoch and sequence never restart."""
 
     __tablename__ = "connectors"
 
@@ -92,7 +92,7 @@ class Connector(_Table):
     assignment: Mapped[str | None]
     task_configs: Mapped[list[Any] | None]
     task_count: Mapped[int | None]
-    """Of what the last plan assigned; null: no plan yet since created or stopped."""
+    """Number of tasks assigned by the last plan; null: no plan since it was created or stopped."""
     tasks_ever: Mapped[int]
     columns: Mapped[dict[str, Any]]
     topic_ids: Mapped[dict[str, Any]]
@@ -108,20 +108,20 @@ class Connector(_Table):
 
 
 class Deployment(_Table):
-    """What the deployment is called, and the identity of this database, made once."""
+    """The id of the deployment, and that of this database, which never changes."""
 
     __tablename__ = "deployment"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     created_at: Mapped[datetime]
     database: Mapped[str]
-    """A UUID that this metadata database has whatever its deployment is called."""
+    """The UUID of this metadata database, independent of the deployment's id."""
     claimed_at: Mapped[datetime | None]
-    """When the brokers took note that the ``group.id`` is this database's."""
+    """When this database's claim to the ``group.id`` was stored in the brokers."""
 
 
 class ConnectorConfig(_Table):
-    """Every configuration a name ever had."""
+    """Every configuration that a connector's name ever had."""
 
     __tablename__ = "connector_configs"
 
@@ -133,7 +133,7 @@ class ConnectorConfig(_Table):
 
 
 class Interval(_Table):
-    """One bounded piece of work; at most one a connector is unfinished."""
+    """One bounded piece of work; at most one per connector is unfinished."""
 
     __tablename__ = "intervals"
     __table_args__ = (
@@ -155,11 +155,11 @@ class Interval(_Table):
     source: Mapped[dict[str, Any] | None]
     bound_time: Mapped[datetime | None]
     since: Mapped[datetime | None]
-    """Of a backfill: from when on it exports again; it moves no offset."""
+    """For a backfill, which moves no offset: the start of the period it exports again."""
     counts: Mapped[dict[str, Any]]
     records: Mapped[int] = mapped_column(BigInteger)
     moved: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
-    """Of a source: records of its committed transactions, whoever ran them, as their markers say."""
+    """For a source: records of its committed transactions by their markers, whichever driver ran them."""
     reason: Mapped[str | None]
     retry_at: Mapped[datetime | None]
     tries_left: Mapped[int]
@@ -173,7 +173,7 @@ class Interval(_Table):
 
 
 class IntervalTask(_Table):
-    """One task of an interval: its last attempt, and what earlier ones moved."""
+    """One task of an interval: its last attempt, and the counts of earlier ones."""
 
     __tablename__ = "interval_tasks"
 
@@ -185,7 +185,7 @@ class IntervalTask(_Table):
     """Null while an attempt runs."""
     counts: Mapped[dict[str, Any]]
     carried: Mapped[dict[str, Any]]
-    """Counts of earlier attempts whose data stands."""
+    """Counts of earlier attempts whose data remains."""
     is_staged: Mapped[bool] = mapped_column(Boolean)
     error_kind: Mapped[str | None]
     error_message: Mapped[str | None]
@@ -193,7 +193,7 @@ class IntervalTask(_Table):
     is_retriable: Mapped[bool] = mapped_column(Boolean)
     progress: Mapped[dict[str, Any] | None]
     result: Mapped[dict[str, Any] | None]
-    """What a task that is done has reported; null unless its outcome is DONE."""
+    """The result of a task that is done; null unless its outcome is DONE."""
     worker: Mapped[str]
     process: Mapped[int]
     started_at: Mapped[datetime | None]
@@ -201,7 +201,7 @@ class IntervalTask(_Table):
 
 
 class Offset(_Table):
-    """A position by canonical JSON of its partition; ``digest`` keeps the key short."""
+    """An offset by canonical JSON of its partition; ``digest`` keeps the key short."""
 
     __tablename__ = "offsets"
 
@@ -213,14 +213,14 @@ class Offset(_Table):
     sequence: Mapped[int] = mapped_column(BigInteger)
     epoch: Mapped[int] = mapped_column(BigInteger)
     marker: Mapped[dict[str, Any] | None]
-    """Where the proof lies: a place in the offsets topic, or null for the target."""
+    """The place of the proof: a position in the offsets topic, or null for the target."""
     state: Mapped[dict[str, Any] | None]
-    """What the source keeps for itself, such as a file's identity."""
+    """Private state of the source, such as a file's identity."""
     updated_at: Mapped[datetime]
 
 
 class OffsetHistory(_Table):
-    """Every move of every offset: who, from, to."""
+    """Every move of every offset, with its cause, its actor and both offsets."""
 
     __tablename__ = "offset_history"
     __table_args__ = (Index(None, "connector", "id"), Index(None, "moved_at"))
@@ -239,7 +239,7 @@ class OffsetHistory(_Table):
 
 
 class Topic(_Table):
-    """A topic the connector's records went to or came from (KIP-558)."""
+    """A topic that the connector wrote to or read from (KIP-558)."""
 
     __tablename__ = "topics"
 
@@ -263,13 +263,13 @@ class RecordError(_Table):
     message: Mapped[str]
     records: Mapped[int] = mapped_column(BigInteger)
     sample: Mapped[dict[str, Any]]
-    """Where the first one lies: topic, partition, offset; or source partition and offset."""
+    """The position of the first one: topic, partition, offset; or source partition and offset."""
     first_at: Mapped[datetime]
     last_at: Mapped[datetime]
 
 
 class DagState(_Table):
-    """What Airflow last said of the connector's DAG."""
+    """The last known state of the connector's DAG in Airflow."""
 
     __tablename__ = "dag_state"
 
@@ -283,7 +283,7 @@ class DagState(_Table):
 
 
 class Waiting(_Table):
-    """Work that waits for a connector, and since when nothing of it was done."""
+    """Waiting work of a connector, and since when there has been no progress."""
 
     __tablename__ = "waiting"
 
@@ -291,22 +291,22 @@ class Waiting(_Table):
     work: Mapped[str] = mapped_column(String(16))
     records: Mapped[int | None] = mapped_column(BigInteger)
     since: Mapped[datetime]
-    """When it was first seen, or last seen to progress."""
+    """When it was first seen, or when progress was last seen."""
     mark: Mapped[str]
     """Changes with every commit."""
     moved: Mapped[int] = mapped_column(BigInteger)
-    """How far the running interval is at most; the unit does not matter."""
+    """The greatest progress seen of the running interval, in no particular unit."""
     run_id: Mapped[str | None]
     run_state: Mapped[str | None]
     """Of the task in Airflow."""
     run_since: Mapped[datetime | None]
     run_pool: Mapped[str | None]
     cleared: Mapped[int]
-    """How often its run was given up as lost, since it last progressed."""
+    """How often its run was given up as lost since the last progress."""
 
 
 class Report(_Table):
-    """When a part of the deployment last worked, as somebody who used it tells."""
+    """When a part of the deployment last worked, reported by a process that uses it."""
 
     __tablename__ = "reports"
 
@@ -317,7 +317,7 @@ class Report(_Table):
 
 
 class SchedulerSilence(_Table):
-    """Airflow does not answer one of those that ask it."""
+    """Airflow does not answer one of the processes that call it."""
 
     __tablename__ = "scheduler_silences"
 
@@ -328,7 +328,7 @@ class SchedulerSilence(_Table):
 
 
 class Restart(_Table):
-    """A restart asked for and not yet begun; ``task`` -1 is the connector itself."""
+    """A restart that was requested and has not begun; ``task`` -1 is the connector itself."""
 
     __tablename__ = "restarts"
 
@@ -338,7 +338,7 @@ class Restart(_Table):
 
 
 class Request(_Table):
-    """An act to be carried out on the scheduler by whoever serves it."""
+    """An act on the scheduler, to be carried out by a process that serves requests."""
 
     __tablename__ = "requests"
     __table_args__ = (Index(None, "done_at", "id"),)
@@ -357,7 +357,7 @@ class Request(_Table):
 
 
 class Intent(_Table):
-    """Offsets an operator wants, between the raised epoch and the moved target."""
+    """Offsets wanted by an operator, stored from raising the epoch until the target was moved."""
 
     __tablename__ = "intents"
 
@@ -369,7 +369,7 @@ class Intent(_Table):
 
 
 class Origin(_Table):
-    """The Kafka Connect cluster a connector was imported from, and which of the two has its newest offsets."""
+    """The Kafka Connect cluster from which a connector was imported, and which of the two has its newest offsets."""
 
     __tablename__ = "origins"
 
@@ -377,7 +377,7 @@ class Origin(_Table):
     url: Mapped[str]
     is_here: Mapped[bool] = mapped_column(Boolean())
     state: Mapped[str | None] = mapped_column(String(16))
-    """Of a switch that is under way: the state the connector had when it began, and will have again."""
+    """During a switch: the state the connector had at its beginning, and will have again; else null."""
     changed_at: Mapped[datetime]
 
 

@@ -1,4 +1,4 @@
-"""Offsets as SQL knows them: a projection that follows the markers in the targets."""
+"""Offsets in SQL: a projection that follows the markers in the targets."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Changes = Mapping[str, Mapping[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Why and by whom offsets move. ``cause``: interval, repair, alter, reset.
+    """The cause and the actor of a move of offsets. ``cause``: interval, repair, alter, reset.
 
-    ``marker``: where the proof lies in the offsets topic, or ``None``.
+    ``marker``: the position of the proof in the offsets topic, or ``None``.
     """
 
     connector: str
@@ -77,7 +77,7 @@ def load(connection: Connection, connector: str, kind: ConnectorType) -> dict[st
 def load_all(
     connection: Connection, connectors: Collection[str], kind: ConnectorType
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the offsets of connectors that have some, each as ``load`` does, by one statement."""
+    """Return the offsets of those connectors that have any, in the form of ``load``, by one statement."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     rows = connection.execute(
         select(Offset.connector, Offset.partition, Offset.offset).where(
@@ -90,7 +90,7 @@ def load_all(
 
 
 def load_states(connection: Connection, connector: str) -> dict[str, dict[str, str]]:
-    """Return the private state kept with source offsets, by canonical JSON of their partition."""
+    """Return the private state stored with source offsets, by canonical JSON of their partition."""
     rows = connection.execute(
         select(Offset.partition, Offset.state).where(
             Offset.connector == connector, Offset.type == ConnectorType.SOURCE, Offset.state.is_not(None)
@@ -100,7 +100,7 @@ def load_states(connection: Connection, connector: str) -> dict[str, dict[str, s
 
 
 def keep_states(connection: Connection, connector: str, states: Mapping[str, Mapping[str, str] | None]) -> None:
-    """Store private state beside offsets that are stored, ``None`` drops it; the caller holds the connector's row."""
+    """Store private state with existing offsets; ``None`` deletes it. The caller has locked the connector's row."""
     mine = (Offset.connector == connector) & (Offset.type == ConnectorType.SOURCE)
     for partition, state in states.items():
         one = update(Offset).where(mine, Offset.digest == _digest(partition))
@@ -110,7 +110,7 @@ def keep_states(connection: Connection, connector: str, states: Mapping[str, Map
 def move(connection: Connection, reason: Move, wanted: Changes) -> int:
     """Move offsets, write history for those that change and return how many did.
 
-    The caller holds the connector's row, so nothing moves in between.
+    The caller has locked the connector's row, so no other move comes in between.
     """
     texts = {key: None if offset is None else canonical(offset) for key, offset in wanted.items()}
     stored = _stored(connection, reason, texts)
@@ -153,7 +153,7 @@ def _write(connection: Connection, reason: Move, stored: Mapping[str, str], chan
         "updated_at": now(),
     }
     if reason.cause in ("alter", "reset"):
-        # What the source kept for itself belongs to the offset that was there before.
+        # The source's private state belongs to the previous offset.
         place["state"] = None
     owner = {"connector": reason.connector, "type": reason.type}
     fresh = [
@@ -178,7 +178,7 @@ def _digest(partition: str) -> str:
 
 
 def history(connection: Connection, connector: str, limit: int = 100, before: int | None = None) -> list[OffsetMove]:
-    """Return moves of a connector's offsets, the newest first; ``before`` is the last id of the page before."""
+    """Return moves of a connector's offsets, the newest first; ``before`` is the last id of the previous page."""
     query = select(OffsetHistory.__table__).where(OffsetHistory.connector == connector)
     if before is not None:
         query = query.where(OffsetHistory.id < before)
@@ -199,7 +199,7 @@ def history(connection: Connection, connector: str, limit: int = 100, before: in
 
 
 def forget_history(connection: Connection, older_than: datetime, most: int | None = None) -> int:
-    """Drop history from before a time, or beyond the last ``most`` lines of a connector → how many went."""
+    """Delete history from before a time, or beyond the last ``most`` rows of a connector → how many."""
     gone = connection.execute(delete(OffsetHistory).where(OffsetHistory.moved_at < older_than)).rowcount
     if most is None:
         return gone

@@ -1,4 +1,4 @@
-"""Where imported connectors come from, and which side has their newest offsets."""
+"""The origins of imported connectors, and which side has their newest offsets."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from connect_core.store.models import Origin
 __all__ = ["OriginRow", "alone", "find", "forget", "record"]
 
 _LOCK = 0x73776974
-"""The class of the advisory locks of switches; the letters of ``swit``."""
+"""The class of the switches' advisory locks: the letters of ``swit``."""
 
 
 @dataclass(frozen=True, slots=True)
 class OriginRow:
-    """A Connect cluster's address, without a login, and how far a switch has come.
+    """A Connect cluster's address, without credentials, and the progress of a switch.
 
-    ``is_here``: the newest offsets are here, not there. ``state``: of a switch under way, the state the connector had
-    when it began, and will have again; ``None`` while there is none.
+    ``is_here``: the newest offsets are here, not in the cluster. ``state``: during a switch, the state the connector
+    had at its beginning, and will have again; else ``None``.
     """
 
     url: str
@@ -35,14 +35,14 @@ class OriginRow:
 
 
 def find(connection: Connection, connector: str) -> OriginRow | None:
-    """Return where a connector comes from; ``None`` for one that was made here."""
+    """Return the origin of a connector; ``None`` if it was created here."""
     columns = Origin.url, Origin.is_here, Origin.state, Origin.changed_at
     row = connection.execute(select(*columns).where(Origin.connector == connector)).one_or_none()
     return None if row is None else OriginRow(row.url, row.is_here, row.state, row.changed_at)
 
 
 def record(connection: Connection, connector: str, origin: OriginRow) -> None:
-    """Keep where it comes from and how far a switch has come; the time is that of the database."""
+    """Store the origin and the progress of a switch, with the database's time."""
     values = {"url": origin.url, "is_here": origin.is_here, "state": origin.state, "changed_at": now()}
     known = connection.execute(update(Origin).where(Origin.connector == connector).values(**values))
     if not known.rowcount:
@@ -50,16 +50,16 @@ def record(connection: Connection, connector: str, origin: OriginRow) -> None:
 
 
 def forget(connection: Connection, connector: str) -> None:
-    """Drop it: a connector of the same name may come from elsewhere."""
+    """Delete the origin, as another connector of the same name may have another."""
     connection.execute(delete(Origin).where(Origin.connector == connector))
 
 
 @contextmanager
 def alone(database: Database, connector: str) -> Iterator[None]:
-    """Let no other command switch a connector during the block; the lock goes with the process that has it.
+    """Lock a connector against other switch commands during the block; the lock ends with its process.
 
-    SQLite has no such lock: one command at a time is then the user's part. Raise IllegalWorkerStateError where another
-    command has it.
+    SQLite has no such lock: the user must then run one command at a time. Raise IllegalWorkerStateError if another
+    command holds it.
     """
     with database.read() as connection:
         if connection.dialect.name == "postgresql":

@@ -1,4 +1,4 @@
-"""What lists of all connectors show beside their status: one statement each."""
+"""Queries for lists of all connectors, beside their status: one statement each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """When a connector's row was made and last changed."""
+    """When a connector was created and last changed."""
 
     created_at: datetime
     updated_at: datetime
@@ -37,7 +37,7 @@ class Stamps:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What is still in a connector's history of intervals, by their state."""
+    """Number and records of the intervals of one state in a connector's history."""
 
     state: IntervalState
     intervals: int
@@ -46,7 +46,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class PastMove:
-    """A move of an offset as what undoes it: where the partition stood before; ``sequence`` of whose interval."""
+    """A move of an offset, with the offset before it, to undo it; ``sequence`` is that of its interval."""
 
     partition: str
     before: dict[str, Any] | None
@@ -57,7 +57,7 @@ class PastMove:
 def all_sink_positions(
     connection: Connection, names: Collection[str] | None = None
 ) -> dict[str, dict[TopicPartition, int]]:
-    """Return the positions of every sink that has any, or of those named, by its name."""
+    """Return the positions of all sinks that have any, or of the named ones, by name."""
     query = (
         select(Offset.connector, Offset.partition, Offset.offset)
         .join(Connector, Connector.name == Offset.connector)
@@ -74,7 +74,7 @@ def all_sink_positions(
 
 
 def stamps(connection: Connection, connector: str) -> Stamps:
-    """Return when a connector was created and last changed; it exists."""
+    """Return when a connector, which must exist, was created and last changed."""
     row = connection.execute(
         select(Connector.created_at, Connector.updated_at).where(Connector.name == connector)
     ).one()
@@ -82,7 +82,7 @@ def stamps(connection: Connection, connector: str) -> Stamps:
 
 
 def moved_by_connector(connection: Connection) -> dict[str, list[Moved]]:
-    """Return what every connector's known intervals moved."""
+    """Return the totals of every connector's intervals in the history, by state."""
     rows = connection.execute(
         select(Connector.name, Interval.state, func.count(), func.sum(Interval.records))
         .join(Interval, Interval.connector == Connector.name)
@@ -96,7 +96,7 @@ def moved_by_connector(connection: Connection) -> dict[str, list[Moved]]:
 
 
 def committed_since(connection: Connection, connector: str, sequence: int) -> list[tuple[int, int]]:
-    """Return number and records of the committed intervals from one on, the newest first."""
+    """Return sequence and records of the committed intervals from ``sequence`` on, the newest first."""
     rows: Any = connection.execute(
         select(Interval.sequence, Interval.records)
         .where(
@@ -110,7 +110,7 @@ def committed_since(connection: Connection, connector: str, sequence: int) -> li
 
 
 def skipped_records(connection: Connection, connectors: Collection[str] | None = None) -> dict[str, int]:
-    """Return how many records each connector is known to have skipped."""
+    """Return how many records each connector has skipped, as far as the history goes back."""
     query = select(RecordError.connector, func.sum(RecordError.records)).group_by(RecordError.connector)
     if connectors is not None:
         query = query.where(RecordError.connector.in_(connectors))

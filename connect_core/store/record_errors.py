@@ -28,7 +28,7 @@ class SkippedLine:
 
 
 def add(connection: Connection, key: IntervalKey, results: Iterable[TaskResult]) -> None:
-    """Keep what an interval's tasks skipped."""
+    """Store the records that an interval's tasks skipped."""
     rows = [
         {
             "connector": key.connector,
@@ -48,7 +48,7 @@ def add(connection: Connection, key: IntervalKey, results: Iterable[TaskResult])
 
 
 def history(connection: Connection, connector: str, limit: int = 100) -> list[SkippedLine]:
-    """Return what a connector's intervals skipped, the newest first."""
+    """Return the records that a connector's intervals skipped, the newest first."""
     query = select(RecordError.__table__).where(RecordError.connector == connector)
     return [
         SkippedLine(
@@ -63,5 +63,5 @@ def history(connection: Connection, connector: str, limit: int = 100) -> list[Sk
 
 
 def forget(connection: Connection, older_than: datetime) -> int:
-    """Drop lines from before a time and return how many went."""
+    """Delete rows from before a time and return how many."""
     return connection.execute(delete(RecordError).where(RecordError.last_at < older_than)).rowcount

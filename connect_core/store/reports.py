@@ -1,4 +1,4 @@
-"""When each part of the deployment last worked, by the database's clock; so that status needs no call."""
+"""When each part of the deployment last worked, by the database's clock, so that computing a status needs no call."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = [
 ]
 
 WATCHER = "watcher"
-"""The trigger that wakes connectors; told by itself, so that silence is its end."""
+"""The watcher that wakes connectors; it reports itself, so silence means that it is gone."""
 OBSERVER = "observer"
-"""Whoever looked last what work waits."""
+"""The process that last looked for waiting work."""
 KAFKA = "kafka"
 AIRFLOW = "airflow"
 SCHEDULER = "scheduler"
@@ -38,7 +38,7 @@ DAG_PROCESSOR = "dag_processor"
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What somebody who used a part says of it now: it works, or ``error``. ``worked_at`` where not just now."""
+    """A report on a part by a process that used it: it works, or ``error``. ``worked_at``: if it was not just now."""
 
     part: str
     error: str | None = None
@@ -47,7 +47,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class PartReport:
-    """When a part last worked, as last told; ages in seconds, by the database's clock."""
+    """When a part last worked, by the last report; ages in seconds, by the database's clock."""
 
     part: str
     worked_at: datetime | None
@@ -57,7 +57,7 @@ class PartReport:
 
 
 def load(connection: Connection) -> dict[str, PartReport]:
-    """Return the reports by part; there are a handful."""
+    """Return the reports by part; there are only a few."""
     query = select(
         Report.part,
         Report.worked_at,
@@ -72,7 +72,7 @@ def load(connection: Connection) -> dict[str, PartReport]:
 
 
 def tell(connection: Connection, told: Iterable[Told]) -> None:
-    """Keep what is told; a part that does not work keeps the time at which it last did."""
+    """Store reports; a part that does not work keeps the time at which it last did."""
     for one in told:
         values = _values(one)
         known = update(Report).where(Report.part == one.part).values(**values)

@@ -1,4 +1,4 @@
-"""Requests: acts on the scheduler, to be carried out by whoever serves it."""
+"""Requests: acts on the scheduler, to be carried out by a process that serves them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Asked", "Claimed", "Kinds", "add", "claim", "finish", "forget_done",
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An act asked for, such as ``deploy``, ``trigger`` or ``pause``; JSON in ``detail``."""
+    """A requested act, such as ``deploy``, ``trigger`` or ``pause``; ``detail`` is JSON."""
 
     kind: str
     connector: str | None = None
@@ -27,7 +27,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A request its claimer is to carry out; ``tries`` counts this one."""
+    """A request claimed by a process, which carries it out; ``tries`` includes this one."""
 
     id: int
     asked: Asked
@@ -36,7 +36,7 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """Which requests are claimed together, or with ``are_left_out`` which not, and how many at most."""
+    """Kinds of requests claimed together, or, with ``are_left_out``, those not claimed; at most ``limit`` requests."""
 
     names: tuple[str, ...] = ()
     limit: int = 20
@@ -47,7 +47,7 @@ _ALL = Kinds(are_left_out=True)
 
 
 def add(connection: Connection, asked: Asked) -> int:
-    """Ask for an act and return its number."""
+    """Request an act and return the request's id."""
     values = {"kind": asked.kind, "connector": asked.connector, "detail": dict(asked.detail), "actor": asked.actor}
     made = connection.execute(insert(Request).values(**values, tries=0, asked_at=now()).returning(Request.id))
     number: int = made.scalar_one()
@@ -55,7 +55,7 @@ def add(connection: Connection, asked: Asked) -> int:
 
 
 def claim(connection: Connection, holder: str, seconds: float, kinds: Kinds = _ALL) -> list[Claimed]:
-    """Take the oldest requests of these kinds nobody is at for ``seconds``; nobody else gets them meanwhile."""
+    """Claim the oldest free requests of these kinds for ``seconds``; no other process gets them meanwhile."""
     free = and_(Request.done_at.is_(None), or_(Request.taken_until.is_(None), Request.taken_until < now()))
     wanted = Request.kind.not_in(kinds.names) if kinds.are_left_out else Request.kind.in_(kinds.names)
     waiting = (
@@ -77,16 +77,16 @@ def claim(connection: Connection, holder: str, seconds: float, kinds: Kinds = _A
 
 
 def finish(connection: Connection, number: int, error: str | None = None) -> None:
-    """Say that a request is done, or why it never will be."""
+    """Mark a request as done, or as failed for good with ``error``."""
     connection.execute(update(Request).where(Request.id == number).values(done_at=now(), error=error))
 
 
 def give_back(connection: Connection, number: int, error: str, seconds: float) -> None:
-    """Put a request that failed back in line, to be claimed again after ``seconds``."""
+    """Put a failed request back into the queue, to be claimed again after ``seconds``."""
     again = {"taken_by": None, "taken_until": later(seconds), "error": error}
     connection.execute(update(Request).where(Request.id == number).values(**again))
 
 
 def forget_done(connection: Connection, older_than: datetime) -> int:
-    """Drop requests done before a time and return how many went."""
+    """Delete requests done before a time and return how many."""
     return connection.execute(delete(Request).where(Request.done_at < older_than)).rowcount

@@ -1,4 +1,4 @@
-"""Restarts asked for and not yet begun: of the connector, of single tasks."""
+"""Restarts of connectors and of single tasks that were requested and have not begun."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from connect_core.store.models import Interval, Restart
 __all__ = ["CONNECTOR", "ask", "asked", "begin", "forget", "forgive", "unblock"]
 
 CONNECTOR = -1
-"""The connector itself, in place of a task's number."""
+"""Stands for the connector itself, in place of a task's number."""
 
 
 def ask(connection: Connection, name: str, parts: Iterable[int]) -> None:
-    """Ask for a restart of tasks, or of ``CONNECTOR``."""
+    """Request a restart of tasks, or of ``CONNECTOR``."""
     waiting = asked(connection, name)
     rows = [{"connector": name, "task": part, "asked_at": now()} for part in sorted(set(parts) - waiting)]
     for row in rows:
@@ -27,18 +27,18 @@ def ask(connection: Connection, name: str, parts: Iterable[int]) -> None:
 
 
 def asked(connection: Connection, name: str) -> frozenset[int]:
-    """Return what is to be restarted."""
+    """Return the parts whose restart was requested."""
     return frozenset(connection.scalars(select(Restart.task).where(Restart.connector == name)))
 
 
 def begin(connection: Connection, name: str) -> None:
-    """Say that a new plan begins what was to be restarted; a failed interval may run again."""
+    """Note that a new plan begins the requested restarts; a failed interval may run again."""
     forgive(connection, name, asked(connection, name) - {CONNECTOR})
     forget(connection, name)
 
 
 def forgive(connection: Connection, name: str, tasks: Collection[int]) -> None:
-    """Let these tasks of the unfinished interval run again; others stay as they are."""
+    """Let these tasks of the unfinished interval run again; others are unchanged."""
     if not tasks:
         return
     row = connection.execute(
@@ -52,11 +52,11 @@ def forgive(connection: Connection, name: str, tasks: Collection[int]) -> None:
 
 
 def forget(connection: Connection, name: str) -> None:
-    """Take back what was asked."""
+    """Delete all requested restarts of a connector."""
     connection.execute(delete(Restart).where(Restart.connector == name))
 
 
 def unblock(connection: Connection, name: str) -> None:
-    """Let a failed interval be run again as if it had been interrupted."""
+    """Let a failed interval run again as if it had been interrupted."""
     failed = update(Interval).where(Interval.connector == name, Interval.state == IntervalState.FAILED)
     connection.execute(failed.values(state=IntervalState.PLANNED, retry_at=None, tries_left=0))

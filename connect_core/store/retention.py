@@ -1,4 +1,4 @@
-"""How long histories are kept: past intervals, moves of offsets, skipped records."""
+"""Retention of histories: past intervals, moves of offsets, skipped records."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["Retention", "sweep"]
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What is older than ``age`` goes, and what is beyond the last ``most`` of a connector."""
+    """Deletes what is older than ``age``, or beyond the last ``most`` of a connector."""
 
     age: timedelta
     most: int
 
     @classmethod
     def of(cls, settings: WorkerSettings) -> Retention:
-        """Return what the worker's settings say."""
+        """Return the retention of the worker's settings."""
         age = timedelta(milliseconds=settings.values["history.retention.ms"])
         return cls(age, settings.values["history.retention.count"])
 
 
 def sweep(database: Database, retention: Retention) -> dict[str, int]:
-    """Drop what is no longer kept, each history in a transaction of its own → how many lines went.
+    """Delete what is no longer kept, each history in a separate transaction → how many rows, by history.
 
     Raises RetriableError when the database is down.
     """

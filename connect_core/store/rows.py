@@ -1,4 +1,4 @@
-"""Frozen values as JSON columns, and back."""
+"""Conversion of frozen values to JSON columns, and back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def connector_state(row: Any, failure: str | None = None) -> ConnectorState:
-    """Return the frozen form of a row of ``connectors``; ``failure`` is the one that stands."""
+    """Return the frozen form of a row of ``connectors``; ``failure`` is the fatal one in force, if any."""
     return ConnectorState(
         name=row.name,
         type=row.type,
@@ -84,7 +84,7 @@ def _source_from(value: Mapping[str, Any]) -> SourceBounds:
 
 
 def position_json(position: TopicPosition | None) -> dict[str, Any] | None:
-    """Return a place in an offsets topic as JSON."""
+    """Return a position in an offsets topic as JSON."""
     if position is None:
         return None
     ends = {str(partition): offset for partition, offset in position.ends.items()}
@@ -92,12 +92,12 @@ def position_json(position: TopicPosition | None) -> dict[str, Any] | None:
 
 
 def from_start(position: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return, as JSON, the start of the offsets topic of a place: the topic stays known, all of it is read again."""
+    """Return a position's offsets topic, from its start, as JSON: the topic stays known, and is read again entirely."""
     return None if position is None else {**position, "ends": {}}
 
 
 def position_from(value: Mapping[str, Any] | None) -> TopicPosition | None:
-    """Return the place in an offsets topic that JSON stands for."""
+    """Return a position in an offsets topic from JSON."""
     if value is None:
         return None
     ends = {int(partition): offset for partition, offset in value["ends"].items()}
@@ -110,12 +110,12 @@ def counts_json(counts: Counts) -> dict[str, int]:
 
 
 def counts_from(value: Mapping[str, int]) -> Counts:
-    """Return the counts JSON stands for."""
+    """Return counts from JSON."""
     return Counts(**value)
 
 
 def result_json(result: TaskResult) -> dict[str, Any]:
-    """Return as JSON what is needed of a task that is done, should others of its interval run again."""
+    """Return as JSON what is needed of a finished task's result if others of its interval run again."""
     return {
         "positions": [[part.topic, part.partition, position] for part, position in result.positions.items()],
         "source_offsets": _plain(result.source_offsets),
@@ -127,7 +127,7 @@ def result_json(result: TaskResult) -> dict[str, Any]:
 
 
 def with_result(base: TaskResult, value: Mapping[str, Any]) -> TaskResult:
-    """Return the result with what ``result_json`` wrote."""
+    """Return the result with the fields written by ``result_json``."""
     return replace(
         base,
         positions={TopicPartition(topic, number): position for topic, number, position in value["positions"]},

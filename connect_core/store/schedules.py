@@ -1,4 +1,4 @@
-"""What the DAG factory reads: each connector's schedule and nothing else."""
+"""Schedules of connectors: all that the DAG factory reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _RETRIES = re.compile(r"[0-9]{1,6}")
 
 @dataclass(frozen=True, slots=True)
 class ScheduledConnector:
-    """All that shapes a connector's DAG; the run reads everything else itself.
+    """Everything that shapes a connector's DAG; the run itself reads all other settings.
 
-    ``outlets`` are URIs of assets; ``pool`` is a pool of Airflow, or ``None``.
+    ``outlets`` are URIs of assets; ``pool`` is an Airflow pool, or ``None``.
     """
 
     name: str
@@ -33,7 +33,7 @@ class ScheduledConnector:
     pool: str | None = None
     outlets: tuple[str, ...] = ()
     catchup_since: str | None = None
-    """From when on missed runs are made up for, as ISO 8601; ``None``: they are not."""
+    """The time from which on missed runs are caught up, as ISO 8601; ``None``: they are not."""
 
 
 def scheduled_connectors(connection: Connection) -> tuple[ScheduledConnector, ...]:

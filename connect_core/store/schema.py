@@ -1,4 +1,4 @@
-"""The schema of the metadata database: migrated by Alembic, under a version table of its own."""
+"""The schema of the metadata database: migrated by Alembic, with a separate version table."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["VERSION_TABLE", "check", "differences", "downgrade", "migrate"]
 
 VERSION_TABLE = "connect_alembic_version"
 _LOCK = 0x636F6E6E656374
-"""One advisory lock for migrations; the letters of ``connect``."""
+"""The advisory lock of migrations: the letters of ``connect``."""
 
 
 def migrate(url: str | Database) -> None:
-    """Bring the database's tables up to this version; several may start at once.
+    """Migrate the database's tables to this version; several processes may do so at once.
 
     All of it is one transaction, so a crash leaves the old schema. Raises
     RetriableError when the database is down.
@@ -34,14 +34,14 @@ def migrate(url: str | Database) -> None:
 
 
 def downgrade(url: str | Database, revision: str = "base") -> None:
-    """Take the database's tables back to an older revision; ``base`` drops them all, with their data."""
+    """Downgrade the database's tables to an older revision; ``base`` drops them all, with their data."""
     database = url if isinstance(url, Database) else Database(url, pooled=False)
     with database.write() as connection:
         command.downgrade(_config(connection), revision)
 
 
 def check(database: Database) -> None:
-    """Raise ConnectError, naming the remedy, unless the tables are of this version."""
+    """Raise ConnectError, with the remedy, unless the tables are of this version."""
     with database.read() as connection:
         found = _version(connection)
     if found != _head():
@@ -52,7 +52,7 @@ def check(database: Database) -> None:
 
 
 def differences(database: Database) -> list[object]:
-    """Return where the database's tables differ from the models."""
+    """Return the differences between the database's tables and the models."""
     with database.read() as connection:
         return list(compare_metadata(_context(connection), METADATA))
 

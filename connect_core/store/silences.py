@@ -1,4 +1,4 @@
-"""Since when the scheduler has not answered, as each process that asks it has found."""
+"""Since when the scheduler has not answered, as seen by each process that calls it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from connect_core.store.models import SchedulerSilence
 __all__ = ["Silence", "forget", "list_silences", "note"]
 
 _NOTED_SECONDS = 60.0
-"""Who has not repeated it for so long is gone, or hangs itself."""
+"""An observer that has not repeated its note for so long is gone, or hangs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Who gets no answer, since when, and what the last request came to."""
+    """An observer that gets no answer, since when, and how the last request failed."""
 
     observer: str
     since: datetime
@@ -26,19 +26,19 @@ class Silence:
 
 
 def note(connection: Connection, silence: Silence) -> None:
-    """Say that the scheduler does not answer, again and again while that lasts."""
+    """Note that the scheduler does not answer; to be repeated while that lasts."""
     forget(connection, silence.observer)
     values = {"observer": silence.observer, "since": silence.since, "reason": silence.reason, "noted_at": now()}
     connection.execute(insert(SchedulerSilence).values(**values))
 
 
 def forget(connection: Connection, observer: str) -> None:
-    """Say that it answers."""
+    """Note that the scheduler answers."""
     connection.execute(delete(SchedulerSilence).where(SchedulerSilence.observer == observer))
 
 
 def list_silences(connection: Connection) -> list[Silence]:
-    """Return who gets no answer at present, the longest first."""
+    """Return the present silences, the longest first."""
     rows = connection.execute(
         select(SchedulerSilence.observer, SchedulerSilence.since, SchedulerSilence.reason)
         .where(age(SchedulerSilence.noted_at) < _NOTED_SECONDS)

@@ -1,4 +1,4 @@
-"""The facts a status is computed from: all connectors in three statements."""
+"""The facts from which statuses are computed: all connectors in three statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ConnectorFacts", "FailureFacts", "IntervalFacts", "TaskFacts", "Wait
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """A task's last attempt; no outcome while it runs. ``is_started``: Spark has told of it."""
+    """A task's last attempt; ``outcome`` is ``None`` while it runs. ``is_started``: Spark has reported on it."""
 
     task: int
     outcome: TaskOutcome | None
@@ -44,7 +44,7 @@ class IntervalFacts:
 
 @dataclass(frozen=True, slots=True)
 class FailureFacts:
-    """Why the connector itself failed, under which configuration."""
+    """Why the connector itself failed, and under which configuration."""
 
     trace: str
     is_retriable: bool
@@ -53,7 +53,7 @@ class FailureFacts:
 
 @dataclass(frozen=True, slots=True)
 class WaitingFacts:
-    """Work that waits, without progress for ``age`` seconds, and the task of its run in Airflow, as last seen there.
+    """Waiting work, without progress for ``age`` seconds, and the task of its run in Airflow, as last seen.
 
     ``work`` is a kind of ``herder.waiting.Work``; ``cleared`` counts how often the run was given up as lost.
     """
@@ -72,11 +72,11 @@ class WaitingFacts:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorFacts:
-    """All that a connector's status depends on.
+    """Everything that a connector's status depends on.
 
-    ``task_count`` is ``None`` before the first plan since it was created or
-    stopped; ``restarting`` holds task numbers and -1 for the connector. ``lease_age``: seconds
-    since the last lease of a run ended or was given back, negative while it is valid.
+    ``task_count`` is ``None`` until the first plan since it was created or
+    stopped; ``restarting`` contains task numbers, and -1 for the connector. ``lease_age``: seconds
+    since a run's last lease ended or was released, negative while it is valid.
     """
 
     name: str
@@ -99,7 +99,7 @@ class ConnectorFacts:
 
 
 def load_facts(connection: Connection, names: Collection[str] | None = None) -> list[ConnectorFacts]:
-    """Return the facts of all connectors, or of those named that exist, by name."""
+    """Return the facts of all connectors, or of the named ones that exist, by name."""
     rows = connection.execute(_of(_connectors(), names)).all()
     tasks = _by_name(connection.execute(_of(_tasks(), names)).all())
     restarts = _by_name(connection.execute(_of(_restarts(), names)).all())
@@ -109,7 +109,7 @@ def load_facts(connection: Connection, names: Collection[str] | None = None) -> 
 
 
 def _connectors() -> Any:
-    # The last interval counts only in the life it belongs to.
+    # The last interval counts only if it belongs to the present incarnation.
     last = and_(
         Interval.connector == Connector.name,
         Interval.sequence == Connector.sequence,

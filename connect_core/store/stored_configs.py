@@ -1,4 +1,4 @@
-"""Every configuration the database holds, rewritten in place."""
+"""Rewrites all configurations in the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RewriteTasks = Callable[[str, Config, list[dict[str, str]]], list[dict[str, str]
 def rewrite_configs(connection: Connection, rewrite: Rewrite, rewrite_tasks: RewriteTasks) -> int:
     """Rewrite all configurations, their versions and those assigned to tasks → how many connectors changed.
 
-    ``rewrite_tasks`` gets the configuration that tasks were assigned from as it was.
+    ``rewrite_tasks`` gets the previous configuration, from which the tasks were assigned.
     """
     changed: set[str] = set()
     columns = select(Connector.name, Connector.config, Connector.task_configs)

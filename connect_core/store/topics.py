@@ -1,4 +1,4 @@
-"""Active topics: those a connector's records went to or came from (KIP-558)."""
+"""Active topics: those that a connector wrote to or read from (KIP-558)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def active(connection: Connection, connector: str) -> list[str]:
 
 
 def add(connection: Connection, connector: str, topics: Iterable[str]) -> None:
-    """Make topics active; the caller holds the connector's row."""
+    """Add active topics; the caller has locked the connector's row."""
     wanted = set(topics)
     if not wanted:
         return

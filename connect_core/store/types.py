@@ -1,4 +1,4 @@
-"""Column types that mean the same on PostgreSQL and SQLite."""
+"""Column types that behave the same on PostgreSQL and SQLite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["FreeText", "JsonText", "Moment"]
 
 
 class JsonText(TypeDecorator[Any]):
-    """JSON as text, keys in the order given; text, as jsonb refuses ``\\u0000``."""
+    """JSON as text, with keys in the order given; not jsonb, which refuses ``\\u0000``."""
 
     impl = Text
     cache_ok = True
@@ -28,7 +28,7 @@ class JsonText(TypeDecorator[Any]):
 
 
 class FreeText(TypeDecorator[str]):
-    """Text nobody checked, such as a trace: what a database refuses is replaced."""
+    """Unchecked text, such as a trace: characters that a database refuses are replaced."""
 
     impl = Text
     cache_ok = True
@@ -39,13 +39,13 @@ class FreeText(TypeDecorator[str]):
 
 
 class Moment(TypeDecorator[datetime]):
-    """An aware UTC time; on SQLite text in milliseconds, comparable to its clock."""
+    """A time with zone UTC; on SQLite text with milliseconds, comparable to its clock."""
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Choose ``timestamptz`` where there is one."""
+        """Choose ``timestamptz`` on PostgreSQL, else text."""
         kind = DateTime(timezone=True) if dialect.name == "postgresql" else Text()
         return dialect.type_descriptor(kind)
 

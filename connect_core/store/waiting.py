@@ -1,4 +1,4 @@
-"""Work that waits for connectors: since when, and whether any of it was done meanwhile."""
+"""Waiting work of connectors: since when it waits, and whether there was progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FINAL = (IntervalState.COMMITTED, IntervalState.ABANDONED)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a connector is: ``mark`` changes with every commit, ``moved`` grows within an interval."""
+    """A connector's progress: ``mark`` changes with every commit, ``moved`` grows within an interval."""
 
     mark: str
     moved: int = 0
@@ -30,7 +30,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Work that waits: its kind (``herder.waiting.Work``), how far the connector is, records behind if known."""
+    """Waiting work: its kind (``herder.waiting.Work``), the connector's progress, and its lag in records if known."""
 
     work: str
     progress: Progress
@@ -39,7 +39,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class AirflowRun:
-    """The task of a connector's run in Airflow: its state, since when, in which pool."""
+    """The task of a connector's run in Airflow: its state, since when, and its pool."""
 
     run_id: str
     state: str
@@ -48,7 +48,7 @@ class AirflowRun:
 
 
 def load_progress(connection: Connection) -> dict[str, Progress]:
-    """Return how far each living connector is: two statements however many there are."""
+    """Return the progress of each connector that is not deleted: two statements for any number of them."""
     moved: dict[str, int] = defaultdict(int)
     for row in connection.execute(_running_tasks()):
         moved[row.connector] += _moved(row)
@@ -79,7 +79,7 @@ def _running_tasks() -> Any:
 
 
 def _moved(task: Any) -> int:
-    """Count records moved and positions passed, filtered ones included, and the task's end."""
+    """Return records moved plus positions passed, including filtered records, plus one if the task is done."""
     moved = sum(int((counts or {}).get("records", 0)) for counts in (task.progress, task.counts, task.carried))
     positions = (task.progress or {}).get("positions", {}).values()
     passed = sum(position for position in positions if isinstance(position, int))
@@ -87,9 +87,9 @@ def _moved(task: Any) -> int:
 
 
 def store(connection: Connection, found: Mapping[str, Found], unknown: Collection[str] = ()) -> None:
-    """Keep what waits: the time stands until there is progress. What is ``unknown`` stays as it is.
+    """Store waiting work; ``since`` is kept until there is progress. Rows of ``unknown`` connectors are unchanged.
 
-    A few statements however many connectors there are, and writes only where something changed.
+    A few statements for any number of connectors; writes only changes.
     """
     known = {row.connector: row for row in connection.execute(select(Waiting.__table__))}
     gone = sorted(known.keys() - found.keys() - set(unknown))
@@ -109,7 +109,7 @@ def store(connection: Connection, found: Mapping[str, Found], unknown: Collectio
 
 
 def _insert(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    # Somebody else may find the same at the same time: whoever is first, is.
+    # Another process may insert the same row at the same time: the first one wins.
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     connection.execute(insert(Waiting).values(since=now()).on_conflict_do_nothing(), rows)
 
@@ -137,7 +137,7 @@ def _differs(row: Any, found: Found) -> bool:
 
 
 def store_runs(connection: Connection, runs: Mapping[str, AirflowRun | None]) -> None:
-    """Keep how the runs of waiting connectors stand in Airflow; ``None``: there is none."""
+    """Store the state of waiting connectors' runs in Airflow; ``None``: there is none."""
     known = {row.connector: row for row in connection.execute(select(Waiting.__table__))}
     changed = list(_changed_runs(known, runs))
     if changed:
@@ -156,6 +156,6 @@ def _changed_runs(known: Mapping[str, Any], runs: Mapping[str, AirflowRun | None
 
 
 def count_cleared(connection: Connection, connector: str, before: int) -> bool:
-    """Note that the connector's run is given up as lost once more; false where somebody else has just done so."""
+    """Count that the connector's run was given up as lost → false if another process has just done so."""
     mine = update(Waiting).where(Waiting.connector == connector, Waiting.cleared == before)
     return connection.execute(mine.values(cleared=before + 1)).rowcount > 0

@@ -1,4 +1,4 @@
-"""Contracts that every plugin keeps, as test classes: subclass one, name your class, run pytest."""
+"""Contracts that every plugin must keep, as test classes: subclass one, name your class, run pytest."""
 
 from connect_core.testing.contexts import KeptErrors, MemoryConnectorContext
 from connect_core.testing.converter_contract import ConverterContract, HeaderConverterContract

@@ -1,4 +1,4 @@
-"""Plugin data as plain facts: equal facts are equal data, of equal types."""
+"""Converts plugin data to plain facts for comparison: equal facts mean equal data of equal types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["facts", "record_facts", "records_facts"]
 def facts(value: Any, schema: Schema | None = None) -> Any:
     """Return a value as tuples in which 1, 1.0 and True differ, and NaN equals NaN.
 
-    Without a schema the width of a number counts too, as it is all that tells it.
+    Without a schema the width of a number counts too, as only its type shows it.
     """
     if isinstance(value, Struct):
         fields = zip(value.schema.fields, value.values, strict=True)
@@ -33,7 +33,7 @@ def facts(value: Any, schema: Schema | None = None) -> Any:
 
 
 def record_facts(record: ConnectRecord, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return every field of a record as facts, but for those named."""
+    """Return every field of a record as facts, except those in ``without``."""
     names = [field.name for field in dataclasses.fields(record) if field.name not in without]
     found = {name: getattr(record, name) for name in names if name.endswith("_schema")}
     return {name: found.get(name) or facts(getattr(record, name), found.get(f"{name}_schema")) for name in names}

@@ -1,4 +1,4 @@
-"""What holds for source and sink connectors alike."""
+"""The contract shared by source and sink connectors."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ __all__ = ["ConnectorContract"]
 
 
 class ConnectorContract(PluginContract):
-    """Tests of a connector's plan; ``folder`` is the one file root it is given."""
+    """Tests of a connector's planning; ``folder`` is its only file root."""
 
     connector: ClassVar[type[Connector]]
     readme: ClassVar[Path | None] = None
-    """The page for users; given, it must name every setting as `` `name` ``."""
+    """The documentation for users; if given, it must name every setting as `` `name` ``."""
 
     def plugin(self) -> type[Any]:
         """Return the class under test."""
         return self.connector
 
     def prepare(self, folder: Path) -> None:
-        """Make what the example config needs, such as files to read; called for each new target."""
+        """Create what the example config needs, such as files to read; called for each new target."""
 
     def limits(self, folder: Path) -> WorkerLimits:
-        """Return what the worker allows."""
+        """Return the worker's limits."""
         return WorkerLimits((folder,), standalone=True)
 
     def started(self, folder: Path) -> Connector:
-        """Return a connector that has been prepared for, initialized and started."""
+        """Call ``prepare``, then return a connector that is initialized and started."""
         self.prepare(folder)
         connector, given = self.connector(), dict(self.config)
         connector.initialize(MemoryConnectorContext(self.limits(folder)))
@@ -42,20 +42,20 @@ class ConnectorContract(PluginContract):
         return connector
 
     def test_readme_names_every_setting(self) -> None:
-        """A setting that is not on the page does not exist for its users."""
+        """Users do not know of a setting that the page does not name."""
         if self.readme is not None:
             text = self.readme.read_text("utf-8")
             names = [key.name for key in self.definition().sorted_keys() if not key.internal]
             assert [name for name in names if f"`{name}`" not in text] == []
 
     def test_connector_starts_and_stops(self, tmp_path: Path) -> None:
-        """initialize, start, stop; version is text."""
+        """initialize, start and stop work; version is text."""
         connector = self.started(tmp_path)
         assert isinstance(connector.version(), str)
         connector.stop()
 
     def test_task_configs_keep_to_the_limit(self, tmp_path: Path) -> None:
-        """At most ``tasks.max`` maps of text to text; the same ones when nothing has changed."""
+        """There are at most ``tasks.max`` maps of text to text, and the same ones if nothing has changed."""
         connector = self.started(tmp_path)
         for most in (1, 2, 5):
             configs = _plain(connector.task_configs(most))
@@ -68,13 +68,13 @@ class ConnectorContract(PluginContract):
         connector.stop()
 
     def test_task_stops_without_a_start(self, tmp_path: Path) -> None:
-        """stop() follows a start() that failed: it must not hide that error by one of its own."""
+        """stop() follows a start() that failed: it must not hide that error with its own."""
         task = self.new_task(tmp_path)
         task.stop()
         assert isinstance(task.version(), str)
 
     def test_live_validation_answers(self, tmp_path: Path) -> None:
-        """validate_live finds nothing wrong with the example and names settings only."""
+        """validate_live finds no error in the example."""
         connector = self.started(tmp_path)
         found = connector.validate_live(dict(self.config), self.limits(tmp_path))
         assert {name: errors for name, errors in found.items() if errors} == {}

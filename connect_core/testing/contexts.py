@@ -1,4 +1,4 @@
-"""What the engine offers a plugin, in memory."""
+"""In-memory versions of what the engine offers a plugin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["KeptErrors", "MemoryConnectorContext"]
 
 @dataclass(slots=True)
 class MemoryConnectorContext:
-    """A ConnectorContext that keeps what the connector asks for."""
+    """A ConnectorContext that records the connector's calls."""
 
     limits: WorkerLimits = field(default_factory=WorkerLimits)
     connector_name: str = "contract"
@@ -40,12 +40,12 @@ class MemoryConnectorContext:
 
 @dataclass(slots=True)
 class KeptErrors:
-    """An ErrantRecordReporter that keeps what it is given."""
+    """An ErrantRecordReporter that keeps the reported records."""
 
     reported: list[tuple[SinkRecord, BaseException]] = field(default_factory=list)
 
     def report(self, record: SinkRecord, error: BaseException) -> Future[None]:
-        """Keep a bad record; done at once."""
+        """Keep a bad record; the future is done at once."""
         self.reported.append((record, error))
         done: Future[None] = Future()
         done.set_result(None)

@@ -18,18 +18,18 @@ from connect_core.testing.samples import BAD_BYTES, sample_values
 __all__ = ["ConverterContract", "HeaderConverterContract"]
 
 Outcome: TypeAlias = Any
-"""A result, or the ConnectError that stands for it."""
+"""A result, or the ConnectError that was raised instead."""
 _TOPIC = "t"
 
 
 class _BytesContract(PluginContract):
-    """What both kinds share: values go in, bytes come out."""
+    """The part both kinds share: values are converted to bytes and back."""
 
     bad: ClassVar[Sequence[bytes]] = BAD_BYTES
-    """Bytes that need not mean anything; reading them may raise DataError, nothing else."""
+    """Bytes that may be invalid; reading them may raise DataError, but nothing else."""
 
     def values(self) -> Sequence[SchemaAndValue]:
-        """Return values to try; those the converter refuses with a DataError are left out."""
+        """Return values to try; those that the converter refuses with a DataError are left out."""
         return sample_values()
 
     def write(self, value: SchemaAndValue) -> Outcome:
@@ -46,16 +46,16 @@ class _BytesContract(PluginContract):
         return [one for one in outcomes if one is None or isinstance(one, bytes)]
 
     def test_writing_accepts_some_value(self) -> None:
-        """The contract would say nothing of a converter that refuses every value."""
+        """The contract cannot check a converter that refuses every value."""
         assert any(one is not None for one in self.written()), "no value was accepted: give values() that are"
 
     def test_writing_refuses_with_a_connect_error(self) -> None:
-        """A value is bytes, or a null, or an error that ``errors.tolerance`` understands."""
+        """The result is bytes, a null, or an error that ``errors.tolerance`` handles."""
         outcomes = [self.write(value) for value in self.values()]
         assert [one for one in outcomes if not (one is None or isinstance(one, bytes | ConnectError))] == []
 
     def test_writing_leaves_the_value_alone(self) -> None:
-        """Never mutate: the engine may need the value again."""
+        """Values must not be mutated: the engine may need them again."""
         for value in self.values():
             before = facts(value.value)
             self.write(value)
@@ -70,14 +70,14 @@ class _BytesContract(PluginContract):
             assert again == content, f"{content!r} became {again!r} on its way through {meaning!r}"
 
     def test_null_means_null(self) -> None:
-        """A Kafka null is a null value, with or without a schema, and the other way round."""
+        """A Kafka null is read as a null value, with or without a schema, and a null value is written as one."""
         meaning = self.read(None)
         assert isinstance(meaning, SchemaAndValue)
         assert meaning.value is None
         assert self.write(SchemaAndValue(None, None)) is None
 
     def test_bad_bytes_are_data_errors(self) -> None:
-        """Bytes from outside are read or refused with a DataError, never with another error."""
+        """Any bytes are read or refused with a DataError, never with another error."""
         for content in self.bad:
             meaning = self.read(content)
             assert isinstance(meaning, SchemaAndValue | DataError), f"{content[:40]!r} gave {meaning!r}"
@@ -108,7 +108,7 @@ class ConverterContract(_BytesContract):
         return _outcome(lambda: one.to_connect_data(_TOPIC, content))
 
     def test_keys_and_values_can_be_configured(self) -> None:
-        """The same settings do for keys and for values; close() works right after."""
+        """The same settings work for keys and for values; close() works right after configure()."""
         for is_key in (True, False):
             self.configured(is_key).close()
 
@@ -117,7 +117,7 @@ class ConverterContract(_BytesContract):
         self.refuses_nothing_given(self.is_key)
 
     def test_lanes_agree_in_reading(self) -> None:
-        """to_connect_batch says what to_connect_data says, for each row of each batch."""
+        """to_connect_batch returns what to_connect_data returns, for each row of each batch."""
         good = self.written()
         batches: list[list[bytes | None]] = [good, [None, *good], [*good, *self.bad]]
         batches += [[one] for one in self.bad]
@@ -133,7 +133,7 @@ class ConverterContract(_BytesContract):
             assert list(map(_facts, found)) == list(map(_facts, expected))
 
     def test_lanes_agree_in_writing(self) -> None:
-        """from_connect_batch says what from_connect_data says, for objects and for columns."""
+        """from_connect_batch returns what from_connect_data returns, for objects and for columns."""
         values = list(self.values())
         for some in (*([one] for one in values), *([one] * 3 for one in values), values):
             objects = Objects([one.schema for one in some], [one.value for one in some])
@@ -180,7 +180,7 @@ def _facts(meaning: SchemaAndValue) -> tuple[Any, Any]:
 
 
 def _columns(convert: Callable[[pa.Array, Any], Any], rows: pa.BinaryArray | Data) -> Any:
-    """Return what the engine would use of the batch lane; ``None``: it would go to records."""
+    """Return the batch lane's result if the engine would use it; ``None`` if it would fall back to records."""
     try:
         return convert(_topics(len(rows)), rows)
     except (BatchRowError, DataError, pa.ArrowException):

@@ -1,4 +1,4 @@
-"""The contract of file formats of FileSystemSink."""
+"""The contract of FileSystemSink's file formats."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class FormatContract:
     config: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def contents(self, data: bytes) -> Any:
-        """Return what a file holds, in a form that can be compared, by a reader that is not the format's own."""
+        """Return a file's contents, in a form that can be compared, read by another library than the format's own."""
         raise NotImplementedError("contents(): read the file with another library, and return its rows or lines")
 
     def records(self) -> Sequence[SinkRecord]:
-        """Return records without a schema that the format takes."""
+        """Return records without a schema that the format accepts."""
         return sink_records(None, [{"id": 1, "name": "Zoë"}, {"id": 2, "name": None}, {"id": 3, "name": "x\n\"'"}])
 
     def more_records(self) -> Sequence[SinkRecord]:
-        """Return records with a field that the others have not."""
+        """Return records with a field that the others do not have."""
         return sink_records(None, [{"id": 4, "name": "y", "late": True}])
 
     def made(self) -> Format:
@@ -47,38 +47,38 @@ class FormatContract:
         return made
 
     def test_settings_are_documented(self) -> None:
-        """Every setting says what it is for."""
+        """Every setting has a doc."""
         bare = [key.name for key in self.format.definition.config_keys().values() if not (key.doc or "").strip()]
         assert bare == [], f"settings without doc: {bare}"
 
     def test_extension_is_part_of_a_name(self) -> None:
-        """It ends names of files: without the first point, and with nothing that leads elsewhere."""
+        """It is a suffix of file names, without the leading dot and without path separators."""
         extension = self.made().extension
         assert extension
         assert not extension.startswith(".")
         assert "/" not in extension
 
     def test_rows_are_as_many_as_records(self) -> None:
-        """Each record is one row, whatever its lane."""
+        """Each record is one row, in both lanes."""
         made, batch = self.made(), Batch.from_records(self.records())
         for lane in (batch, columnar(batch)):
             assert made.rows(lane, Extras()).length == len(batch)
 
     def test_lanes_agree(self, tmp_path: Path) -> None:
-        """Records and columns of the same values are the same file."""
+        """Records and columns of the same values result in the same file."""
         batch = Batch.from_records(self.records())
         one, other = self._write(tmp_path / "records", batch), self._write(tmp_path / "columns", columnar(batch))
         assert self.contents(one) == self.contents(other)
 
     def test_writes_follow_each_other(self, tmp_path: Path) -> None:
-        """What is written in two steps is what one step writes."""
+        """Two writes result in the same file as one."""
         records = self.records()
         halves = [Batch.from_records(records[:1]), Batch.from_records(records[1:])]
         whole = self.contents(self._write(tmp_path / "whole", Batch.from_records(records)))
         assert self.contents(self._write(tmp_path / "halves", *halves)) == whole
 
     def test_parts_become_one_file(self, tmp_path: Path) -> None:
-        """What was staged in parts, as a column came late, is in the end what one part would be."""
+        """A file staged in parts, because a column was added late, is finally the same as one of a single part."""
         batches = [Batch.from_records(self.records()), Batch.from_records(self.more_records())]
         made = self.made()
         found = [made.rows(batch, Extras()) for batch in batches]
@@ -93,7 +93,7 @@ class FormatContract:
         assert self.contents(united) == self.contents(self._write(tmp_path / "whole", *batches, columns=columns))
 
     def test_abandoned_file_is_left_alone(self, tmp_path: Path) -> None:
-        """After abandon nothing is written, even if the writer is collected: its output is closed."""
+        """After abandon nothing is written, even when the writer is garbage-collected: its output is closed."""
         made, batch = self.made(), Batch.from_records(self.records())
         rows = made.rows(batch, Extras())
         output = LocalStorage(tmp_path).staging(tmp_path / "staged").create("file", "final")

@@ -1,4 +1,4 @@
-"""The contract of partitioners of FileSystemSink."""
+"""The contract of FileSystemSink's partitioners."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class PartitionerContract:
     config: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def records(self) -> Sequence[SinkRecord]:
-        """Return records of one schema, read from one partition, that it takes."""
+        """Return records of one schema and one partition that the partitioner accepts."""
         found = [one for one in sink_records(ORDER_SCHEMA, orders(10)) if one.value is not None]
         return [one for one in found if one.original_kafka_partition == found[0].original_kafka_partition]
 
     def hostile_records(self, text: str) -> Sequence[SinkRecord]:
-        """Return records with a text where it matters; none where no text does."""
+        """Return records with a text that may become part of the folder; none if no text can."""
         return ()
 
     def made(self) -> Partitioner:
@@ -54,17 +54,17 @@ class PartitionerContract:
         return made
 
     def folders(self, records: Sequence[SinkRecord]) -> list[str]:
-        """Return the folders of some records."""
+        """Return the folder of each record."""
         found: list[str] = self.made().folders(Batch.from_records(records)).to_pylist()
         return found
 
     def test_settings_are_documented(self) -> None:
-        """Every setting says what it is for."""
+        """Every setting has a doc."""
         bare = [key.name for key in self.partitioner.definition.config_keys().values() if not (key.doc or "").strip()]
         assert bare == [], f"settings without doc: {bare}"
 
     def test_each_record_has_a_folder(self) -> None:
-        """As many folders as records, each a path that leads down and that readers see."""
+        """There are as many folders as records, each a path below the topic that readers see."""
         records = self.records()
         found = self.folders(records)
         assert len(found) == len(records)
@@ -77,12 +77,12 @@ class PartitionerContract:
         assert self.made().folders(batch).to_pylist() == self.folders(self.records())
 
     def test_folder_hangs_on_the_record_alone(self) -> None:
-        """Asked again, alone or among others, a record has the same folder: exported again, it replaces its file."""
+        """A record always has the same folder, alone or among others, so that exporting it again replaces its file."""
         records = self.records()
         assert [self.folders([record])[0] for record in records] == self.folders(records)
 
     def test_hostile_texts_stay_below_the_topic(self) -> None:
-        """No text leads out of the topic's folder, hides it or is too long for a name."""
+        """No text leads out of the topic's folder, makes a hidden folder or a name that is too long."""
         found: dict[str, Any] = {}
         for text in _HOSTILE:
             records = self.hostile_records(text)

@@ -1,4 +1,4 @@
-"""What holds for every plugin: its class and its settings."""
+"""The contract of every plugin: its class and its settings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["PluginContract"]
 
 
 class PluginContract:
-    """Tests of a plugin's class and settings; the contracts of each kind add theirs.
+    """Tests of a plugin's class and settings; the contracts of each kind add more.
 
-    ``config`` is an example that works. The class is made without arguments,
+    ``config`` is an example that works. The class is instantiated without arguments,
     as the engine does.
     """
 
@@ -38,13 +38,13 @@ class PluginContract:
         return definition
 
     def test_class_can_be_found_again(self) -> None:
-        """A worker imports the class by its name: it must not be made inside a function."""
+        """A worker imports the class by its name, so it must not be defined inside a function."""
         plugin = self.plugin()
         assert pickle.loads(pickle.dumps(plugin)) is plugin
         assert isinstance(plugin(), plugin)
 
     def test_settings_are_documented(self) -> None:
-        """Every setting that users see says what it is for, once and in order."""
+        """Every setting that users see has a doc."""
         shown = [key for key in self.definition().sorted_keys() if not key.internal]
         bare = [key.name for key in shown if not (key.doc or "").strip()]
         assert bare == [], f"settings without doc: {bare}; give each a doc in its define(…)"
@@ -52,19 +52,19 @@ class PluginContract:
         assert all(f"``{key.name}``" in text for key in shown)
 
     def test_settings_are_always_the_same(self) -> None:
-        """Whoever asks, and how often: config() returns equal settings."""
+        """config() returns equal settings each time."""
         one, other = self.definition().config_keys(), self.definition().config_keys()
         assert list(one) == list(other)
         assert [key.default for key in one.values()] == [key.default for key in other.values()]
 
     def test_example_config_is_valid(self) -> None:
-        """The example passes validation, and nothing has to be a string that is not one."""
+        """The example passes validation, and all its names and values are strings."""
         found = self.definition().validate({**self.framework_config(), **self.config})
         assert {one.name: one.error_messages for one in found if one.error_messages} == {}
         assert json.loads(json.dumps(dict(self.config))) == dict(self.config)
 
     def test_missing_settings_are_reported(self) -> None:
-        """Validating nothing names each required setting and raises nothing."""
+        """Validating an empty configuration reports each required setting and raises nothing."""
         definition = self.definition()
         found = {one.name: one.error_messages for one in definition.validate({})}
         required = [key.name for key in definition.config_keys().values() if not key.has_default]
@@ -79,7 +79,7 @@ class PluginContract:
         return plugin
 
     def refuses_nothing_given(self, *arguments: Any) -> None:
-        """Check that a required setting left out is a ConfigError, and nothing else."""
+        """Check that a missing required setting raises ConfigError, and nothing else."""
         given = dict(self.framework_config())
         required = [key.name for key in self.definition().config_keys().values() if not key.has_default]
         if set(required) <= set(given):

@@ -1,4 +1,4 @@
-"""Records and values that plugins meet, for contracts whose author gives none."""
+"""Sample records and values, for contracts whose author gives none."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def orders(count: int = 6) -> list[Struct]:
 def sink_records(
     schema: Schema | None, values: Sequence[Any], topic: str = "t", partitions: int = 2
 ) -> list[SinkRecord]:
-    """Return values as records, spread over the partitions; every other one has a header."""
+    """Return values as records, distributed over the partitions; every other one has a header."""
     return [
         SinkRecord(
             topic,
@@ -85,7 +85,7 @@ def sample_records() -> list[SinkRecord | SourceRecord]:
 
 
 def sample_values() -> list[SchemaAndValue]:
-    """Return a value of each kind; a converter refuses those it cannot say."""
+    """Return a value of each kind; a converter refuses those it cannot represent."""
     structs = [SchemaAndValue(ORDER_SCHEMA, order) for order in orders(3)]
     maps = [SchemaAndValue(None, {"id": 1, "tags": ["a", None], "deep": {"x": 1.5}}), SchemaAndValue(None, None)]
     return [*structs, *maps, *(SchemaAndValue(schema, value) for schema, value in _SCALARS)]

@@ -23,18 +23,18 @@ __all__ = ["SinkContract"]
 class SinkContract(ConnectorContract):
     """Tests of a sink: ``class TestMine(SinkContract): connector = Mine``.
 
-    Give ``config`` and ``contents``; and ``records`` where the sink does not
-    take structs. Without a committer the tests of exactly-once say nothing.
+    Give ``config`` and ``contents``; and ``records`` if the sink does not
+    accept structs. Without a committer the tests of exactly-once check nothing.
     """
 
     connector: ClassVar[type[SinkConnector]]
 
     def contents(self, folder: Path) -> Any:
-        """Return what the target shows its readers, in a form that can be compared."""
+        """Return what readers of the target see, in a form that can be compared."""
         raise NotImplementedError("contents(): return what the target holds, such as its lines or rows")
 
     def records(self) -> Sequence[SinkRecord]:
-        """Return records the sink takes, of at least two partitions."""
+        """Return records that the sink accepts, of at least two partitions."""
         return sink_records(ORDER_SCHEMA, orders(10))
 
     def engine(self, folder: Path) -> SinkEngine:
@@ -54,12 +54,12 @@ class SinkContract(ConnectorContract):
         return task
 
     def straight(self, folder: Path) -> Any:
-        """Return what the target shows after one undisturbed interval of all records."""
+        """Return the target's contents after one undisturbed interval of all records."""
         self.engine(folder).run(self.records())
         return self.contents(folder)
 
     def test_records_arrive(self, tmp_path: Path) -> None:
-        """The target shows something after an interval that it did not show before."""
+        """After an interval the target's contents have changed."""
         engine = self.engine(tmp_path)
         before = self.contents(tmp_path)
         positions = engine.run(self.records())
@@ -67,13 +67,13 @@ class SinkContract(ConnectorContract):
         assert dict(positions) == _ends(self.records()), "every offset delivered must be committed in the end"
 
     def test_lanes_agree(self, tmp_path: Path) -> None:
-        """put_batch writes what put writes."""
+        """put_batch writes the same as put."""
         folder = tmp_path / "batches"
         self.engine(folder).run(self.records(), lane=Lane.BATCHES)
         assert self.contents(folder) == self.straight(tmp_path / "records")
 
     def test_put_leaves_records_alone(self, tmp_path: Path) -> None:
-        """Never mutate: the same records are put again after a RetriableError."""
+        """Records must not be mutated: the same ones are put again after a RetriableError."""
         records, engine = list(self.records()), self.engine(tmp_path)
         task = self.new_task(tmp_path)
         assert isinstance(task, SinkTask)
@@ -89,7 +89,7 @@ class SinkContract(ConnectorContract):
         task.stop()
 
     def test_reading_resumes_from_any_offset(self, tmp_path: Path) -> None:
-        """Cut into two intervals at any offset, the target shows the same in the end."""
+        """Split into two intervals at any offset, the records result in the same contents."""
         records = _of_one_partition(self.records())
         self.engine(tmp_path / "whole").run(records)
         for cut in range(1, len(records)):
@@ -100,11 +100,11 @@ class SinkContract(ConnectorContract):
             assert self.rows(folder) == self.rows(tmp_path / "whole"), f"cut after {cut} records"
 
     def rows(self, folder: Path) -> Any:
-        """Return ``contents`` without what depends on the bounds of intervals, such as file names."""
+        """Return ``contents`` without parts that depend on the bounds of intervals, such as file names."""
         return self.contents(folder)
 
     def test_positions_are_no_higher_than_delivered(self, tmp_path: Path) -> None:
-        """pre_commit and stage answer for what was delivered, gaps included, and for nothing else."""
+        """pre_commit and stage cover what was delivered, including gaps, and nothing else."""
         engine = self.engine(tmp_path)
         ranges = ranges_of(self.records(), gap=2)
         empty = PartitionRange("empty", 0, 5, 8, "id of empty")
@@ -114,7 +114,7 @@ class SinkContract(ConnectorContract):
             self._check_staged(done, [*ranges, empty])
 
     def test_empty_interval_is_committed(self, tmp_path: Path) -> None:
-        """Offsets may hold no record at all (transaction marks, compaction): they are passed over."""
+        """Offsets may have no record at all (transaction markers, compaction): they are skipped."""
         engine = self.engine(tmp_path)
         before = self.contents(tmp_path)
         ends = engine.run([], ranges=[PartitionRange("t", 0, 3, 7, "id of t")])
@@ -122,7 +122,7 @@ class SinkContract(ConnectorContract):
         assert self.contents(tmp_path) == before
 
     def test_nothing_shows_before_the_commit(self, tmp_path: Path) -> None:
-        """What a task has staged is invisible, and stays so if the attempt is lost."""
+        """Staged data is invisible, and stays so if the attempt is lost."""
         engine = self.engine(tmp_path)
         before = self.contents(tmp_path)
         if engine.committer() is not None:
@@ -130,7 +130,7 @@ class SinkContract(ConnectorContract):
             assert self.contents(tmp_path) == before, "stage() must not show readers anything: publish() does"
 
     def test_lost_attempts_leave_no_trace(self, tmp_path: Path) -> None:
-        """Staged twice and committed once, each record is there once."""
+        """Records staged twice and committed once appear once."""
         engine = self.engine(tmp_path / "lost")
         if engine.committer() is not None:
             engine.attempt(self.records())
@@ -138,7 +138,7 @@ class SinkContract(ConnectorContract):
             assert self.contents(tmp_path / "lost") == self.straight(tmp_path / "straight")
 
     def test_first_commit_stands(self, tmp_path: Path) -> None:
-        """commit and publish may be repeated, by other drivers and with other staged files."""
+        """commit and publish are idempotent, even for other drivers and other staged files."""
         engine = self.engine(tmp_path / "twice")
         committer, key = engine.committer(), engine.key()
         if committer is None:
@@ -153,7 +153,7 @@ class SinkContract(ConnectorContract):
         assert self.contents(tmp_path / "twice") == self.straight(tmp_path / "straight")
 
     def test_marker_survives_a_crash(self, tmp_path: Path) -> None:
-        """A driver that finds a marker publishes by it alone, whatever became of the first one."""
+        """A driver that finds a marker can publish with it alone, even if the first driver has died."""
         engine = self.engine(tmp_path / "crash")
         committer, key = engine.committer(), engine.key()
         if committer is None:
@@ -169,7 +169,7 @@ class SinkContract(ConnectorContract):
         assert self.contents(tmp_path / "crash") == self.straight(tmp_path / "straight")
 
     def test_older_driver_is_fenced(self, tmp_path: Path) -> None:
-        """Once a newer epoch stands in the target, an older driver can commit nothing."""
+        """Once a newer epoch is stored in the target, an older driver cannot commit."""
         engine = self.engine(tmp_path)
         older = engine.committer(1)
         if older is None:
@@ -182,7 +182,7 @@ class SinkContract(ConnectorContract):
         assert self.contents(tmp_path) == before
 
     def test_abandoned_interval_never_commits(self, tmp_path: Path) -> None:
-        """abandon stands like a commit: who comes later gets its marker and shows nothing."""
+        """abandon is final like a commit: a later commit gets the abort marker and publishes nothing."""
         engine = self.engine(tmp_path)
         committer, key = engine.committer(), engine.key()
         if committer is None:
@@ -196,7 +196,7 @@ class SinkContract(ConnectorContract):
         assert self.contents(tmp_path) == before
 
     def test_committed_interval_is_not_abandoned(self, tmp_path: Path) -> None:
-        """abandon comes too late after commit, and says so by the marker it returns."""
+        """abandon after a commit has no effect, and returns the commit's marker."""
         engine = self.engine(tmp_path)
         committer, key = engine.committer(), engine.key()
         if committer is not None:

@@ -1,4 +1,4 @@
-"""Intervals of a sink in memory: the engine's delivery and commit, without Kafka."""
+"""Runs intervals of a sink in memory: the engine's delivery and commit, without Kafka."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Positions = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt of a task left: ``staged`` with a committer, ``positions`` without."""
+    """The result of one attempt of a task: ``staged`` with a committer, ``positions`` without."""
 
     delivered: Positions
     positions: Positions
@@ -41,7 +41,7 @@ class Attempt:
 
 @dataclass(slots=True)
 class SinkEngine:
-    """Runs a sink connector and one task as the engine does; ``rows`` are put at once."""
+    """Runs a sink connector and one task as the engine does, with ``rows`` records per put."""
 
     connector: type[SinkConnector]
     config: Mapping[str, str]
@@ -59,11 +59,11 @@ class SinkEngine:
         return connector
 
     def key(self, sequence: int = 1, epoch: int = 1) -> IntervalKey:
-        """Return what identifies an interval of this connector."""
+        """Return the key of an interval of this connector."""
         return IntervalKey(self.name, 1, sequence, epoch)
 
     def committer(self, epoch: int = 1) -> SinkCommitter | None:
-        """Return a fenced committer, as a new driver makes it; ``None`` for an at-least-once sink."""
+        """Return a fenced committer, as a new driver does; ``None`` for an at-least-once sink."""
         committer = self.start().committer(dict(self.config))
         if committer is not None:
             committer.fence(epoch)
@@ -111,7 +111,7 @@ class SinkEngine:
         lane: Lane = Lane.RECORDS,
         ranges: Sequence[PartitionRange] | None = None,
     ) -> Positions:
-        """Run one interval to its end: attempt, commit, publish → the committed positions."""
+        """Run one complete interval: attempt, commit, publish → the committed positions."""
         key = self.key(sequence)
         done = self.attempt(records, key, lane, ranges)
         committer = self.committer()
@@ -138,7 +138,7 @@ class SinkEngine:
 
 
 def ranges_of(records: Sequence[SinkRecord], gap: int = 0) -> list[PartitionRange]:
-    """Return the ranges records lie in; ``gap`` offsets without a record follow them."""
+    """Return the ranges that contain the records, each followed by ``gap`` offsets without a record."""
     offsets: dict[tuple[str, int], list[int]] = {}
     for record in records:
         place = record.original_topic or "", record.original_kafka_partition or 0

@@ -20,28 +20,28 @@ __all__ = ["SourceContract"]
 _MOST_CUTS = 12
 _SCALARS = (str, int, float, bool, type(None))
 Streams = Mapping[str, Sequence[Any]]
-"""What was read, by source partition."""
+"""The records read, by source partition."""
 
 
 class SourceContract(ConnectorContract):
     """Tests of a source: ``class TestMine(SourceContract): connector = Mine``.
 
     Give ``config``, and ``prepare`` when there must be something to read.
-    ``extend``: add data that comes later, and return true.
+    ``extend``: add data that arrives later, and return true.
     """
 
     connector: ClassVar[type[SourceConnector]]
     tasks: ClassVar[int] = 1
     idle_seconds: ClassVar[float] = 0.2
     unstable: ClassVar[Collection[str]] = ("timestamp",)
-    """Fields of a record that may differ when it is read again."""
+    """Fields of a record that may differ when the record is read again."""
 
     def extend(self, folder: Path) -> bool:
-        """Add data to what ``prepare`` made; false: this source has no more."""
+        """Add data to what ``prepare`` created → false if this source cannot have more."""
         return False
 
     def engine(self, folder: Path) -> SourceEngine:
-        """Return an engine over what ``prepare`` makes."""
+        """Return an engine over what ``prepare`` creates."""
         self.prepare(folder)
         return SourceEngine(self.connector, self.config, self.limits(folder), self.tasks, self.idle_seconds)
 
@@ -56,7 +56,7 @@ class SourceContract(ConnectorContract):
         return task
 
     def test_records_are_complete(self, tmp_path: Path) -> None:
-        """A record has a topic, a place in its source, and a value that fits its schema."""
+        """A record has a topic, a source partition and offset, and a value that fits its schema."""
         records = _records(self.engine(tmp_path).read())
         assert records, "nothing was read: let prepare() make something to read"
         for record in records:
@@ -73,7 +73,7 @@ class SourceContract(ConnectorContract):
         assert self._streams(engine.read()) == self._streams(engine.read())
 
     def test_reading_resumes_from_any_offset(self, tmp_path: Path) -> None:
-        """Committed after any record, a new task goes on with the next one: none twice, none left out."""
+        """After a commit at any record, a new task continues with the next one: none is repeated or left out."""
         engine = self.engine(tmp_path)
         records = _records(engine.read())
         for cut in range(1, len(records) + 1, max(1, len(records) // _MOST_CUTS)):
@@ -82,7 +82,7 @@ class SourceContract(ConnectorContract):
             assert rest == self._streams([Poll(tuple(records[cut:]))]), f"resumed after {cut} records at {begin}"
 
     def test_reading_resumes_after_any_poll(self, tmp_path: Path) -> None:
-        """As before, with the private state that is committed beside the offset, in both lanes."""
+        """The same after any poll, with the private state that is committed with the offset, in both lanes."""
         engine = self.engine(tmp_path)
         for lane in Lane:
             polls = engine.read(lane=lane)
@@ -91,18 +91,18 @@ class SourceContract(ConnectorContract):
                 assert rest == self._streams(polls[cut:]), f"resumed after {cut} polls, {lane.value}"
 
     def test_stop_ends_a_waiting_poll(self, tmp_path: Path) -> None:
-        """stop() comes from another thread while poll() may be waiting: both soon return."""
+        """stop() is called from another thread while poll() may be waiting: both soon return."""
         engine = self.engine(tmp_path)
         end = position_after(engine.read())
         assert self._streams(engine.follow(end, Lane.RECORDS)) == {}
 
     def test_lanes_agree(self, tmp_path: Path) -> None:
-        """poll_batch reads what poll reads, with the same schemas, places and order."""
+        """poll_batch reads the same as poll, with the same schemas, offsets and order."""
         engine = self.engine(tmp_path)
         assert self._streams(engine.read(lane=Lane.BATCHES)) == self._streams(engine.read())
 
     def test_bound_is_reached(self, tmp_path: Path) -> None:
-        """What ``latest`` plans is what an interval reads; then there is nothing to do."""
+        """An interval reads up to the bound that ``latest`` planned; after that there is nothing to do."""
         engine = self.engine(tmp_path)
         bound = engine.bound(Position())
         if bound is None:
@@ -114,7 +114,7 @@ class SourceContract(ConnectorContract):
             assert engine.bound(end) == end.offsets, "latest() must return the committed offsets when nothing is new"
 
     def test_bound_shuts_out_what_comes_later(self, tmp_path: Path) -> None:
-        """Data added after the plan waits for the next interval, which reads it and nothing else."""
+        """Data added after the plan is read by the next interval, which reads nothing else."""
         engine = self.engine(tmp_path)
         first = engine.bound(Position())
         before = self._streams(engine.read(bound=first))
@@ -131,7 +131,7 @@ class SourceContract(ConnectorContract):
             assert self._streams([*polls, *later]) == self._streams(engine.read(lane=lane, bound=second))
 
     def test_hearing_of_commits_twice_does_no_harm(self, tmp_path: Path) -> None:
-        """commit_record and commit run again after a crash between them and their record."""
+        """commit_record and commit may be called again after a crash, before that they were called was recorded."""
         engine = self.engine(tmp_path)
         records = _records(engine.read())
         connector = engine.start()
@@ -147,7 +147,7 @@ class SourceContract(ConnectorContract):
         connector.stop()
 
     def test_promises_are_given_in_words_of_the_api(self, tmp_path: Path) -> None:
-        """exactly_once_support and can_define_transaction_boundaries answer with their enums."""
+        """exactly_once_support and can_define_transaction_boundaries return their enums."""
         connector = self.engine(tmp_path).start()
         assert isinstance(connector.exactly_once_support(dict(self.config)), ExactlyOnceSupport | None)
         boundaries = connector.can_define_transaction_boundaries(dict(self.config))
@@ -155,7 +155,7 @@ class SourceContract(ConnectorContract):
         connector.stop()
 
     def test_own_offsets_may_be_set_and_forgotten(self, tmp_path: Path) -> None:
-        """alter_offsets accepts, or does not know, what the connector's own tasks committed (KIP-875)."""
+        """alter_offsets accepts offsets that the connector's own tasks committed, or returns false (KIP-875)."""
         engine = self.engine(tmp_path)
         offsets = position_after(engine.read()).offsets
         connector = engine.start()

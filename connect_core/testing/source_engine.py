@@ -1,4 +1,4 @@
-"""Intervals of a source in memory: the engine's polling, without Kafka."""
+"""Runs intervals of a source in memory: the engine's polling, without Kafka."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EMPTY_POLLS = 2
 
 
 class Lane(Enum):
-    """How records travel: one by one, or as columns where the task can."""
+    """How records are passed: one by one, or as columns if the task supports it."""
 
     RECORDS = "records"
     BATCHES = "batches"
@@ -35,7 +35,7 @@ class Lane(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What is committed: offsets and private states by canonical JSON of the source partition."""
+    """The committed offsets and private states, by canonical JSON of the source partition."""
 
     offsets: SourceOffsets = field(default_factory=dict)
     states: OffsetStates = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One answer of a task, with the state that belongs to its last offsets."""
+    """The records of one poll of a task, with the state that belongs to its last offsets."""
 
     records: tuple[SourceRecord, ...]
     states: OffsetStates = field(default_factory=dict)
@@ -53,8 +53,8 @@ class Poll:
 class SourceEngine:
     """Runs a source connector and its tasks as the engine does, one task after the other.
 
-    ``idle_seconds``: a task without a bound has ended when it gave nothing for
-    so long; ``most_records``: a source without an end is left there.
+    ``idle_seconds``: a task without a bound ends once it has returned nothing for
+    so long; ``most_records``: reading of an endless source stops there.
     """
 
     connector: type[SourceConnector]
@@ -72,7 +72,7 @@ class SourceEngine:
         return connector
 
     def bound(self, position: Position) -> SourceOffsets | None:
-        """Return the upper bound the connector plans, ``None`` if it has none."""
+        """Return the upper bound that the connector plans; ``None`` if it has none."""
         connector = self.start(position)
         try:
             return connector.latest(position.offsets)
@@ -84,10 +84,10 @@ class SourceEngine:
     ) -> list[Poll]:
         """Run one interval, up to the bound given or planned → what its tasks returned, in order.
 
-        Without a bound it ends with the idle time. Raises what a task raises.
+        Without a bound it ends after the idle time. Raises the errors of tasks.
         """
         begin = position or Position()
-        # The first Arrow array of a process imports pandas: that is not the source's time.
+        # The first Arrow array of a process imports pandas, which must not count as idle time of the source.
         Batch.from_records([])
         upper = self.bound(begin) if bound is None else bound
         return [] if upper is not None and upper == begin.offsets else self.follow(begin, lane, upper)
@@ -133,7 +133,7 @@ class SourceEngine:
                 last, empty = time.monotonic(), 0
                 continue
             empty += 1
-            # Counted too: on a busy machine time alone says little about the source.
+            # Polls are counted too: on a busy machine time alone is not enough to tell that the source is idle.
             if answer is None or (empty >= _EMPTY_POLLS and time.monotonic() - last >= idle):
                 break
         return polls
@@ -150,7 +150,7 @@ class SourceEngine:
 
 
 def position_after(polls: Iterable[Poll], begin: Position | None = None) -> Position:
-    """Return what is committed after these polls."""
+    """Return the position that is committed after these polls."""
     before = begin or Position()
     offsets, states = dict(before.offsets), dict(before.states)
     for poll in polls:

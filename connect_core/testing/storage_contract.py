@@ -1,4 +1,4 @@
-"""The contract of storages of FileSystemSink."""
+"""The contract of FileSystemSink's storages."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class StorageContract:
     """Tests of a storage: give ``storage``, ``listed`` and ``content``."""
 
     def storage(self, folder: Path) -> Storage:
-        """Return an empty storage; called again with the same folder, another object for the same place."""
+        """Return an empty storage; called again with the same folder, another object for the same location."""
         raise NotImplementedError("storage(): return a storage that was opened")
 
     def listed(self, folder: Path) -> list[str]:
-        """Return the names of the data that readers see, sorted; what is hidden below ``_connect`` left out."""
+        """Return the names of the files that readers see, sorted, without those hidden below ``_connect``."""
         raise NotImplementedError("listed(): list the files as a reader does")
 
     def content(self, folder: Path, name: str) -> bytes:
-        """Return what a visible file holds."""
+        """Return the content of a visible file."""
         raise NotImplementedError("content(): read the file as a reader does")
 
     def source(self, folder: Path) -> SourceFiles | None:
-        """Return the same place to read from; ``None``: this storage is only written."""
+        """Return the same location for reading; ``None`` if this storage is only written."""
         return None
 
     def staging(self, folder: Path) -> Staging:
@@ -51,13 +51,13 @@ class StorageContract:
         return held
 
     def test_staged_file_is_invisible(self, tmp_path: Path) -> None:
-        """Neither a finished nor an unfinished one is seen before publication."""
+        """Neither a finished nor an unfinished file is visible before publication."""
         self.hold(tmp_path)
         self.staging(tmp_path).create("1-a/1", "t/p/g").write(b"unfinished")
         assert self.listed(tmp_path) == []
 
     def test_files_are_published_side_by_side(self, tmp_path: Path) -> None:
-        """By as many threads as the storage lets publish at once, and a file by two of them."""
+        """As many threads as the storage allows may publish at once, and two of them the same file."""
         held = {f"t/p/{number}": self.hold(tmp_path, bytes([number]) * 9, f"1-a/{number}") for number in range(24)}
         storage = self.storage(tmp_path)
         staging = storage.staging(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
@@ -72,7 +72,7 @@ class StorageContract:
     @pytest.mark.parametrize("final", ["", "t/p/f"])
     @pytest.mark.parametrize("size", [0, 1, 100, 9_000_000])
     def test_published_file_is_whole(self, tmp_path: Path, size: int, final: str) -> None:
-        """Of any size, by whatever object, whether its name was known or not."""
+        """A file of any size can be published by another object, whether or not its final name was known."""
         data = bytes(range(256)) * (size // 256 + 1)
         held = self.hold(tmp_path, data[:size], final=final)
         assert self.listed(tmp_path) == []
@@ -82,7 +82,7 @@ class StorageContract:
         assert self.content(tmp_path, "t/p/f") == data[:size]
 
     def test_sealed_file_is_finished_later(self, tmp_path: Path) -> None:
-        """A file that ends before the interval does, while others are written."""
+        """A file may be sealed before the interval ends, while others are still written."""
         staging = self.staging(tmp_path)
         outputs = [staging.create(f"1-a/{number}", f"t/p/{number}") for number in range(3)]
         for number, output in enumerate(outputs):
@@ -95,7 +95,7 @@ class StorageContract:
 
     @pytest.mark.parametrize("size", [4, 9_000_000])
     def test_publication_may_be_repeated(self, tmp_path: Path, size: int) -> None:
-        """By whoever recovers: the second time nothing changes."""
+        """Idempotent: called again by a recovering driver."""
         held = self.hold(tmp_path, b"a" * size, final="t/p/f")
         for _ in range(3):
             self.staging(tmp_path).publish(held, "t/p/f")
@@ -103,7 +103,7 @@ class StorageContract:
 
     @pytest.mark.parametrize("final", ["", "t/p/f"])
     def test_publication_replaces(self, tmp_path: Path, final: str) -> None:
-        """A range exported again has the same name; what was staged in a folder removed since replaces nothing."""
+        """A range exported again replaces its file; a file staged in a folder removed since then replaces nothing."""
         storage, held, staging = self.storage(tmp_path), self.hold(tmp_path, final=final), self.staging(tmp_path)
         staging.publish(held, "t/p/f")
         assert storage.control.remove_tree(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
@@ -113,17 +113,17 @@ class StorageContract:
         assert (self.listed(tmp_path), self.content(tmp_path, "t/p/f")) == (["t/p/f"], b"newer")
 
     def test_final_name_may_be_another_than_expected(self, tmp_path: Path) -> None:
-        """An interval that ends early has other bounds than planned."""
+        """An interval that ends early has other bounds than planned, so its files have other names."""
         self.staging(tmp_path).publish(self.hold(tmp_path), "t/p/g")
         assert self.listed(tmp_path) == ["t/p/g"]
 
     def test_staged_file_can_be_read(self, tmp_path: Path) -> None:
-        """The driver makes one file of several."""
+        """The driver reads staged files to unite them."""
         with self.staging(tmp_path).open(self.hold(tmp_path)) as file:
             assert file.read() == b"data"
 
     def test_name_is_given_once(self, tmp_path: Path) -> None:
-        """Two executions never write one staged file."""
+        """Two executions never write the same staged file."""
         held = self.hold(tmp_path)
         with pytest.raises(FileExistsError):
             self.hold(tmp_path, b"other")
@@ -132,7 +132,7 @@ class StorageContract:
 
     @pytest.mark.parametrize("size", [4, 9_000_000])
     def test_lost_file_is_an_error(self, tmp_path: Path, size: int) -> None:
-        """What is neither staged nor in place is no success, nor what another file is in place of."""
+        """Publishing a file that is neither staged nor published fails, and nothing becomes visible."""
         held = self.hold(tmp_path, b"a" * size, final="t/p/f")
         storage = self.storage(tmp_path)
         storage.control.remove_tree(storage.root / "_connect" / "+tmp" / "mine" / "1-1")
@@ -153,7 +153,7 @@ class StorageContract:
             assert self.listed(tmp_path) == ["t/p/f"]
 
     def test_published_files_can_be_recounted(self, tmp_path: Path) -> None:
-        """They are listed at any depth, and read from any place; what is staged or gone is not among them."""
+        """They are listed at any depth, and can be read from any position; staged and missing files are left out."""
         files = self.storage(tmp_path).published()
         if files is None:
             pytest.skip("published() is None: what this storage holds is not recounted")
@@ -176,7 +176,7 @@ class StorageContract:
             files.open("t/g").read()
 
     def test_first_proof_stands(self, tmp_path: Path) -> None:
-        """Of those who create a file of control one wins, and all get what stands."""
+        """If several create the same control file, the first one wins, and all get its content."""
         places = [self.storage(tmp_path).root / "_connect" / "mine" / name for name in ("a.json", "b.json")]
         for place in places:
             assert self.storage(tmp_path).control.read(place) is None
@@ -189,13 +189,13 @@ class StorageContract:
         assert list(control.names(places[0].parent)) == ["b.json"]
 
     def test_no_name_leads_out_of_the_root(self, tmp_path: Path) -> None:
-        """Whatever a manifest says."""
+        """A name that leads out of the root is refused, even if a manifest contains it."""
         held = self.hold(tmp_path)
         with pytest.raises(ConnectError):
             self.staging(tmp_path).publish(held, "../outside")
 
     def test_source_lists_what_readers_see(self, tmp_path: Path) -> None:
-        """With sizes and versions; nothing hidden, and nothing that is staged."""
+        """Files are listed with sizes and versions, without hidden and staged ones."""
         source = self.source(tmp_path)
         if source is None:
             return
@@ -209,7 +209,7 @@ class StorageContract:
         assert all(abs(time.time() - entry.modified / 1e9) < 600 for entry in found), "in nanoseconds since 1970"
 
     def test_source_reads_any_bytes(self, tmp_path: Path) -> None:
-        """From any place, and again."""
+        """A file can be read from any position, and repeatedly."""
         source = self.source(tmp_path)
         if source is None:
             return
@@ -224,7 +224,7 @@ class StorageContract:
         source.check(entry)
 
     def test_source_tells_another_version(self, tmp_path: Path) -> None:
-        """Nothing is read of a file that was replaced or removed since it was listed."""
+        """Reading a file that was replaced or removed since it was listed fails."""
         source = self.source(tmp_path)
         if source is None:
             return
@@ -241,7 +241,7 @@ class StorageContract:
             self._read(source, newer)
 
     def test_source_puts_files_away(self, tmp_path: Path) -> None:
-        """As the storage says it can, and again, which changes nothing."""
+        """Files are marked, deleted and, if the storage can, moved; repeating that changes nothing."""
         source = self.source(tmp_path)
         if source is None:
             return

@@ -27,7 +27,7 @@ _PLACE = {
 
 
 class _RecordContract(PluginContract):
-    """What transforms and predicates share: records go in."""
+    """The part that transforms and predicates share: their input is records."""
 
     def records(self) -> Sequence[ConnectRecord]:
         """Return records to try; by default structs, maps, text and nulls of both kinds."""
@@ -45,8 +45,8 @@ class _RecordContract(PluginContract):
 class TransformationContract(_RecordContract):
     """Tests of a transform: ``class TestMine(TransformationContract): transformation = Mine``.
 
-    Give ``config``, and ``records`` that it can change where the samples are
-    not of its kind.
+    Give ``config``, and ``records`` that it can change if the samples are
+    not suitable.
     """
 
     transformation: ClassVar[type[Transformation]]
@@ -56,14 +56,14 @@ class TransformationContract(_RecordContract):
         return self.transformation
 
     def test_apply_changes_some_record(self) -> None:
-        """The contract would say nothing of a transform that refuses every record."""
+        """The contract cannot check a transform that refuses every record."""
         transform, records = self.configured(), self.records()
         assert any(not isinstance(_outcome(transform.apply, record), ConnectError) for record in records), (
             "apply() raised for every record: give records() that this transform accepts"
         )
 
     def test_apply_leaves_its_input_alone(self) -> None:
-        """Never mutate: the engine may need the record again, for a retry or a dead letter."""
+        """Records must not be mutated: the engine may need them again, for a retry or a dead letter queue."""
         transform = self.configured()
         for record in self.records():
             before = record_facts(record)
@@ -71,14 +71,14 @@ class TransformationContract(_RecordContract):
             assert record_facts(record) == before, "apply() changed the record it was given: use dataclasses.replace"
 
     def test_apply_gives_the_same_again(self) -> None:
-        """A retried record must become what it became before, whatever came in between."""
+        """A retried record must have the same result as before, whatever was transformed in between."""
         transform, records = self.configured(), list(self.records())
         first = [_facts(_outcome(transform.apply, record)) for record in records]
         second = [_facts(_outcome(self.configured().apply, record)) for record in reversed(records)]
         assert first == second[::-1]
 
     def test_apply_keeps_kind_and_place(self) -> None:
-        """A sink record stays one, and keeps where it was read; likewise a source record."""
+        """A sink record stays one, and keeps its original position; likewise a source record."""
         transform = self.configured()
         for record in self.records():
             result = _outcome(transform.apply, record)
@@ -91,7 +91,7 @@ class TransformationContract(_RecordContract):
             )
 
     def test_lanes_agree(self) -> None:
-        """apply_batch says what apply says, for every batch it does not leave to records."""
+        """apply_batch returns what apply returns, for every batch that it does not leave to records."""
         for records in _batches_of(self.records()):
             batch = Batch.from_records(records, range(10, 10 + len(records)))
             expected = [_outcome(self.configured().apply, record) for record in records]
@@ -112,7 +112,7 @@ class PredicateContract(_RecordContract):
         return self.predicate
 
     def test_test_answers_and_changes_nothing(self) -> None:
-        """test() returns a bool, the same each time, and leaves the record alone."""
+        """test() returns a bool, the same each time, and does not change the record."""
         predicate = self.configured()
         for record in self.records():
             before = record_facts(record)
@@ -121,7 +121,7 @@ class PredicateContract(_RecordContract):
             assert record_facts(record) == before
 
     def test_lanes_agree(self) -> None:
-        """test_batch says what test says, a boolean without nulls for each row."""
+        """test_batch returns what test returns: a boolean for each row, without nulls."""
         for records in _batches_of(self.records()):
             predicate, batch = self.configured(), Batch.from_records(records)
             expected = [predicate.test(record) for record in records]
@@ -145,7 +145,7 @@ def _batches_of(records: Sequence[ConnectRecord]) -> Iterator[list[ConnectRecord
 
 
 def _outcome(apply: Callable[[Any], Any], record: ConnectRecord) -> Any:
-    """Return what becomes of a record: a record, ``None``, or the error that says why not."""
+    """Return the result for a record: a record, ``None``, or the error that was raised."""
     try:
         return apply(record)
     except ConnectError as error:
@@ -159,7 +159,7 @@ def _facts(outcome: Any) -> Any:
 
 
 def _columns(apply: Callable[[Batch], Any], batch: Batch) -> Any:
-    """Return what the engine would use of the batch lane; ``None``: it would go to records."""
+    """Return the batch lane's result if the engine would use it; ``None`` if it would fall back to records."""
     try:
         return apply(batch)
     except (BatchRowError, DataError, pa.ArrowException):

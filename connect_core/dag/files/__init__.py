@@ -1,1 +1,1 @@
-"""A folder of its own for the file that is parsed."""
+"""Folder that contains only the DAG file that Airflow parses."""

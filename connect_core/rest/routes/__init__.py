@@ -1,1 +1,1 @@
-"""The routes, a resource a module."""
+"""The routes of Connect's API, one resource per module."""

@@ -44,7 +44,7 @@ _KEPT = "/:@!$&'()*+,;=-._~%"
     openapi_extra={"parameters": query_parameters(expand="status or info; may be given twice")},
 )
 def list_connectors(request: Request, herder: Reader, visible: Visible) -> Response:
-    """Return names; with ``expand=status`` and ``expand=info`` a map."""
+    """Return the names; with ``expand=status`` or ``expand=info`` a map by name."""
     if "expand" not in request.query_params:
         return answer(list(visible(connectors.list_names(herder))))
     expanded = connectors.expand(herder, request.query_params.getlist("expand"))
@@ -67,14 +67,14 @@ def create_connector(request: Request, new: NewConnectorBody) -> Response:
 
 
 def created(request: Request, info: ConnectorInfo) -> Response:
-    """Return the answer to what made a connector."""
+    """Return the response for a connector that was created."""
     root = request.scope.get("root_path", "")
     location = f"{request.url.scheme}://{request.url.netloc}{root}/connectors/{_segment(info.name)}"
     return answer(info, 201, {"Location": location})
 
 
 def _segment(name: str) -> str:
-    """Return the name as ``UriBuilder.path`` writes it: what looks encoded stays as it is."""
+    """Return the name as ``UriBuilder.path`` writes it: sequences that look encoded are kept."""
     parts = name.split("%")
     rest = (part if part[:2].isalnum() and _is_hex(part[:2]) else f"25{part}" for part in parts[1:])
     return quote("%".join([parts[0], *rest]), safe=_KEPT)

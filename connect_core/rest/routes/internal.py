@@ -1,4 +1,4 @@
-"""What Connect's workers call each other by: nobody here has the signature for it."""
+"""Endpoints that Connect's workers call among themselves: always refused, as no caller here has the signature."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/connectors/{connector}", route_class=ConnectRoute, i
 
 @router.post("/tasks")
 def put_task_configs(connector: Name, herder: Editor, body: Body) -> Response:
-    """Refuse: task configurations are made by plans."""
+    """Refuse, as task configurations are made by plans."""
     if not body:
         raise DataError("The request body is empty")
     raise BadRequestError("Internal request missing required signature")
@@ -26,5 +26,5 @@ def put_task_configs(connector: Name, herder: Editor, body: Body) -> Response:
 
 @router.put("/fence")
 def fence(connector: Name, herder: Editor) -> Response:
-    """Refuse: plans fence."""
+    """Refuse, as fencing is done by plans."""
     raise BadRequestError("Internal request missing required signature")

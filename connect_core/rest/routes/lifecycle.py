@@ -49,7 +49,7 @@ def stop(connector: Name, herder: Editor) -> Response:
     openapi_extra={"parameters": query_parameters(includeTasks="true or false", onlyFailed="true or false")},
 )
 def restart(request: Request, connector: Name, herder: Editor) -> Response:
-    """Restart; with ``includeTasks`` or ``onlyFailed`` the answer shows what restarts."""
+    """Restart; with ``includeTasks`` or ``onlyFailed`` the response shows which parts restart."""
     wanted = RestartRequest(is_true(request, "onlyFailed"), is_true(request, "includeTasks"))
     planned = lifecycle.restart(herder, connector, wanted)
     return empty() if planned is None else answer(planned.to_json(), 202)

@@ -1,4 +1,4 @@
-"""Log levels of the process that answers."""
+"""Log levels of the process that serves the request."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def get_logger(logger: str, herder: Reader) -> Response:
     openapi_extra={**request_body(SetLevel), "parameters": query_parameters(scope="worker or cluster")},
 )
 def set_level(request: Request, logger: str, herder: Editor, levels: ConfigBody) -> Response:
-    """Set a level; with ``scope=cluster`` the answer is empty."""
+    """Set a level; with ``scope=cluster`` the response is empty."""
     level: Any = levels.get("level")
     if level is None:
         raise BadRequestError("Desired 'level' parameter was not specified in request.")

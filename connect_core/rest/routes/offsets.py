@@ -21,7 +21,7 @@ router = APIRouter(prefix="/connectors/{connector}/offsets", route_class=Connect
 
 
 class Message(TypedDict):
-    """What was done."""
+    """A message about what was done."""
 
     message: str
 
@@ -39,7 +39,7 @@ def get_offsets(connector: Name, herder: Reader) -> Response:
     openapi_extra=request_body(ConnectorOffsets),
 )
 def alter_offsets(connector: Name, herder: Editor, entries: OffsetsBody) -> Response:
-    """Move offsets; null forgets one."""
+    """Alter offsets; null forgets one."""
     return answer(Message(message=offsets.alter(herder, connector, entries)))
 
 

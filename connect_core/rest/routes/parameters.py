@@ -1,4 +1,4 @@
-"""Parameters of paths and queries, read as Java reads them."""
+"""Parameters of paths and queries, parsed as in Java."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Name = Annotated[str, Path(alias="connector", description="Name of the connector
 
 
 def is_true(request: Request, name: str, default: bool = False) -> bool:
-    """Return a boolean parameter of the query; whatever is not ``true`` is false, as in Java."""
+    """Return a boolean query parameter; anything but ``true`` is false, as in Java."""
     given = request.query_params.getlist(name)
     return given[0].lower() == "true" if given else default
 

@@ -1,4 +1,4 @@
-"""Plugins: which there are, their settings, and whether a configuration would do."""
+"""Plugins: their list, their settings, and validation of configurations."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response
     openapi_extra=request_body(Config),
 )
 def validate_config(request: Request, plugin: str, config: ConfigBody) -> Response:
-    """Return Connect's ``ConfigInfos``; a faultless configuration is also tried on the systems it names.
+    """Return Connect's ``ConfigInfos``; a configuration without errors is also tried on the systems it names.
 
-    For who may change the connector it names: hidden values are that one's.
+    Requires the right to change the named connector, from which hidden values are taken.
     """
     herder = ensure_allowed(request, "PUT", trim(config.get("name") or ""))
     return answer(plugins.validate_config(herder, plugin, config).to_json())

@@ -1,4 +1,4 @@
-"""Which worker this is, and whether it is well."""
+"""Information about the worker, and its health."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNHEALTHY = "Worker was unable to handle this request and may be unable to hand
 
 
 class ServerInfo(TypedDict):
-    """Which worker this is."""
+    """Information about the worker."""
 
     version: str
     commit: str
@@ -35,7 +35,7 @@ class ServerInfo(TypedDict):
 
 
 class WorkerStatus(TypedDict):
-    """Whether the worker can serve."""
+    """Whether the worker can serve requests."""
 
     status: Literal["healthy", "unhealthy"]
     message: str
@@ -52,7 +52,7 @@ def get_root(request: Request, herder: Reader) -> Response:
     "/health", summary="Whether the worker can serve; open to everybody (KIP-1017)", response_model=WorkerStatus
 )
 def get_health(request: Request) -> Response:
-    """Return Connect's ``WorkerStatus``, having asked the metadata database."""
+    """Return Connect's ``WorkerStatus``, after checking the metadata database."""
     factory: Any = request.app.state.herder_factory
     try:
         list_names(factory("health"))

@@ -28,7 +28,7 @@ def get_topics(connector: Name, herder: Reader) -> Response:
 
 @router.put("/reset", status_code=202, response_class=Response, summary="Forget the topics a connector has used")
 def reset_topics(connector: Name, herder: Editor) -> Response:
-    """Forget the topics; those used from now on are kept again."""
+    """Forget the topics; those used from now on are tracked again."""
     _ensure(herder, "topic.tracking.enable", "Topic tracking is disabled.")
     _ensure(herder, "topic.tracking.allow.reset", "Topic tracking reset is disabled.")
     topics.reset_active(herder, connector)

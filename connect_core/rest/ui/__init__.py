@@ -1,4 +1,4 @@
-"""The page that answers "is it all right?": static files, and the middleware that serves them."""
+"""The page that shows the state of the connectors: static files, and the middleware that serves them."""
 
 from connect_core.rest.ui.page import PageMiddleware
 

@@ -1,4 +1,4 @@
-"""The page's files under ``/ui/``, for whoever the API knows; a browser that asks for ``/`` is sent there."""
+"""Serves the page's files under ``/ui/`` to authenticated callers; a browser that opens ``/`` is redirected there."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _PAGE = "/ui/"
 _READING = ("GET", "HEAD")
 _HEADERS: Mapping[str, str] = MappingProxyType(
     {
-        # Everything from here; neither script nor style in the markup; framed by Airflow of the same origin only.
+        # Everything from this origin; no inline script or style; framed only by Airflow of the same origin.
         "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
         "object-src 'none'",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
-        # Asked again each time by its ETag, so that page and API never differ in version.
+        # Revalidated each time by ETag, so that page and API always have the same version.
         "Cache-Control": "no-cache",
     }
 )
 
 
 class PageMiddleware:
-    """Serves the page and passes on what is not its own.
+    """Serves the page and passes on all other requests.
 
-    A middleware and no route, because only here the last slash is still known,
-    from which the page's relative addresses are counted: they must be right
-    under Airflow's prefix too.
+    A middleware and not a route, because the trailing slash is dropped before
+    routing, and the page's relative addresses, which must also work under
+    Airflow's prefix, depend on it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -51,7 +51,7 @@ class PageMiddleware:
             return
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if path == "/ui" or (path in ("", "/") and _is_browser(Headers(scope=scope))):
-            # Relative: a proxy may serve us under a prefix we do not know.
+            # Relative, as a proxy may serve the API under an unknown prefix.
             await RedirectResponse("ui/", 307, {"Vary": "Accept"})(scope, receive, send)
         elif path.startswith(_PAGE):
             answer = await self._file(path.removeprefix(_PAGE), scope)
@@ -68,6 +68,6 @@ class PageMiddleware:
 
 
 def _is_browser(headers: Headers) -> bool:
-    """Return whether a page is wanted rather than JSON, which Connect's clients get."""
+    """Return whether the client accepts HTML and not JSON, unlike Connect's clients."""
     accepted = headers.get("accept", "")
     return "text/html" in accepted and "application/json" not in accepted

@@ -1,1 +1,1 @@
-"""What the REST API offers beyond Connect's, under ``/v1``."""
+"""The part of the REST API that goes beyond Connect's, under ``/v1``."""

@@ -19,5 +19,5 @@ router = APIRouter(prefix="/v1/connectors/{connector}/config", route_class=Conne
 
 @router.get("/history", summary="Configurations of a connector, with diffs", response_model=history.ConfigVersionList)
 def list_versions(connector: Name, herder: Reader, limit: Limit = 50) -> Response:
-    """Return configurations, the newest first, each with what it changed; secrets hidden."""
+    """Return configurations, the newest first, each with its changes; secrets hidden."""
     return answer(history.list_configs(herder, connector, limit))

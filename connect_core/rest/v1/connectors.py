@@ -1,4 +1,4 @@
-"""Connectors at a glance: the list a page shows, one connector's overview, its lag."""
+"""Overviews of connectors: the list that the page shows, one connector's overview, its lag."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ router = APIRouter(prefix="/v1", route_class=ConnectRoute, tags=["beyond Connect
 
 @router.get("/worker", summary="How this API is deployed, and who is calling", response_model=WorkerInfo)
 def get_worker(request: Request, herder: Reader, links: FromRequest) -> Response:
-    """Return what a page has to know of the server behind it."""
+    """Return what the page needs to know about its server."""
     return answer(WorkerInfo(request.app.state.deployment, KAFKA_VERSION, herder.actor, links.airflow(request)))
 
 
 @router.get("/connectors", summary="All connectors at a glance", response_model=overview.ConnectorSummaryList)
 def list_connectors(herder: Reader, visible: Visible, links: FromRequest) -> Response:
-    """Return a line for each connector, by a constant number of SQL statements."""
+    """Return a line for each connector, with a constant number of SQL statements."""
     found = {one.name: one for one in overview.summarize(herder)}
     lines = [replace(found[name], dag_id=links.dag_id(name)) for name in visible(found)]
     return answer(overview.ConnectorSummaryList(lines, overview.list_silences(herder)))
@@ -47,14 +47,14 @@ def list_connectors(herder: Reader, visible: Visible, links: FromRequest) -> Res
 
 @router.get("/connectors/{connector}", summary="One connector at a glance", response_model=overview.ConnectorOverview)
 def get_connector(request: Request, connector: Name, herder: Reader, links: FromRequest) -> Response:
-    """Return a connector's line, its tasks with their traces, and where it lives."""
+    """Return a connector's line, its tasks with their traces, and its DAG."""
     found = overview.get_overview(herder, connector)
     return answer(replace(found, dag_id=links.dag_id(connector), dag_url=links.dag(request, connector)))
 
 
 @router.get("/connectors/{connector}/lag", summary="How far a sink is behind", response_model=lag.Lag)
 def get_lag(connector: Name, herder: Reader) -> Response:
-    """Ask Kafka where the topics end, and compare."""
+    """Return the lag, from the positions and the ends of the topics in Kafka."""
     return answer(lag.get_lag(herder, connector))
 
 
@@ -64,7 +64,7 @@ def get_lag(connector: Name, herder: Reader) -> Response:
     response_model=schemas.TopicSchemaList,
 )
 def list_schemas(connector: Name, herder: Reader) -> Response:
-    """Ask the registries that the converters name, within seconds."""
+    """Return the schemas found in the registries of the converters, within seconds."""
     return answer(schemas.list_schemas(herder, connector))
 
 
@@ -80,5 +80,5 @@ def list_acts(connector: Name, herder: Reader, limit: Limit = 50) -> Response:
     "/connectors/{connector}/run", status_code=202, summary="Run now, whatever the schedule", response_model=RunStarted
 )
 def run_now(connector: Name, herder: Editor) -> Response:
-    """Start a run; one that waits for data is ended by it."""
+    """Start a run regardless of the schedule."""
     return answer(RunStarted(lifecycle.run_now(herder, connector) or None), 202)

@@ -1,7 +1,7 @@
-"""What ``/v1`` takes, and answers of the API itself; all other answers are the herder's own values.
+"""Request bodies of ``/v1``, and responses of the API itself; all other responses are values of the herder.
 
-Times are ISO 8601 in UTC, durations in seconds. Everything a caller reads here
-has its secrets hidden.
+Times are ISO 8601 in UTC, durations in seconds. Secrets are hidden in all
+responses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["OffsetsPreviewRequest", "RewindRequest", "RunStarted", "WorkerInfo"]
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """How the API is deployed. ``airflow_url`` is where a browser reaches Airflow, if known."""
+    """How the API is deployed. ``airflow_url`` is Airflow's address for browsers, if known."""
 
     deployment: Literal["airflow", "rest", "standalone"]
     version: str
@@ -28,7 +28,7 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run was asked for; ``run_id`` is null where it is not known yet."""
+    """A run was requested; ``run_id`` is null if it is not known yet."""
 
     run_id: str | None
 
@@ -38,13 +38,13 @@ class _Request(BaseModel):
 
 
 class RewindRequest(_Request):
-    """``to``: the number of the first interval whose data is to be read again."""
+    """``to``: the number of the first interval to read again."""
 
     to: int = Field(ge=1)
 
 
 class OffsetsPreviewRequest(_Request):
-    """Exactly one of: the interval to rewind to, all offsets forgotten, offsets as for PATCH."""
+    """Exactly one of: ``to``, the interval to rewind to; ``reset``, to forget all offsets; ``offsets`` as for PATCH."""
 
     to: int | None = Field(default=None, ge=1)
     reset: bool = False

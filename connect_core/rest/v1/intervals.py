@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1/connectors/{connector}", route_class=ConnectRoute
 
 @router.get("/intervals", summary="Intervals of a connector, the newest first", response_model=intervals.IntervalPage)
 def list_intervals(request: Request, connector: Name, herder: Reader, links: FromRequest, page: Page) -> Response:
-    """Return a page of intervals: what range, how much, how long, which attempt, where."""
+    """Return a page of intervals, with ranges, counts, durations, attempts and where they ran."""
     found = intervals.list_page(herder, connector, page.limit, page.before)
     shown = [_linked(request, links, connector, one) for one in found.intervals]
     return answer(replace(found, intervals=shown))
@@ -36,13 +36,13 @@ def list_intervals(request: Request, connector: Name, herder: Reader, links: Fro
 
 @router.get("/intervals/{sequence}", summary="One interval with its tasks", response_model=intervals.IntervalWithTasks)
 def get_interval(request: Request, connector: Name, sequence: Sequence, herder: Reader, links: FromRequest) -> Response:
-    """Return an interval and what became of each task."""
+    """Return an interval and the outcome of each task."""
     return answer(_linked(request, links, connector, intervals.get_interval(herder, connector, sequence)))
 
 
 @router.get("/intervals/{sequence}/files", summary="The files an interval wrote", response_model=IntervalFiles)
 def list_files(connector: Name, sequence: Sequence, herder: Reader, limit: Limit = 100) -> Response:
-    """Return the files that the interval's marker in the target names."""
+    """Return the files listed by the interval's marker in the target."""
     return answer(interval_files.list_files(herder, connector, FilesRequest(sequence, limit)))
 
 

@@ -1,4 +1,4 @@
-"""Metrics of all connectors in Prometheus' text format, computed from the metadata database when asked."""
+"""Metrics of all connectors in Prometheus' text format, computed from the metadata database on request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def get_metrics(herder: Reader, visible: Visible) -> Response:
 
 
 class _Collector(Collector):
-    """Turns the metrics of one moment into Prometheus' families."""
+    """Converts a snapshot of the metrics to Prometheus' families."""
 
     def __init__(self, connectors: Collection[ConnectorMetrics]) -> None:
         self._connectors = connectors

@@ -1,4 +1,4 @@
-"""Going back: previews of changed offsets, rewinding to an interval, the history of offsets."""
+"""Previews of changed offsets, rewinding to an interval, and the history of offsets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _target(body: Body) -> RewindRequest:
     openapi_extra=request_body(OffsetsPreviewRequest),
 )
 def preview(connector: Name, herder: Reader, wanted: Annotated[OffsetsPreviewRequest, Depends(_wanted)]) -> Response:
-    """Change nothing: say which intervals and how many records would be read again."""
+    """Return which intervals and how many records would be read again; changes nothing."""
     return answer(_previewed(herder, connector, wanted))
 
 
@@ -65,11 +65,11 @@ def _previewed(herder: Herder, connector: str, wanted: OffsetsPreviewRequest) ->
     openapi_extra=request_body(RewindRequest),
 )
 def rewind_to(connector: Name, herder: Editor, target: Annotated[RewindRequest, Depends(_target)]) -> Response:
-    """Move a stopped connector's offsets to where they stood before an interval."""
+    """Move a stopped connector's offsets back to those before an interval."""
     return answer(rewind.rewind(herder, connector, target.to))
 
 
 @router.get("/offsets/history", summary="Moves of a connector's offsets", response_model=offsets.OffsetMoveList)
 def list_moves(connector: Name, herder: Reader, page: Page) -> Response:
-    """Return who moved which offset from where to where, the newest first."""
+    """Return the moves of offsets, each with its cause, its actor and both offsets, the newest first."""
     return answer(offsets.list_moves(herder, connector, page.limit, page.before))

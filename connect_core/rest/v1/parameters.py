@@ -1,4 +1,4 @@
-"""Parameters of ``/v1``: read strictly, for they are nobody's but ours."""
+"""Parameters of ``/v1``: parsed strictly, as they need not follow Connect."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def _page(
 
 
 Page = Annotated[_Wanted, Depends(_page)]
-"""Which page of a list: at most ``limit`` lines, those from ``before`` back."""
+"""A page of a list: at most ``limit`` lines, older than ``before``."""
 
 Entity = TypeVar("Entity", bound=BaseModel)
-"""What a body is to be."""
+"""The type of a body."""
 
 
 def checked(kind: type[Entity], body: Body) -> Entity:
-    """Return the entity a body holds. Raise BadRequestError naming what is wrong where."""
+    """Parse and return a body. Raise BadRequestError with each error and its place."""
     try:
         return kind.model_validate_json(body)
     except ValidationError as error:
@@ -56,4 +56,4 @@ def _links(request: Request) -> Links:
 
 
 FromRequest = Annotated[Links, Depends(_links)]
-"""Where a browser finds what is outside the API."""
+"""The links to pages outside the API."""

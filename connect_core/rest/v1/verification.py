@@ -27,5 +27,5 @@ Seconds = Annotated[float, Query(gt=0, le=100, description="When to end, complet
 
 @router.post("/verify", summary="Recount what a sink has written; changes nothing", response_model=Verification)
 def verify(connector: Name, herder: Editor, first: First = 1, last: Last = None, seconds: Seconds = 30.0) -> Response:
-    """Compare markers, target, database and Kafka, and name where they differ."""
+    """Compare markers, target, database and Kafka, and return the differences."""
     return answer(verification.verify(herder, connector, VerificationRequest(first, last, seconds)))
