@@ -1,1 +1,1 @@
-"""Committing of intervals: a pure generator of effects from results to visible data."""
+"""Commits intervals: a pure generator of effects that makes the results of tasks visible."""

@@ -1,4 +1,4 @@
-"""Committing one interval of a backfill: all of its ranges, or nothing of them; no position moves."""
+"""Committing one interval of a backfill: all of its ranges or none; no position moves."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["commit_backfill"]
 
 
 def commit_backfill(run: Run, plan: Plan, backfill: Backfill, results: Sequence[TaskResult]) -> Steps[Committed]:
-    """Put the interval's data in the place of what was committed of its ranges, or give it up.
+    """Replace what was committed of the interval's ranges by its data, or abandon it.
 
-    What is not whole is given up at once: it must not hold the live export up, and has nothing that another attempt
-    could go on from. Raises StaleEpochError, DataError where earlier files would stay beside the new ones.
+    An incomplete interval is abandoned at once: it must not block the live export, and another attempt could not
+    continue it. Raises StaleEpochError, or DataError if earlier files would remain beside the new ones.
     """
     row, ordered = plan.row, sorted(results, key=lambda one: one.task)
     failed = [one for one in ordered if one.outcome is TaskOutcome.FAILED]
@@ -52,7 +52,7 @@ def commit_backfill(run: Run, plan: Plan, backfill: Backfill, results: Sequence[
 
 
 def _is_whole(plan: Plan, results: Sequence[TaskResult]) -> bool:
-    """Return whether every range was staged to its end: a shorter file would have another name than the earlier."""
+    """Return whether every range was staged to its end: a shorter file would have another name than the earlier one."""
     if any(result.outcome is not TaskOutcome.DONE for result in results):
         return False
     staged = {(one.topic, one.partition, one.start, one.end) for result in results for one in result.staged}

@@ -1,4 +1,4 @@
-"""What becomes of an interval."""
+"""The outcome of an interval."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["Committed"]
 
 
 class Committed(Enum):
-    """What became of an interval."""
+    """The outcome of an interval."""
 
     COMMITTED = "COMMITTED"
     ABANDONED = "ABANDONED"
     UNCLEAR = "UNCLEAR"
-    """Not all is known: the next plan fences and reads the markers."""
+    """Not all results are known: the next plan fences and reads the markers."""
     FAILED = "FAILED"

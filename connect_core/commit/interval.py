@@ -1,4 +1,4 @@
-"""Committing one interval: markers are the proof, the metadata database follows."""
+"""Committing one interval: markers are the proof; the metadata database follows them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _DATA_LOSS = f"{DataLossError.__module__}.{DataLossError.__qualname__}"
 
 
 def commit_interval(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
-    """Make the interval's data visible and record it, or record why not.
+    """Make the interval's data visible and record it, or record why it is not.
 
-    Raises StaleEpochError when the connector was taken over meanwhile.
+    Raises StaleEpochError when another run took over the connector meanwhile.
     """
     if plan.backfill is not None:
         return (yield from commit_backfill(run, plan, plan.backfill, results))
@@ -58,7 +58,7 @@ def _trouble(plan: Plan, results: Sequence[TaskResult]) -> Committed | None:
 
 
 def _passable(run: Run, result: TaskResult) -> TaskResult:
-    """Return the result; where records went after they were planned, the next plan may skip them."""
+    """Return the result; as unclear if its records vanished after they were planned and the next plan may skip them."""
     is_skipping = run.state.type is ConnectorType.SINK and run.settings.data_loss == "skip"
     if not (is_skipping and result.error is not None and result.error.kind == _DATA_LOSS):
         return result
@@ -93,7 +93,7 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
 
 
 def _commit_claims(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps[Committed]:
-    """Commit what ``pre_commit`` declared safe: at-least-once, as the connector keeps no marker."""
+    """Commit the positions that ``pre_commit`` declared safe: at least once, as the connector keeps no marker."""
     reached = {part: position for result in (*results, *plan.kept) for part, position in result.positions.items()}
     claims = covering(plan.row, reached)
     yield from CommitInterval(plan.row.key, run.mine, tuple(results), positions=claims)

@@ -1,1 +1,1 @@
-"""The connectors that come with connect-core: one folder a system."""
+"""The connectors that come with connect-core: one folder per system."""

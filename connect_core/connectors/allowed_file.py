@@ -1,4 +1,4 @@
-"""Files a connector may touch: regular ones within the worker's ``file.roots``."""
+"""Files that a connector may access: regular files within the worker's ``file.roots``."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ _CODE = (
     *map(Path, (sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"))),
 )
 _ENVIRONMENT = "pyvenv.cfg"
-"""Stands in the folder of every virtual environment."""
+"""Is in the folder of every virtual environment."""
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _SWAPPED = frozenset((errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EISDIR))
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedFile:
-    """A path that was found within a root, and the setting it comes from.
+    """A path within a root, and the setting it comes from.
 
-    ``open`` walks down from the root and follows no symbolic link on the way,
-    so that a link put there after the check is refused, not followed.
+    ``open`` walks down from the root and follows no symbolic link, so that a link put there after the check is refused.
     """
 
     key: str
@@ -46,8 +45,7 @@ class AllowedFile:
     def resolve(cls, key: str, value: str, limits: WorkerLimits) -> AllowedFile:
         """Follow the links of a path; a relative one begins at the first root.
 
-        Raises ConfigError unless it ends within ``limits.file_roots`` and outside
-        what is the worker's own.
+        Raises ConfigError unless the result is within ``limits.file_roots`` and not one of the worker's own files.
         """
         if not limits.file_roots:
             raise ConfigError(
@@ -73,7 +71,7 @@ class AllowedFile:
         return cls(key, value, root, path)
 
     def open(self, flags: int) -> int:
-        """Open the file → its descriptor. Raises OSError, or ConfigError if it is no regular file."""
+        """Open the file → its descriptor. Raises OSError, or ConfigError if it is not a regular file."""
         try:
             descriptor = self._open_beneath(flags)
         except OSError as error:
@@ -93,7 +91,7 @@ class AllowedFile:
                 inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                 os.close(folder)
                 folder = inner
-            # O_NONBLOCK: a FIFO put in the file's place must not hang the worker.
+            # O_NONBLOCK: a FIFO put in the file's place must not block the worker.
             return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644, dir_fd=folder)
         finally:
             os.close(folder)
@@ -120,12 +118,12 @@ def _own_place(path: Path, root: Path, limits: WorkerLimits) -> Path | None:
 
 @lru_cache(16)
 def _followed(excluded: tuple[Path, ...]) -> frozenset[Path]:
-    """Return the worker's own places with links followed; remembered, as a file is opened at every look."""
+    """Return the worker's own paths with links followed; cached, as a file is opened at every check."""
     return frozenset(place.resolve() for place in (*excluded, *_CODE))
 
 
 def _is_private(place: Path) -> bool:
-    """Return whether a folder holds what a shell or Python runs, or what a home folder hides."""
+    """Return whether a folder is a virtual environment, or a hidden folder of the home folder."""
     return (place / _ENVIRONMENT).is_file() or (place.name.startswith(".") and place.parent == _home())
 
 
@@ -142,14 +140,14 @@ def own_places(limits: WorkerLimits) -> frozenset[Path]:
 
 
 def is_own(place: Path, own: frozenset[Path]) -> bool:
-    """Return whether a file or folder that was found, no link followed, is one of the worker's ``own_places``."""
+    """Return whether a file or folder that was found without following links is one of the worker's ``own_places``."""
     return place in own or _is_private(place)
 
 
 def allowed_folder(key: str, value: str, limits: WorkerLimits) -> Path:
     """Return a folder in which any name may be written, links followed. Raises ConfigError.
 
-    Nothing of the worker's own may lie in it: folders are named by topics.
+    It must contain nothing of the worker's own: its subfolders are named after topics.
     """
     path = AllowedFile.resolve(key, value, limits).path
     for place in sorted(_followed(limits.file_excluded)):

@@ -1,4 +1,4 @@
-"""The folder beside a connector's output that holds its proofs: owner, epochs, manifests."""
+"""The folder next to a connector's output with its proofs: owner, epochs, manifests."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class ControlFolder:
-    """What one connector has committed to one place; every call is idempotent.
+    """What one connector has committed to one target; every call is idempotent.
 
-    ``epochs/<epoch>`` (by default below ``path``) fences older drivers;
-    ``path/<incarnation>/<sequence>.json`` is the manifest of an interval, created
-    once and never changed, and ``.published`` beside it says that all it names is
-    in place. Tasks work in ``staging/<incarnation>-<sequence>/<execution>``.
+    ``epochs/<epoch>`` (by default within ``path``) fences older drivers; ``path/<incarnation>/<sequence>.json`` is the
+    manifest of an interval, created once and never changed, and ``.published`` next to it shows that all files it names
+    are in place. Tasks work in ``staging/<incarnation>-<sequence>/<execution>``.
     """
 
     path: Path
@@ -33,22 +32,22 @@ class ControlFolder:
     epochs: Path | None = None
     """Epochs that several connectors share, one after the other."""
     deployment: str = ""
-    """Whose intervals they are: a manifest of another deployment proves nothing here."""
+    """The deployment of the intervals: a manifest of another deployment proves nothing here."""
     store: ControlStore = LOCAL
 
     def raise_epoch(self, epoch: int) -> None:
-        """Record an epoch. Raises StaleEpochError if a newer one stands there."""
+        """Record an epoch. Raises StaleEpochError if the folder contains a newer one."""
         folder = self._epochs
         self.check_epoch(epoch)
         self.store.create(folder / f"{epoch:020d}", {"epoch": epoch})
-        # Again: a newer driver may have written its own between the look and the write.
+        # Again: a newer driver may have written its own between the check and the write.
         self.check_epoch(epoch)
         for name in self.store.names(folder):
             if name.isdigit() and int(name) < epoch:
                 self.store.remove(folder / name)
 
     def check_epoch(self, epoch: int) -> None:
-        """Raise StaleEpochError if a newer epoch stands there."""
+        """Raise StaleEpochError if the folder contains a newer epoch."""
         folder = self._epochs
         newest = max((int(name) for name in self.store.names(folder) if name.isdigit()), default=0)
         if newest > epoch:
@@ -57,7 +56,7 @@ class ControlFolder:
             raise error
 
     def marker(self, interval: IntervalKey) -> CommitMarker | None:
-        """Return what the manifest of an interval proves, or ``None`` if there is none."""
+        """Return the marker from an interval's manifest, or ``None`` if there is none."""
         manifest = self.store.read(self._place(interval, "json"))
         return None if manifest is None else self._marker(manifest)
 
@@ -75,34 +74,33 @@ class ControlFolder:
                 yield incarnation, sequence
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged], content: Mapping[str, Any]) -> CommitMarker:
-        """Make the commit manifest unless there is a manifest → the marker that stands."""
+        """Create the commit manifest unless there is a manifest → the marker of the existing one."""
         ids = {part.topic: part.detail["topic_id"] for part in staged if part.detail.get("topic_id")}
         ranges = [_range(part.topic, part.partition, part.start, part.end) for part in staged]
         return self._create(interval, {"aborted": False, "ranges": ranges, "topic_ids": ids, **content})
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        """Make the abort manifest unless there is a manifest → the marker that stands."""
+        """Create the abort manifest unless there is a manifest → the marker of the existing one."""
         wanted = sorted((part, position) for part, position in (positions or {}).items() if position is not None)
         ranges = [_range(*part, position, position) for part, position in wanted]
         return self._create(interval, {"aborted": True, "ranges": ranges})
 
     def is_published(self, interval: IntervalKey) -> bool:
-        """Return whether all that the manifest names is in place."""
+        """Return whether all files that the manifest names are in place."""
         return self.store.read(self._place(interval, "published")) is not None
 
     def set_published(self, interval: IntervalKey) -> None:
-        """Record that all that the manifest names is in place."""
+        """Record that all files that the manifest names are in place."""
         self.store.create(self._place(interval, "published"), {})
 
     def attempt_folder(self, interval: IntervalKey, execution: str) -> Path:
-        """Return the folder in which one execution of a task stages; it need not exist."""
+        """Return the folder in which one execution of a task stages; it may not exist yet."""
         return self.staging / f"{interval.incarnation}-{interval.sequence}" / execution
 
     def sweep(self, keep: Collection[IntervalKey]) -> bool:
-        """Remove what finished intervals other than ``keep`` have staged → whether none with a manifest has any left.
+        """Remove the staged files of finished intervals except ``keep`` → whether none with a manifest has any left.
 
-        An interval without a manifest is left alone: it may have begun after
-        ``keep`` was read.
+        An interval without a manifest is left alone: it may have begun after ``keep`` was read.
         """
         kept, is_clear = {f"{interval.incarnation}-{interval.sequence}" for interval in keep}, True
         for name in self.store.names(self.staging):
@@ -157,14 +155,14 @@ def _range(topic: str, partition: int, start: int, end: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The one connector, of one deployment, that writes somewhere."""
+    """The one connector, of one deployment, that writes to a target."""
 
     connector: str
     deployment: str = ""
 
 
 def claim(place: Path, owner: Owner, key: str, value: str, store: ControlStore = LOCAL) -> None:
-    """Make ``owner`` the one that writes here. Raises ConfigError if another connector or deployment does."""
+    """Make ``owner`` the only writer of a target. Raises ConfigError if another connector or deployment is."""
     existing = _owner(store.create(place, {"connector": owner.connector, "deployment": owner.deployment}))
     if existing == owner:
         return
@@ -182,7 +180,7 @@ def claim(place: Path, owner: Owner, key: str, value: str, store: ControlStore =
 
 
 def release(place: Path, owner: Owner, store: ControlStore = LOCAL) -> None:
-    """Take back what ``claim`` made, if ``owner`` made it."""
+    """Remove the claim, if it is the one of ``owner``."""
     existing = store.read(place)
     if existing is not None and _owner(existing) == owner:
         store.remove(place)
@@ -193,5 +191,5 @@ def _owner(content: Mapping[str, Any]) -> Owner:
 
 
 def execution_of(attempt: str) -> str:
-    """Return a name for one execution of an attempt, unique for ever: Spark may run one task more than once."""
+    """Return a unique name for one execution of an attempt: Spark may run one task more than once."""
     return f"{attempt}-{secrets.token_hex(4)}"

@@ -1,4 +1,4 @@
-"""Small JSON files that prove things, wherever they are kept: a folder of this machine, or a bucket."""
+"""Small JSON files that serve as proofs, in a folder of this machine or in a bucket."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ __all__ = ["LOCAL", "ControlStore", "LocalControlStore", "write_durably"]
 
 
 class ControlStore(Protocol):
-    """What manifests, epochs and owners need of the place they are kept in.
+    """What manifests, epochs and owners need of their storage.
 
-    Paths are absolute on a file system, and begin at the root of a bucket.
-    Every call answers only once its effect is durable and seen by all.
+    Paths are absolute on a file system, and begin at the root of a bucket. Every call returns only once its effect is
+    durable and visible to all.
     """
 
     def read(self, place: Path) -> dict[str, Any] | None:
         """Return the JSON of a file, or ``None`` if there is none."""
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Write JSON whole unless the file exists → the content that stands.
+        """Write complete JSON unless the file exists → the content that is there.
 
-        Of any number of callers exactly one writes: the manifest depends on it.
-        A store without a conditional create must raise ConfigError, not try.
+        Of any number of callers exactly one writes: the manifest depends on it. A store without a conditional create
+        must raise ConfigError instead of trying.
         """
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names of the files and folders in a folder; none if it is not there."""
+        """Return the names of the files and folders in a folder; empty if it does not exist."""
 
     def remove(self, place: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
 
     def remove_tree(self, place: Path) -> bool:
-        """Remove what was staged in a folder, with the uploads that are held back for it → whether nothing is left."""
+        """Remove what was staged in a folder, including its pending uploads → whether nothing is left."""
 
 
 class LocalControlStore:
-    """Files of this machine, or of a file system it mounts; no link is followed."""
+    """Files of this machine, or of a mounted file system; no link is followed."""
 
     def read(self, place: Path) -> dict[str, Any] | None:
         """Return the JSON of a file, or ``None`` if there is none."""
@@ -53,7 +53,7 @@ class LocalControlStore:
         return content
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Write JSON whole and durable unless the file exists → the content that stands."""
+        """Write complete JSON durably unless the file exists → the content that is there."""
         standing = self.read(place)
         if standing is not None:
             return standing
@@ -61,7 +61,7 @@ class LocalControlStore:
         draft = place.parent / f".{secrets.token_hex(8)}.draft"
         write_durably(draft, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
         try:
-            # A link is made whole or not at all, and never over another: nobody reads half a manifest.
+            # A hard link is created atomically and never replaces another file: nobody reads half a manifest.
             link_free.hard_link(draft, place)
         except FileExistsError:
             pass
@@ -77,11 +77,11 @@ class LocalControlStore:
         return sorted(place.name for place in folder.iterdir()) if folder.is_dir() else []
 
     def remove(self, place: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         link_free.remove(place)
 
     def remove_tree(self, place: Path) -> bool:
-        """Remove a folder; what cannot be removed stays."""
+        """Remove a folder; what cannot be removed is left."""
         link_free.remove_tree(place)
         return not place.exists()
 

@@ -1,4 +1,4 @@
-"""libpq's parameters: where and as whom a connector connects is never taken from the worker's environment."""
+"""libpq's parameters: a connector's server and login are never taken from the worker's environment."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ _INSTEAD = {
     "target_session_attrs": "any",
     "load_balance_hosts": "disable",
 }
-"""What stands for a parameter nobody gave: libpq asks ``PGPASSWORD`` and its like, ``PGSERVICE``'s file and the home
-folder for what is absent, not for what is empty. How strictly TLS is checked (``PGSSLMODE``, ``PGSSLROOTCERT``) stays
-an administrator's choice."""
+"""The value of a parameter that is not given: libpq reads ``PGPASSWORD`` and the like, the file of ``PGSERVICE`` and
+the home folder for absent parameters, not for empty ones. How strictly TLS is checked (``PGSSLMODE``,
+``PGSSLROOTCERT``) remains an administrator's choice.
+"""
 
 
 def instead_of_environment(given: Collection[str]) -> dict[str, str]:
-    """Return a value for each parameter that a connector does not give and the worker's environment could fill."""
+    """Return a value for each parameter that a connector does not give and the worker's environment could set."""
     from psycopg import pq
 
-    # Only what the libpq that is installed knows.
+    # Only parameters that the installed libpq has.
     known = {one.keyword.decode() for one in pq.Conninfo.get_defaults()}
     taken = {*given, *(_CERTIFICATE if not _CERTIFICATE.isdisjoint(given) else ())}
     return {name: text for name, text in _INSTEAD.items() if name in known and name not in taken}

@@ -1,7 +1,7 @@
-"""Work on resolved paths: a symbolic link that was put into one since is refused, not followed.
+"""File operations on resolved paths: a symbolic link that was inserted into one since is refused, not followed.
 
-Every call walks down from ``/`` by descriptors and acts in the folder it reaches: nothing can be swapped in between.
-Raises OSError as the calls of ``os`` do, and ConnectError where a link, or no folder, has taken a folder's place.
+Every call walks down from ``/`` by descriptors and acts in the folder it reaches: no part can be replaced in between.
+Raises OSError like the calls of ``os``, and ConnectError if a link, or something else, has replaced a folder.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ _SWAPPED = frozenset((errno.ELOOP, errno.ENOTDIR))
 
 
 def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
-    """Open a file of an absolute path, never through a link → its descriptor."""
+    """Open a file of an absolute path without following links → its descriptor."""
     with _folder(path.parent) as folder:
         return os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=folder)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds."""
+    """Return the content of a file."""
     with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
 
 def make_folders(path: Path) -> None:
-    """Make a folder and those above it, as far as they are missing."""
+    """Create a folder and its missing parents."""
     with _folder(path, is_made=True):
         pass
 
 
 def hard_link(source: Path, target: Path) -> None:
-    """Give a file a second name. Raises FileExistsError."""
+    """Create a hard link to a file. Raises FileExistsError."""
     with _folder(source.parent) as old, _folder(target.parent) as new:
         os.link(source.name, target.name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
 
 
 def rename(source: Path, target: Path) -> None:
-    """Give a file another name, in place of what has it."""
+    """Rename a file, replacing an existing one."""
     with _folder(source.parent) as old, _folder(target.parent) as new:
         os.rename(source.name, target.name, src_dir_fd=old, dst_dir_fd=new)
 
 
 def remove(path: Path) -> None:
-    """Remove a file, if it is there."""
+    """Remove a file, if it exists."""
     with suppress(FileNotFoundError), _folder(path.parent) as folder:
         os.unlink(path.name, dir_fd=folder)
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder with all that is in it; what cannot be removed stays."""
+    """Remove a folder with its content; what cannot be removed is left."""
     with _folder(path.parent) as folder:
         shutil.rmtree(path.name, ignore_errors=True, dir_fd=folder)
 
@@ -71,7 +71,7 @@ def sync_folder(path: Path) -> None:
 
 @contextmanager
 def _folder(path: Path, is_made: bool = False) -> Iterator[int]:
-    """Open a folder part by part."""
+    """Open a folder, component by component."""
     folder = os.open("/", _FOLDER)
     try:
         for part in path.parts[1:]:

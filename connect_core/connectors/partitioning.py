@@ -1,4 +1,4 @@
-"""A batch by the topic partitions its offsets belong to."""
+"""Splits a batch by the topic partitions that its offsets belong to."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ def by_topic(batch: Batch) -> Iterator[tuple[str, Batch]]:
 
 
 def groups(names: pa.Array) -> Iterator[tuple[str, pa.Array | None]]:
-    """Return each name with the rows (int64 indices, in order) that have it; ``None`` where all have the same.
+    """Return each name with its rows (int64 indices, in order); ``None`` if all rows have the same name.
 
-    names: strings without nulls, or a dictionary of them. Takes as long for many names as for few.
+    names: strings without nulls, or a dictionary of them. The time does not depend on the number of names.
     """
     if not len(names):
         return
     coded = names if pa.types.is_dictionary(names.type) else names.dictionary_encode()
     if len(coded.dictionary) > 1:
-        # Two entries of a dictionary may be one text, as those of a partitioner that cuts long values are.
+        # Two entries of a dictionary may be the same text, for example those of a partitioner that truncates long
+        # values.
         coded = coded.dictionary_decode().dictionary_encode()
     codes = coded.indices.to_numpy()
     if len(coded.dictionary) == 1:

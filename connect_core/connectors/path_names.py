@@ -1,4 +1,4 @@
-"""Names of topics and connectors as one safe path component."""
+"""Encodes names of topics and connectors as one safe path component."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DIGITS = 32
 
 
 def escaped(name: str) -> str:
-    """Return a name with percent signs as in Hive, cut and hashed when too long.
+    """Return a name with percent-encoding as in Hive, truncated and hashed if too long.
 
-    Two names never become one; none is hidden, relative or empty.
+    Different names stay different; no result is hidden, relative or empty.
     """
     text = "".join(char if char in _SAFE else _percent(char) for char in name)
     if not text or text[0] in _HIDDEN:

@@ -1,4 +1,4 @@
-"""New files written once, with size and hash known when they are closed."""
+"""New files that are written once, with size and hash known when they are closed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Written:
 class StagedFile:
     """A new file open for writing; also a file object for writers of formats.
 
-    Raises FileExistsError when the path is taken: staging paths are unique.
+    Raises FileExistsError if the path exists: staging paths are unique.
     """
 
     closed = False
@@ -37,7 +37,7 @@ class StagedFile:
         self._size = 0
 
     def write(self, data: bytes) -> int:
-        """Append bytes, all of them. Raises ConnectError; ValueError once closed."""
+        """Append all bytes. Raises ConnectError; ValueError once closed."""
         if self.closed:
             raise ValueError(f"{self.path} is closed")
         view = memoryview(data).cast("B")
@@ -50,18 +50,18 @@ class StagedFile:
         return len(view)
 
     def tell(self) -> int:
-        """Return how many bytes are written."""
+        """Return the number of bytes written."""
         return self._size
 
     def seekable(self) -> bool:
-        """Return that there is one way only: to the end."""
+        """Return false: the file can only be appended to."""
         return False
 
     def flush(self) -> None:
-        """Do nothing: nothing is held back."""
+        """Do nothing: nothing is buffered."""
 
     def close(self) -> None:
-        """Leave the file to ``finish``: a format's writer closes what it was given."""
+        """Do nothing: a format's writer closes its output, but ``finish`` must close the file."""
 
     def finish(self) -> Written:
         """Make the file durable and close it."""
@@ -85,7 +85,7 @@ def _write_all(descriptor: int, data: memoryview) -> None:
 
 
 def verify(path: Path, size: int, sha256: str) -> None:
-    """Raise ConnectError unless the file is there with this size and hash."""
+    """Raise ConnectError unless the file exists with this size and hash."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Where a worker's own login may be sent: to the cloud that gave it, and to no address a connector names."""
+"""Restricts where a worker's own login may be sent: to its cloud's hosts, and to no other host a connector names."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _DOMAINS: Mapping[str, tuple[str, ...]] = {
 
 
 def ensure_clouds_own_host(cloud: str, key: str, host: str, remedy: str) -> None:
-    """Raise ConfigError unless a host is the cloud's: a bearer token that another gets, it can use.
+    """Raise ConfigError unless a host belongs to the cloud: whoever receives a bearer token can use it.
 
-    cloud: ``azure`` or ``google``; remedy: which settings give a login of the connector's own.
+    cloud: ``azure`` or ``google``; remedy: which settings set a login of the connector's own.
     """
     if not f".{host.lower().rstrip('.')}".endswith(_DOMAINS[cloud]):
         text = f"the worker's own login is sent to {cloud.capitalize()}'s hosts only; {remedy}"

@@ -1,1 +1,1 @@
-"""A Java process beside Python that Connect's Java plugins run in, driven over pipes (README.md)."""
+"""A child process that runs Connect's Java plugins, driven over pipes (README.md)."""

@@ -1,4 +1,4 @@
-"""Keys, values and headers of batches as buffers: whole columns where all rows have one schema."""
+"""Keys, values and headers of batches as buffers: whole columns if all rows have one schema."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def read_binary(length: int, buffers: Iterator[pa.Buffer]) -> pa.Array:
 
 
 def _array_buffers(array: pa.Array) -> list[Any]:
-    """Return an array's buffers in that order, beginning at its first row."""
+    """Return an array's buffers in the order of ``read_array``, beginning at its first row."""
     whole = pa.concat_arrays([array, array.slice(0, 0)])
     return [_EMPTY if buffer is None else buffer for buffer in _buffers(whole)]
 
 
 def _buffers(array: pa.Array) -> Iterator[pa.Buffer | None]:
-    """Yield an array's buffers but those of columns that hold nothing but nulls."""
+    """Yield an array's buffers, except those of columns of null type."""
     kind = array.type
     if pa.types.is_null(kind):
         return
@@ -110,7 +110,7 @@ def topic_numbers(topic: pa.Array) -> tuple[list[str], Any]:
 
 
 def write_data(data: Data, schemas: SchemaNumbers, buffers: list[Any]) -> Json:
-    """Add the keys or values of a batch to ``buffers`` → what the header says of them."""
+    """Add the keys or values of a batch to ``buffers`` → their description for the header."""
     columns = data.to_columns()
     if columns is not None:
         return _write_columns(columns, schemas, buffers)
@@ -140,7 +140,7 @@ def _layout(kind: pa.DataType) -> Schema:
 
 
 def _without_nulls(kind: pa.DataType) -> pa.DataType:
-    """Return the type with text where nothing but nulls is: schemas have no type for it."""
+    """Return the type with text in place of null: schemas have no type for it."""
     if pa.types.is_null(kind):
         return pa.string()
     if pa.types.is_struct(kind):
@@ -166,7 +166,7 @@ def _is_described(schema: Schema) -> bool:
 
 
 def _bare(schema: Schema) -> pa.DataType:
-    """Return the Arrow type of a schemaless column: fields say nothing of schemas."""
+    """Return the Arrow type of a schemaless column: its fields have no metadata of schemas."""
     if schema.type is SchemaType.STRUCT:
         return pa.struct([(field.name, _bare(field.schema)) for field in schema.fields])
     if schema.type is SchemaType.ARRAY and schema.value_schema is not None:
@@ -197,7 +197,7 @@ def write_headers(
 def read_headers(
     frame: Frame, length: int, buffers: Iterator[pa.Buffer], schemas: SchemaNumbers
 ) -> tuple[Headers, ...] | None:
-    """Return the headers of a batch, ``None`` if it has none; bytes where the host has converted them."""
+    """Return the headers of a batch, ``None`` if it has none; as bytes if the host has converted them."""
     size = frame.header.get("headers", 0)
     if not size:
         return None

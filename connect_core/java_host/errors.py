@@ -1,4 +1,4 @@
-"""What a plugin threw, and the end of a host, as errors of ours."""
+"""Maps a plugin's exceptions, and the end of a host, to ConnectError."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _KINDS: dict[str, type[ConnectError]] = {
 
 
 class HostEndedError(AttemptError, ServiceError):
-    """Say that the Java process of a plugin ended by itself, and what it said last."""
+    """The Java process of a plugin ended by itself; the message contains its last output."""
 
 
 class HostTimeoutError(AttemptError, ServiceError):
-    """Say that a Java process did not answer in time."""
+    """A Java process did not respond in time."""
 
 
 class PluginStartError(ServiceError):
-    """Say that a transform, predicate or converter does not start, whatever the record is."""
+    """A transform, predicate or converter does not start, independently of the record."""
 
 
 def java_error(told: Mapping[str, Any]) -> ConnectError:
-    """Return the error that stands for an exception; Java's trace is its note.
+    """Return the error for a Java exception; its stack trace is added as a note.
 
     ``java_class`` is the exception's class.
     """
     message = told.get("message")
     text = told["class"] if message is None else f"{told['class']}: {message}"
     if told["kind"] == "config" and message is not None:
-        # Connect shows what is wrong with a setting by its message alone.
+        # Connect shows an invalid setting by its message alone.
         text = message
     error = _KINDS.get(told["kind"], ConnectError)(text)
     error.java_class = told["class"]

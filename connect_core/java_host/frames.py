@@ -1,4 +1,4 @@
-"""Frames: a JSON header and any number of buffers, as they cross the pipes."""
+"""Frames, the messages on the pipes: a JSON header and any number of buffers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Frame:
 
 
 def write_frame(descriptor: int, header: Mapping[str, Any], buffers: Sequence[Any] = ()) -> None:
-    """Write a frame whole. Raise OSError when the other side is gone."""
+    """Write a whole frame. Raise OSError when the other side has closed the pipe."""
     text = orjson.dumps(header, option=orjson.OPT_NON_STR_KEYS)
     views = [memoryview(buffer).cast("B") for buffer in buffers]
     start = struct.pack(f"<ii{len(views)}q", len(text), len(views), *(view.nbytes for view in views))
@@ -43,7 +43,7 @@ def write_frame(descriptor: int, header: Mapping[str, Any], buffers: Sequence[An
 
 
 def _joined(parts: list[Any]) -> Iterator[Any]:
-    """Yield small parts together, large ones by themselves: a system call each costs more than a copy."""
+    """Yield small parts joined, large ones separately: a system call for each costs more than a copy."""
     waiting = bytearray()
     for part in parts:
         if len(part) < 1 << 16:
@@ -62,7 +62,7 @@ def _write_all(descriptor: int, part: Any) -> None:
 
 
 def read_frame(descriptor: int) -> Frame:
-    """Return the next frame; its buffers share one block of memory. Raise EOFError when the other side is gone."""
+    """Return the next frame; its buffers share one block of memory. Raise EOFError if the pipe was closed."""
     text_length, count = struct.unpack("<ii", _read(descriptor, 8))
     lengths = struct.unpack(f"<{count}q", _read(descriptor, 8 * count)) if count else ()
     text = _read(descriptor, _padded(text_length))[:text_length]

@@ -1,4 +1,4 @@
-"""A running host: requests and their answers, events, its end."""
+"""A running host: requests and responses, events, its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _START_SECONDS = 60.0
 _END_SECONDS = 3.0
 _NOWHERE = 0
 _CRASH = re.compile(r"#\s+(SIG[A-Z]+|Internal Error) \(")
-"""How the Java process says that native code went wrong."""
+"""How the Java process reports a crash of native code."""
 
 EventHandler = Callable[[Mapping[str, Any]], None]
 
@@ -50,7 +50,7 @@ class JavaHost:
 
     @classmethod
     def start(cls, settings: HostSettings, name: str, seconds: float = _START_SECONDS) -> JavaHost:
-        """Start a host and wait until it knows its plugins. Raise ConnectError."""
+        """Start a host and wait until it has found its plugins. Raise ConnectError."""
         host = cls(HostProcess.start(settings), name)
         try:
             host.call("host.hello", {"worker": settings.worker, "levels": java_levels()}, seconds=seconds)
@@ -61,11 +61,11 @@ class JavaHost:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still answers."""
+        """Whether it still responds."""
         return self._ended is None and not self.process.wait(0)
 
     def open(self, kind: str, spec: Mapping[str, Any], on_event: EventHandler | None = None) -> Lane:
-        """Make an object of a plugin in the host → the lane to call it by. Raises as ``call``."""
+        """Create an object of a plugin in the host → the lane for its calls. Raises as ``call``."""
         target = next(self._targets)
         if on_event is not None:
             self._handlers[target] = on_event
@@ -82,17 +82,16 @@ class JavaHost:
         target: int = _NOWHERE,
         seconds: float | None = None,
     ) -> Frame:
-        """Send a request and return the answer.
+        """Send a request and return the response.
 
-        Raise what the plugin threw (``java_error``), HostEndedError, and
-        HostTimeoutError where no answer came in time.
+        Raise what the plugin threw (``java_error``), HostEndedError, and HostTimeoutError if no response came in time.
         """
         return checked(self.receive(self.send(op, header, buffers, target=target), op, seconds))
 
     def send(
         self, op: str, header: Mapping[str, Any] | None = None, buffers: Sequence[Any] = (), *, target: int = _NOWHERE
     ) -> Future[Frame]:
-        """Send a request → where its answer will be. Raises HostEndedError."""
+        """Send a request → the future of its response. Raises HostEndedError."""
         number = next(self._numbers)
         answer: Future[Frame] = Future()
         with self._lock:
@@ -105,19 +104,19 @@ class JavaHost:
                     self.process.requests, {"id": number, "op": op, "target": target, **(header or {})}, buffers
                 )
         except OSError:
-            # The reader tells what has become of the host.
+            # The reader sets the reason in the future.
             self._reader.join(_END_SECONDS)
         return answer
 
     def receive(self, answer: Future[Frame], op: str, seconds: float | None = None) -> Frame:
-        """Wait for an answer; what the plugin threw is in it. Raise HostEndedError, HostTimeoutError."""
+        """Wait for a response, which contains what the plugin threw. Raise HostEndedError, HostTimeoutError."""
         try:
             return answer.result(seconds)
         except FutureTimeout:
             raise HostTimeoutError(f"{self.name} did not answer {op} within {seconds:g} s") from None
 
     def threads(self, seconds: float = 2.0) -> str:
-        """Return where each thread of the process is; nothing where it does not answer."""
+        """Return the stack of each thread of the process; empty if it does not respond."""
         try:
             return str(self.call("host.threads", seconds=seconds).header["threads"])
         except ConnectError:
@@ -156,7 +155,7 @@ class JavaHost:
             answer.set_result(frame)
 
     def _what_happened(self) -> ConnectError:
-        """Return why the process is gone, with what it said last."""
+        """Return why the process has ended, with its last output."""
         if self._ended is not None:
             return self._ended
         self.process.wait(_END_SECONDS)
@@ -176,14 +175,14 @@ class JavaHost:
 
 
 def checked(frame: Frame) -> Frame:
-    """Return an answer. Raise what the plugin threw, if so."""
+    """Return a response. Raise what the plugin threw, if anything."""
     if "error" in frame.header:
         raise java_error(frame.header["error"])
     return frame
 
 
 def _told(lines: Sequence[str]) -> str:
-    """Return what the last lines say, where it is a case with a remedy."""
+    """Return the cause in the last lines, with its remedy if there is one."""
     for line in reversed(lines):
         if "OutOfMemoryError" in line:
             return f": {line}. Give it more by java.plugin.heap"
@@ -197,7 +196,7 @@ def _told(lines: Sequence[str]) -> str:
 
 
 class Lane:
-    """One object of a plugin in a host; its calls run there one after the other."""
+    """One object of a plugin in a host; its calls are run there one after the other."""
 
     def __init__(self, host: JavaHost, target: int) -> None:
         self.host = host
@@ -210,15 +209,15 @@ class Lane:
         buffers: Sequence[Any] = (),
         seconds: float | None = None,
     ) -> Frame:
-        """Send a request and return the answer. Raises as ``JavaHost.call``."""
+        """Send a request and return the response. Raises as ``JavaHost.call``."""
         return self.host.call(op, header, buffers, target=self.target, seconds=seconds)
 
     def ask(self, op: str, header: Mapping[str, Any], buffers: Sequence[Any]) -> Frame:
-        """Send a request and return the answer; what the plugin threw is in it."""
+        """Send a request and return the response, which contains what the plugin threw."""
         return self.host.receive(self.send(op, header, buffers), op)
 
     def send(self, op: str, header: Mapping[str, Any] | None = None, buffers: Sequence[Any] = ()) -> Future[Frame]:
-        """Send a request → where its answer will be."""
+        """Send a request → the future of its response."""
         return self.host.send(op, header, buffers, target=self.target)
 
     def close(self, seconds: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Which ``java`` program there is."""
+"""Finds the ``java`` program."""
 
 from __future__ import annotations
 

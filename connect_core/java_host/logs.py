@@ -1,4 +1,4 @@
-"""What a host logs and prints, given to Python's loggers of the same names."""
+"""Passes a host's log lines and output to the Python loggers of the same names."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ _LONGEST_LINE = 1 << 16
 
 _INFO = logging.INFO
 _QUIET = {
-    # They list every plugin and every setting, at each start.
+    # These loggers list every plugin and every setting at each start.
     "org.apache.kafka.common.config": logging.WARNING,
     "org.apache.kafka.connect.runtime.isolation": logging.WARNING,
 }
 
 
 class HostLog:
-    """Reads a host's output to its end, in a thread of its own, and remembers the last lines it printed.
+    """Reads a host's output to its end, in a separate thread, and remembers the last lines it printed.
 
-    ``name``: what the host is of, for lines that name no logger. ``clean`` takes
-    secrets out of every line.
+    ``name``: what the host is used for, for lines without a logger. ``clean`` removes secrets from every line.
     """
 
     def __init__(self, descriptor: int, name: str, clean: Callable[[str], str] = str) -> None:
@@ -41,13 +40,13 @@ class HostLog:
         self._thread.start()
 
     def last_lines(self, seconds: float = 1.0) -> list[str]:
-        """Return the last lines that were printed; of a host that has ended, all of them have come by then."""
+        """Return the last lines that were printed; complete if the host has ended."""
         self._thread.join(seconds)
         return list(self._printed)
 
     def _read(self) -> None:
         try:
-            # Closed with the thread, not before: another file could have the number by then.
+            # Closed with the thread, not earlier: another file could have the same descriptor by then.
             with os.fdopen(self._descriptor, "rb") as output:
                 while line := output.readline(_LONGEST_LINE):
                     self._take(line)
@@ -71,7 +70,7 @@ class HostLog:
 
 
 def java_levels() -> dict[str, int]:
-    """Return the levels a host begins with: those of this process's loggers, Java's root at INFO unless set."""
+    """Return a host's initial log levels: those of this process's loggers; Java's root at INFO unless set."""
     root = logging.getLogger().level
     levels = {"root": max(root, _INFO) if root else _INFO, **_QUIET}
     for name, one in list(logging.root.manager.loggerDict.items()):

@@ -1,4 +1,4 @@
-"""The operating system's side of a host: its pipes, its life, its end."""
+"""The operating system's side of a host: its pipes, its process, its end."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PIPE_BYTES = 1 << 20
 class HostProcess:
     """A Java process and this side's ends of its pipes; it ends when ``requests`` is closed everywhere.
 
-    It leads a session of its own: what the terminal sends this process does not
-    reach it, and what it starts ends with it.
+    It leads its own session: signals of the terminal to this process do not reach it, and the processes it starts end
+    with it.
     """
 
     pid: int
@@ -39,7 +39,7 @@ class HostProcess:
 
     @classmethod
     def start(cls, settings: HostSettings) -> HostProcess:
-        """Start a host. Raise ConnectError where there is no Java, or not Connect's jars."""
+        """Start a host. Raise ConnectError if Java or Connect's jars are missing."""
         requests_read, requests = _pipe()
         answers, answers_write = _pipe()
         output, output_write = os.pipe()
@@ -65,20 +65,20 @@ class HostProcess:
         return cls(child.pid, requests, answers, output, _child=child)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end → whether the process has ended."""
+        """Wait for the process to end → whether it has ended."""
         ended = self._handle < 0 or self._is_readable(seconds)
         if ended and self._child is not None:
             self._child.wait()
         return ended
 
     def _is_readable(self, seconds: float) -> bool:
-        # Not select(), which takes no descriptor beyond 1,023.
+        # Not select(), which accepts no descriptor above 1,023.
         poller = select.poll()
         poller.register(self._handle, select.POLLIN)
         return bool(poller.poll(round(seconds * 1000)))
 
     def ending(self) -> str:
-        """Return how a process that has ended did so, as far as it is known."""
+        """Return how an ended process has ended, as far as known."""
         code = None if self._child is None else self._child.returncode
         if code is None:
             return "it is gone"
@@ -87,14 +87,14 @@ class HostProcess:
         return f"exit code {code}"
 
     def finish(self, seconds: float) -> None:
-        """Let the process end by itself, else end it; what it has started ends with it."""
+        """Let the process end by itself, else kill it; the processes it has started end with it."""
         self._close_requests()
         self.wait(seconds)
         self.kill()
         self._release()
 
     def kill(self) -> None:
-        """End the process and what it has started, at once."""
+        """Kill the process and those it has started, at once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self.wait(10)
@@ -113,6 +113,6 @@ class HostProcess:
 def _pipe() -> tuple[int, int]:
     read, write = os.pipe()
     with contextlib.suppress(OSError):
-        # A user's pipes may take only so much in all; smaller ones work, too.
+        # A user's pipes have a total limit; smaller ones work as well.
         fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     return read, write

@@ -1,4 +1,4 @@
-"""The schemas one conversation with a host has named: each crosses once, and is a number afterwards."""
+"""The schemas of one conversation with a host: each crosses once, and is referred to by number afterwards."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Json = Any
 
 @dataclass(slots=True)
 class SchemaNumbers:
-    """Numbers of schemas sent and received; those of either side are its own."""
+    """Numbers of schemas sent and received; each side has its own numbers."""
 
     _sent: dict[Schema, int] = field(default_factory=dict)
     _unsent: list[Json] = field(default_factory=list)
     _received: dict[int, Schema] = field(default_factory=dict)
 
     def number_of(self, schema: Schema | None) -> int:
-        """Return a schema's number, -1 for none; a new one goes along with the next frame."""
+        """Return a schema's number, -1 for none; a new schema is sent with the next frame."""
         if schema is None:
             return -1
         known = self._sent.get(schema)
@@ -39,12 +39,12 @@ class SchemaNumbers:
         return None if number < 0 else self._received[number]
 
     def attach(self, header: dict[str, Json]) -> None:
-        """Add to a header the schemas that the host does not know yet."""
+        """Add to a header the schemas that the host does not have yet."""
         if self._unsent:
             header["schemas"], self._unsent = self._unsent, []
 
     def receive(self, header: Mapping[str, Json]) -> None:
-        """Take the schemas that came with a frame."""
+        """Store the schemas that came with a frame."""
         for one in header.get("schemas", ()):
             self._received[one["number"]] = _of_json(one["schema"])
 

@@ -1,4 +1,4 @@
-"""What a host is started with: Java, Connect's own jars, plugins, memory."""
+"""Start settings of a host: Java, Connect's own jars, plugins, memory."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ _REMEDY = "Run `connect java fetch`, or let java.plugin.libs name the folder lib
 
 @dataclass(frozen=True, slots=True)
 class HostSettings:
-    """Settings of the hosts of one worker; ``heap`` as the option -Xmx takes it.
+    """Settings of the hosts of one worker; ``heap`` in the form of the option -Xmx.
 
-    libs: the folder of Connect's runtime. plugin_path: the folders and jars of
-    ``plugin.path``. locations: the plugins in it that the host is to find; ``None``
-    for all. options: further options of the Java process.
+    libs: the folder of Connect's runtime. plugin_path: the folders and jars of ``plugin.path``. locations: the plugins
+    in it that the host must find; ``None`` for all. options: further options of the Java process.
     """
 
     libs: Path
@@ -41,11 +40,11 @@ class HostSettings:
     locations: tuple[str, ...] | None = None
 
     def with_plugins(self, locations: Sequence[str], discovery: str) -> HostSettings:
-        """Return the settings of a host that is to find the plugins at some locations only."""
+        """Return the settings of a host that finds only the plugins at some locations."""
         return replace(self, locations=tuple(locations), discovery=discovery)
 
     def command(self, answers: int) -> list[str]:
-        """Return the command line of a host that answers on a descriptor. Raise ConnectError without its jars."""
+        """Return the command of a host that writes responses to a descriptor. Raise ConnectError without jars."""
         return [
             str(java_program()),
             f"-Xmx{self.heap}",
@@ -71,20 +70,20 @@ class HostSettings:
 
     @property
     def worker(self) -> dict[str, str]:
-        """The settings of Connect's own class that finds plugins."""
+        """The settings for Connect's own class that finds plugins."""
         if self.locations is None:
             return {"plugin.path": ",".join(self.plugin_path), "plugin.discovery": self.discovery}
         return {"plugin.locations": "\n".join(self.locations), "plugin.discovery": self.discovery}
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment without what concerns the worker: plugins are other people's code."""
+    """Return this process's environment without the worker's variables: plugins are third-party code."""
     own = ("CONNECT_", "AIRFLOW", "SPARK_", "PYSPARK_")
     return {name: value for name, value in os.environ.items() if not name.startswith(own)}
 
 
 def heap_bytes(name: str, text: str) -> int:
-    """Return what a size such as ``512m`` means. Raise ConfigError for another text."""
+    """Return a size such as ``512m`` in bytes. Raise ConfigError for another text."""
     match = _HEAP.fullmatch(text.strip())
     if match is None or int(match[1]) == 0:
         raise ConfigError(name, text, "Write a number of bytes with a unit, as 512m or 2g")
@@ -92,5 +91,5 @@ def heap_bytes(name: str, text: str) -> int:
 
 
 def split_options(text: str) -> tuple[str, ...]:
-    """Return options as a shell would read them."""
+    """Return options, split as by a shell."""
     return tuple(shlex.split(text))

@@ -1,4 +1,4 @@
-"""Values one by one, each behind a tag that says what it is: for what no column can hold."""
+"""Single values, each after a tag for its type: for values that no column can hold."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _INT, _LONG = struct.Struct("<i"), struct.Struct("<q")
 
 
 def write_value(out: bytearray, value: Any, schema: Schema | None, number_of: NumberOf) -> None:
-    """Append a value; a plain number is as wide as its schema says, without one 64 bits.
+    """Append a value; a plain number has the width of its schema's type, 64 bits without a schema.
 
-    Raise DataError for what Connect has no type for.
+    Raise DataError for a value that Connect has no type for.
     """
     if value is None:
         out.append(_NULL)
@@ -129,7 +129,7 @@ def _write_bytes(out: bytearray, tag: int, data: bytes) -> None:
 
 @dataclass(slots=True)
 class ValueReader:
-    """Reads values one after the other; integers of 64 bits and doubles are plain numbers."""
+    """Reads values one after the other; 64-bit integers and doubles become plain numbers."""
 
     data: memoryview
     numbered: Numbered
@@ -148,7 +148,7 @@ class ValueReader:
         return value
 
     def bytes(self) -> bytes:
-        """Return bytes behind their length."""
+        """Return bytes, which follow their length."""
         size = self.unpack(_INT)
         self.at += size
         return self.data[self.at - size : self.at].tobytes()
@@ -199,11 +199,11 @@ _READERS: tuple[Callable[[ValueReader], Any], ...] = (
     lambda reader: BigInteger(int.from_bytes(reader.bytes(), "big", signed=True)),
     lambda reader: memoryview(reader.bytes()),
 )
-"""By tag."""
+"""Reader by tag."""
 
 
 def write_default(value: Any, schema: Schema) -> bytes:
-    """Return a schema's default on its own; a struct names its schema by its place among the schema's parts."""
+    """Return a schema's default, encoded alone; a struct refers to its schema by index among the schema's parts."""
     out = bytearray()
     write_value(out, value, schema, list(_structs(schema)).index)
     return bytes(out)

@@ -1,1 +1,1 @@
-"""Connect's Java plugins as plugins of ours: found in plugin.path, run in hosts (``java_host``)."""
+"""Connect's Java plugins as connect-core plugins: found in plugin.path, run in hosts (``java_host``)."""

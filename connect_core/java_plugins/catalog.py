@@ -1,4 +1,4 @@
-"""Which Java plugins there are: asked of a host once, then kept until a jar changes."""
+"""The list of Java plugins: requested from a host once, then cached until a jar changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CLASSPATH = "classpath"
 _TOOLS = "org.apache.kafka.connect.tools."
 _SCAN_SECONDS = 600.0
 _FORMAT = "2"
-"""Of what is kept: another one is not read."""
+"""Version of the cache's format: files of other versions are not read."""
 
 Json = Mapping[str, Any]
 
@@ -50,40 +50,40 @@ class JavaClass:
 
     @property
     def version(self) -> str:
-        """Its version; ``undefined`` where it says none."""
+        """Its version; ``undefined`` if it declares none."""
         return str(self.told["version"])
 
     @property
     def location(self) -> str | None:
-        """The folder or jar of ``plugin.path`` it is in; ``None``: it comes with Connect's runtime."""
+        """The folder or jar of ``plugin.path`` that contains it; ``None``: it comes with Connect's runtime."""
         found = str(self.told["location"])
         return None if found == _CLASSPATH else unquote(found.removeprefix("file:")).rstrip("/")
 
     @property
     def is_offered(self) -> bool:
-        """Whether users may name it: all of plugin.path, and the connectors of java.plugin.libs but Kafka's tools."""
+        """Whether users may use it: all of plugin.path, and the connectors of java.plugin.libs except Kafka's tools."""
         is_connector = self.type in ("source", "sink") and not self.name.startswith(_TOOLS)
         return self.location is not None or is_connector
 
     @property
     def settings(self) -> Sequence[Json]:
-        """What it says of its settings; nothing where it cannot be made."""
+        """The definitions of its settings; empty if it cannot be instantiated."""
         found: Sequence[Json] = self.told.get("settings") or ()
         return found
 
     @property
     def task(self) -> str | None:
-        """The class of a connector's tasks, where it does not depend on the configuration."""
+        """The class of a connector's tasks, if it does not depend on the configuration."""
         return self.told.get("task")
 
     @property
     def follows_records(self) -> bool:
-        """Whether tasks of a source are to be told of each record that is committed."""
+        """Whether tasks of a source must be notified of each committed record."""
         return bool(self.told.get("followsRecords"))
 
     @property
     def has_service(self) -> bool:
-        """Whether a service file names it: it is then found without a look at every class."""
+        """Whether a service file names it: then it is found without loading every class."""
         return bool(self.told.get("service"))
 
 
@@ -102,13 +102,13 @@ class Catalog:
         return self._by_name.get((name, type))
 
     def discovery_of(self, locations: Sequence[str], wanted: str) -> str:
-        """Return how the plugins of some locations are found fastest: by service files, if all have them."""
+        """Return the fastest way to find the plugins of some locations: service files, if all have them."""
         within = [one for one in self.classes if one.location in locations]
         return "service_load" if all(one.has_service for one in within) else wanted
 
 
 def read_catalog(settings: HostSettings) -> Catalog:
-    """Return the plugins of a host with these settings. Raise ConnectError where none can be started."""
+    """Return the plugins of a host with these settings. Raise ConnectError if the host cannot be started."""
     if not settings.plugin_path:
         return Catalog(())
     folder = user_cache() / "java-plugins"
@@ -158,7 +158,7 @@ def _locked(file: Path) -> Iterator[None]:
 
 
 def _stamp(settings: HostSettings) -> str:
-    """Return a digest that changes with any jar, and with how they are looked at."""
+    """Return a digest that changes with any jar, and with how plugins are discovered."""
     digest = hashlib.sha256(HOST_JAR.read_bytes())
     digest.update(repr((_FORMAT, settings.discovery, settings.plugin_path)).encode())
     for root in (str(settings.libs), *settings.plugin_path):

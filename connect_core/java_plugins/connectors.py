@@ -1,4 +1,4 @@
-"""Java connectors as connectors of ours: on the driver, in a host of their own once their tasks are asked for."""
+"""Java connectors on the driver, each in its own host once its task configurations are requested."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ class JavaConnector(Connector):
         return self.java.version
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return what the plugin finds about its settings."""
+        """Return the results of the plugin's own validation."""
         self.plugins.heap_of(config)
         told = self.plugins.ask("catalog.validate", {"class": self.java.name, "config": dict(config)})
         return config_values(told["values"], self.config())
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration; an idle connector needs no process."""
+        """Store the configuration; an idle connector needs no process."""
         self._config = config
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
-        """Return the plugin's own task configurations with the class of its tasks, as Connect's worker does."""
+        """Return the plugin's own task configurations with the class of its tasks, like Connect's worker."""
         offsets = self._committed()
         if self._host is not None and not self._host.is_alive:
-            # Killed, or out of memory: the plugin starts again, as the connector would on another worker.
+            # Killed or out of memory: the plugin is started again, as the connector would be on another worker.
             self.stop()
         lane = self._lane or self._started(offsets)
         told = lane.call("connector.tasks", {"max": max_tasks, "offsets": offsets}).header
@@ -117,7 +117,7 @@ class JavaSourceConnector(JavaConnector, SourceConnector):
     tasks: ClassVar[type[SourceTask]]
 
     def task_class(self) -> type[SourceTask]:
-        """Return the class that stands for the plugin's tasks."""
+        """Return the class that represents the plugin's tasks."""
         return self.tasks
 
     def _committed(self) -> list[Any]:
@@ -137,7 +137,7 @@ class JavaSourceConnector(JavaConnector, SourceConnector):
         return ConnectorTransactionBoundaries(found or "UNSUPPORTED")
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return what the plugin declares; the engine's part is one transaction of records and offsets."""
+        """Return what the plugin declares; the engine itself commits records and offsets in one transaction."""
         found = super().guarantee(config)
         if found.delivery is not Delivery.UNKNOWN:
             return found
@@ -152,16 +152,16 @@ class JavaSourceConnector(JavaConnector, SourceConnector):
 
 
 class JavaSinkConnector(JavaConnector, SinkConnector):
-    """A Java sink: at least once, unless it keeps offsets with its data itself."""
+    """A Java sink: at least once, unless it stores offsets with its data itself."""
 
     tasks: ClassVar[type[SinkTask]]
 
     def task_class(self) -> type[SinkTask]:
-        """Return the class that stands for the plugin's tasks."""
+        """Return the class that represents the plugin's tasks."""
         return self.tasks
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return at-least-once: a plugin has no word for more."""
+        """Return at-least-once: a plugin cannot declare more."""
         return Guarantee(Delivery.AT_LEAST_ONCE, condition="more where the plugin keeps offsets or keys in its target")
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:

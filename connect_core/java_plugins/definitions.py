@@ -1,4 +1,4 @@
-"""Settings of Java plugins as definitions of ours; their validators run in a host."""
+"""Settings of Java plugins as ``ConfigDef`` definitions; their validators run in a host."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["config_values", "definition_of"]
 
 Json = Mapping[str, Any]
 Check = Callable[[str, str | None], None]
-"""Asks a plugin's own validator about a setting's value as text. Raises ConfigError."""
+"""Validates a setting's value, as text, by the plugin's own validator. Raises ConfigError."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Validator:
-    """A validator in a host; the default is not asked about: the plugin itself gave it."""
+    """A validator in a host; it is not called for the default, which the plugin itself set."""
 
     check: Check
     default: Any
     text: str
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError for what the plugin refuses."""
+        """Raise ConfigError for a value that the plugin refuses."""
         if value != self.default:
             self.check(name, _text(value))
 
@@ -34,11 +34,11 @@ class _Validator:
 
 
 def definition_of(settings: Sequence[Json], check: Check) -> ConfigDef:
-    """Return the definition that a plugin has described."""
+    """Return the definition of a plugin's described settings."""
     definition = ConfigDef(resolve=_named_class)
     for told in settings:
         definition.define_key(_key(told))
-    # Put in afterwards: a definition asks its validators about defaults.
+    # Added afterwards: a definition calls its validators for defaults.
     keys: Any = definition.config_keys()
     for told in settings:
         if told["validator"] is not None:
@@ -65,7 +65,7 @@ def _key(told: Json) -> ConfigKey:
 
 
 def config_values(told: Sequence[Json], definition: ConfigDef) -> list[ConfigValue]:
-    """Return what a plugin's own validation has found."""
+    """Return the results of a plugin's own validation."""
     keys = definition.config_keys()
     return [
         ConfigValue(
@@ -84,7 +84,7 @@ def _shown(value: str | None, key: ConfigKey | None) -> Any:
 
 
 def _named_class(name: str) -> type:
-    """Return something that stands for a Java class: only the host can load it."""
+    """Return a placeholder for a Java class: only the host can load it."""
     package, _, simple = name.rpartition(".")
     return type(simple, (), {"__module__": package})
 

@@ -1,4 +1,4 @@
-"""Records that a Java sink cannot write, on their way to the engine's reporter (KIP-610)."""
+"""Passes records that a Java sink cannot write to the engine's reporter (KIP-610)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class ErrantReports:
-    """Reports records in a thread of its own: the plugin may wait for them in the middle of a call."""
+    """Reports records in a separate thread: the plugin may wait for them in the middle of a call."""
 
     def __init__(self, reporter: ErrantRecordReporter) -> None:
         self.lane: Lane | None = None
@@ -34,13 +34,13 @@ class ErrantReports:
         self._thread.start()
 
     def take(self, told: Mapping[str, Any]) -> None:
-        """Take one record, as the host tells of it."""
+        """Queue one record, as the host describes it."""
         with self._changed:
             self._open += 1
         self._waiting.put(told)
 
     def settle(self) -> None:
-        """Wait until all that was told is reported. Raise ConnectError where a record may not be skipped."""
+        """Wait until all queued records are reported. Raise ConnectError if a record may not be skipped."""
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0)
             refusal, self._refusal = self._refusal, None
@@ -54,7 +54,7 @@ class ErrantReports:
     def _work(self) -> None:
         while (told := self._waiting.get()) is not None:
             reported = [(told, self._report(told))]
-            # One flush for all that have come meanwhile.
+            # One flush for all that have arrived meanwhile.
             try:
                 while (more := self._waiting.get_nowait()) is not None:
                     reported.append((more, self._report(more)))

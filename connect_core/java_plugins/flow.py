@@ -1,4 +1,4 @@
-"""Which part of a flow a Java task does itself: all that Java has, from its own side on."""
+"""Selects the part of a flow that a Java task does in its host: the adjacent Java stages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEGATE = ("predicate", "negate", "plugin.version")
 
 @dataclass(frozen=True, slots=True)
 class TakenFlow:
-    """What a task does in its host; ``spec`` is how the host is told, ``classes`` are those it needs."""
+    """The part of a flow that a task does in its host; ``spec`` describes it, ``classes`` are those it needs."""
 
     spec: Json
     classes: tuple[JavaClass, ...]
@@ -30,7 +30,7 @@ class TakenFlow:
 
 
 def take_first(flow: Flow, catalog: Catalog) -> TakenFlow:
-    """Return what a source's task does: the first transforms, and the converters if no transform is left."""
+    """Return the part for a source's task: the first transforms, and the converters if no transform is left."""
     count = 0
     while count < len(flow.stages) and _classes(flow.stages[count], catalog) is not None:
         count += 1
@@ -39,7 +39,7 @@ def take_first(flow: Flow, catalog: Catalog) -> TakenFlow:
 
 
 def take_last(flow: Flow, catalog: Catalog) -> TakenFlow:
-    """Return what a sink's task does: the last transforms, and the converters if no transform is left."""
+    """Return the part for a sink's task: the last transforms, and the converters if no transform is left."""
     first = len(flow.stages)
     while first > 0 and _classes(flow.stages[first - 1], catalog) is not None:
         first -= 1
@@ -68,7 +68,7 @@ def _taken(
 
 
 def stage_spec(stage: FlowStage) -> Json:
-    """Return a transform as a host is told of it."""
+    """Return the description of a transform for a host."""
     spec = _plugin(stage.chosen)
     if stage.chosen_predicate is not None:
         spec |= {"predicate": _plugin(stage.chosen_predicate), "negate": stage.negate}
@@ -81,7 +81,7 @@ def _plugin(chosen: ChosenPlugin) -> Json:
 
 
 def _classes(stage: FlowStage, catalog: Catalog) -> list[JavaClass] | None:
-    """Return the classes of a stage, ``None`` where one is not Java's."""
+    """Return the classes of a stage, ``None`` if one is not a Java class."""
     found = [catalog.find(stage.chosen.name, "transformation")]
     if stage.chosen_predicate is not None:
         found.append(catalog.find(stage.chosen_predicate.name, "predicate"))

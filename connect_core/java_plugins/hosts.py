@@ -1,4 +1,4 @@
-"""The hosts of one process: one for each task, one that is asked about configurations, one for single stages."""
+"""The hosts of one process: one for each task, one for requests about configurations, one for single stages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class SharedHost:
-    """A host for many short uses; it is started when it is wanted, and ends when it was not for a while."""
+    """A host for many short uses; it is started on demand, and ends after it has been idle for a while."""
 
     settings: HostSettings
     name: str
@@ -70,7 +70,7 @@ class SharedLane:
     _is_closed: bool = False
 
     def close(self) -> None:
-        """Give the lane back. May be called again."""
+        """Release the lane. May be called again."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -84,15 +84,15 @@ class SharedLane:
 
 @dataclass(frozen=True, slots=True)
 class TaskHosts:
-    """Starts the host of a task or connector: with the plugins it needs, and its own memory."""
+    """Starts the host of a task or connector: with the plugins it needs, and its own heap."""
 
     settings: HostSettings
 
     def take(self, locations: Iterable[str], discovery: str, heap: str, name: str) -> JavaHost:
-        """Return a host that nobody else uses. Raises ConnectError."""
+        """Return a host for exclusive use. Raises ConnectError."""
         wanted = sorted(set(locations))
         return JavaHost.start(replace(self.settings.with_plugins(wanted, discovery), heap=heap), name)
 
     def give_back(self, host: JavaHost) -> None:
-        """End a host that is needed no more."""
+        """End a host that is no longer needed."""
         host.close()

@@ -1,4 +1,4 @@
-"""The Java plugins of a worker: what the registry is told of them, and how their hosts are had."""
+"""The Java plugins of a worker: their settings, their catalog and their hosts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["HEAP", "LIBS_VERSION", "JavaPlugins", "default_libs"]
 
 _LOG = logging.getLogger(__name__)
 HEAP = "java.plugin.heap"
-"""The setting of a worker and of a connector."""
+"""The setting of a worker and of a connector for the heap of a host."""
 LIBS_VERSION = "4.3.1"
 _ASK_SECONDS = 60.0
 
@@ -34,10 +34,10 @@ def default_libs() -> Path:
 
 @dataclass(frozen=True)
 class JavaPlugins:
-    """Java plugins as a worker is set up for them; two of the same settings are equal.
+    """The Java plugins of a worker; two with the same settings are equal.
 
-    preferred: patterns of class names that go before built-in ones; stop_seconds:
-    how long a task may take to stop.
+    preferred: patterns of class names that take precedence over built-in ones; stop_seconds: how long a task may take
+    to stop.
     """
 
     settings: HostSettings
@@ -50,7 +50,7 @@ class JavaPlugins:
 
     @classmethod
     def of(cls, worker: WorkerSettings) -> JavaPlugins | None:
-        """Return the plugins of a worker's ``plugin.path``; ``None`` where it names none. Raise ConfigError."""
+        """Return the plugins of a worker's ``plugin.path``; ``None`` if it is empty. Raise ConfigError."""
         values = worker.values
         path = tuple(str(Path(one).expanduser().absolute()) for one in values["plugin.path"] if one.strip())
         if not path:
@@ -74,7 +74,7 @@ class JavaPlugins:
 
     @property
     def catalog(self) -> Catalog:
-        """All plugins; looked for once. Where that fails there are none, and the log says why."""
+        """All plugins, discovered once. If that fails the catalog is empty, and the log contains the reason."""
         with self._lock:
             if "catalog" not in self._kept:
                 try:
@@ -88,11 +88,11 @@ class JavaPlugins:
 
     @property
     def trouble(self) -> str | None:
-        """Why no plugin could be found, if so."""
+        """Why no plugin could be found, if discovery failed."""
         return None if self.catalog.classes else self._kept.get("trouble")
 
     def is_preferred(self, name: str) -> bool:
-        """Return whether a class goes before the built-in one of its name."""
+        """Return whether a class takes precedence over the built-in one of its name."""
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in self.preferred)
 
     # -- hosts ---------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class JavaPlugins:
     def take_host(
         self, classes: Iterable[JavaClass], config: Mapping[str, str], name: str, redact: Callable[[str], str]
     ) -> JavaHost:
-        """Return a host with the plugins of some classes, of the connector's own heap. Raises ConnectError."""
+        """Return a host with the plugins of some classes and the connector's own heap. Raises ConnectError."""
         locations = sorted({one.location for one in classes if one.location is not None})
         discovery = self.catalog.discovery_of(locations, self.settings.discovery)
         host = TaskHosts(self.settings).take(locations, discovery, self.heap_of(config), name)
@@ -108,7 +108,7 @@ class JavaPlugins:
         return host
 
     def give_back(self, host: JavaHost) -> None:
-        """Give back a host whose lanes are closed."""
+        """Release a host whose lanes are closed."""
         TaskHosts(self.settings).give_back(host)
 
     def heap_of(self, config: Mapping[str, str]) -> str:
@@ -123,9 +123,9 @@ class JavaPlugins:
         return self._shared("stages", "Java stages").open(kind, dict(spec))
 
     def ask(self, op: str, header: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask a plugin that is not started about a configuration → the answer's header. Raises ConnectError.
+        """Send a configuration request to a plugin that is not started → the response's header. Raises ConnectError.
 
-        One that does not answer ends with its host, so that others are not kept waiting.
+        A plugin that does not respond is ended with its host, so that others are not blocked.
         """
         lane = self._shared("questions", "questions to Java plugins").open("catalog", {})
         try:
@@ -143,6 +143,6 @@ class JavaPlugins:
             return found
 
     def known(self, names: Sequence[tuple[str, str]]) -> list[JavaClass] | None:
-        """Return the classes of some names and types; ``None`` unless all are Java's."""
+        """Return the classes of some names and types; ``None`` unless all are Java classes."""
         found = [self.catalog.find(*one) for one in names]
         return None if None in found else [one for one in found if one is not None]

@@ -1,4 +1,4 @@
-"""What the registry is told of a worker's Java plugins, and the class made for each."""
+"""Registers a worker's Java plugins, and makes the Python class for each."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _TASKS: dict[str, PluginClass] = {"source": JavaSourceTask, "sink": JavaSinkTask
 
 @dataclass(frozen=True, slots=True)
 class JavaPlugin(Plugin):
-    """A plugin of ``plugin.path``: its class is made, not imported."""
+    """A plugin of ``plugin.path``: its class is generated, not imported."""
 
     java: JavaClass = field(kw_only=True)
     plugins: JavaPlugins = field(kw_only=True)
 
     def load(self) -> PluginClass:
-        """Return the class that stands for the Java class."""
+        """Return the class that represents the Java class."""
         return _class_of(self)
 
 
@@ -49,12 +49,12 @@ class JavaPluginSource:
     java: JavaPlugins
 
     def plugins(self) -> Sequence[Plugin]:
-        """Return all of them; of a name that is built in, too, the one that the worker prefers counts."""
+        """Return all of them; if a name is built in as well, the one that the worker prefers is used."""
         return _plugins_of(self.java)
 
 
 def add_java_plugins(worker: WorkerSettings) -> None:
-    """Let the registry know the plugins of a worker's ``plugin.path``; they are looked for when one is wanted.
+    """Add the plugins of a worker's ``plugin.path`` to the registry; they are discovered at the first use.
 
     Raise ConfigError for bad settings.
     """
@@ -89,7 +89,7 @@ _CLASSES: dict[tuple[int, str, str], PluginClass] = {}
 
 
 def _class_of(plugin: JavaPlugin) -> PluginClass:
-    """Return the class of a plugin, the same each time: classes are compared by identity."""
+    """Return the class of a plugin, always the same one: classes are compared by identity."""
     key = id(plugin.java), plugin.name, plugin.type
     if key not in _CLASSES:
         _CLASSES[key] = _made(plugin)

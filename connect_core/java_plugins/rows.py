@@ -1,4 +1,4 @@
-"""Batches as they cross to and from a host."""
+"""Batches in the form that crosses to and from a host."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Json = Any
 
 
 def failures_of(told: Sequence[Json] | None) -> list[RowFailure]:
-    """Return the rows that failed in a host; a stage's number is that of what was taken over."""
+    """Return the rows that failed in a host; a stage's number is relative to the part that was taken over."""
     return [
         RowFailure(
             one["row"],
@@ -48,14 +48,14 @@ def failures_of(told: Sequence[Json] | None) -> list[RowFailure]:
 
 @dataclass(frozen=True, slots=True)
 class PolledFrame:
-    """What a host answers to a poll: the rows that were polled, and what is left of them."""
+    """A host's response to a poll: the polled rows, and the rows left after the Java stages."""
 
     frame: Frame
     schemas: SchemaNumbers
     is_converted: bool
 
     def batches(self) -> tuple[Batch, Batch]:
-        """Return the polled rows, with their places in the source only, and the rows that are left."""
+        """Return the polled rows, with only their positions in the source, and the rows that are left."""
         header, buffers = self.frame.header, self.frame.iterate()
         self.schemas.receive(header)
         positions = self._positions(header, buffers)
@@ -130,7 +130,7 @@ def _range(count: int) -> pa.Array:
 
 
 def write_raw(batch: Batch) -> Frame:
-    """Return a sink's batch of bytes as the host's converters read it."""
+    """Return a sink's batch of bytes in the form that the host's converters read."""
     assert isinstance(batch.key, Columns)
     assert isinstance(batch.value, Columns)
     frame = _sink_frame(batch)
@@ -159,14 +159,14 @@ def _sink_frame(batch: Batch) -> Frame:
 
 
 def write_values(batch: Batch, schemas: SchemaNumbers) -> Frame:
-    """Return a sink's batch of values, as it is put."""
+    """Return a sink's batch of values, to be put."""
     frame = _sink_frame(batch)
     _add_data(frame, batch, schemas)
     return frame
 
 
 def write_batch(batch: Batch, schemas: SchemaNumbers) -> Frame:
-    """Return a batch of either kind for a chain of transforms."""
+    """Return a batch, of a source or a sink, for a chain of transforms."""
     is_sink = batch.positions is None
     topics, numbers = topic_numbers(batch.topic)
     frame = Frame({"rows": len(batch), "sink": is_sink, "topics": topics})
@@ -189,7 +189,7 @@ def _add_data(frame: Frame, batch: Batch, schemas: SchemaNumbers) -> None:
 
 
 def read_changed(frame: Frame, given: Batch, schemas: SchemaNumbers) -> Batch:
-    """Return what a chain of transforms has made of a batch."""
+    """Return a batch as a chain of transforms has changed it."""
     header, buffers = frame.header, frame.iterate()
     schemas.receive(header)
     count = header["rows"]

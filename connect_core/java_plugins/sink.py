@@ -1,4 +1,4 @@
-"""A Java sink task: a batch is made into records in its host, then put."""
+"""A Java sink task: its host makes records from a batch, then puts them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class JavaSinkTask(SinkTask):
         self._read: Batch | None = None
 
     def take_over(self, flow: Flow) -> Flow:
-        """Do all transforms from the last that is not Java's on, and the converters before the first."""
+        """Take over all transforms after the last that is not Java's, and the converters if all are."""
         self._flow, self._taken = flow, take_last(flow, self.plugins.catalog)
         return self._taken.left
 
@@ -73,18 +73,18 @@ class JavaSinkTask(SinkTask):
         self._call("sink.start")
 
     def open(self, partitions: Collection[TopicPartition]) -> None:
-        """Open the partitions; the plugin may ask to go on from elsewhere."""
+        """Open the partitions; the plugin may request to continue from other offsets."""
         self._call("sink.open")
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Put records that are not in a batch: none, to give the plugin time."""
+        """Put records that are not in a batch; without records, the plugin gets a chance to work."""
         if records:
             self.put_batch(Batch.from_records(records))
         else:
             self._call("sink.put")
 
     def put_batch(self, batch: Batch) -> bool:
-        """Make records of the batch, once, and put them; called again, it goes on where the plugin failed."""
+        """Make records of the batch, once, and put them; called again, continue where the plugin failed."""
         if self._read is not batch:
             self._make_records(batch)
             self._read = batch
@@ -108,7 +108,7 @@ class JavaSinkTask(SinkTask):
         self._flow.fail(batch, replace(failure, stage=place))
 
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        """Return the positions that the plugin calls safe."""
+        """Return the positions that the plugin declares safe."""
         rows = [[*partition, offset] for partition, offset in offsets.items()]
         answer = self._call("sink.commit", Frame({"offsets": rows}))
         return {TopicPartition(topic, partition): offset for topic, partition, offset in answer["offsets"]}
@@ -118,7 +118,7 @@ class JavaSinkTask(SinkTask):
         self._call("sink.close")
 
     def _call(self, op: str, frame: Frame | None = None) -> Mapping[str, Any]:
-        """Call the plugin → the answer, once what the plugin asked for on the way is done. Raises ConnectError."""
+        """Call the plugin → the response, after carrying out its requests during the call. Raises ConnectError."""
         assert self._lane is not None
         given = frame or Frame({})
         try:
@@ -131,7 +131,7 @@ class JavaSinkTask(SinkTask):
         return checked(frame).header
 
     def _follow(self, asked: Mapping[str, Any]) -> None:
-        """Hand on what the plugin asked its context for."""
+        """Pass on the plugin's requests to its context."""
         context = self.context
         if "timeout" in asked:
             context.timeout(asked["timeout"])
@@ -144,7 +144,7 @@ class JavaSinkTask(SinkTask):
         context.resume(*(set(context.assignment) - paused))
 
     def stop(self) -> None:
-        """Stop the plugin's task, and end its host where it does not stop in time."""
+        """Stop the plugin's task, and kill its host if it does not stop in time."""
         host, lane, self._host = self._host, self._lane, None
         if host is None:
             return

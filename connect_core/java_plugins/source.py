@@ -1,4 +1,4 @@
-"""A Java source task: it polls ahead in its host, with what of the flow is Java's."""
+"""A Java source task: it polls ahead in its host, together with the flow's first Java stages."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class JavaSourceTask(SourceTask):
         self._committed: list[tuple[int, Sequence[RecordMetadata | None] | None]] = []
 
     def take_over(self, flow: Flow) -> Flow:
-        """Do all transforms up to the first that is not Java's, and the converters after the last."""
+        """Take over all transforms before the first that is not Java's, and the converters if all are."""
         self._flow, self._taken = flow, take_first(flow, self.plugins.catalog)
         return self._taken.left
 
@@ -84,11 +84,11 @@ class JavaSourceTask(SourceTask):
         self._lane.call("source.started")
 
     def poll(self) -> Sequence[SourceRecord] | None:
-        """Never called: there is ``poll_batch``."""
+        """Raise IllegalStateError: ``poll_batch`` is called instead."""
         raise IllegalStateError("A Java source is polled by poll_batch")
 
     def poll_batch(self) -> Batch | Prepared | None:
-        """Return what the host has polled; nothing when the plugin's own poll gave nothing."""
+        """Return what the host has polled; an empty batch when the plugin's own poll returned nothing."""
         assert self._lane is not None
         assert self._taken is not None
         while True:
@@ -111,7 +111,7 @@ class JavaSourceTask(SourceTask):
             (transactions.commit_transaction if boundary == "commit" else transactions.abort_transaction)()
 
     def is_interruptible(self) -> bool:
-        """Return whether no snapshot runs that would begin again."""
+        """Return whether no snapshot is running that would have to start again."""
         return not self._is_busy
 
     def wants_places(self, config: Mapping[str, str]) -> bool:
@@ -119,13 +119,13 @@ class JavaSourceTask(SourceTask):
         return self.java.follows_records or config.get(TASK_CLASS, self.java.task) != self.java.task
 
     def commit_batch(self, batch: Batch, places: Sequence[RecordMetadata | None] | None) -> bool:
-        """Keep in mind what ``commit`` is to tell the plugin."""
+        """Remember the batch, for ``commit`` to notify the plugin."""
         _, number = self._numbers.pop(id(batch))
         self._committed.append((number, places))
         return True
 
     def commit(self) -> None:
-        """Tell the plugin of all records committed since the last time, then that they are."""
+        """Notify the plugin of all records committed since the last call, then of the commit."""
         assert self._host is not None
         assert self._lane is not None
         done, self._committed = self._committed, []
@@ -145,7 +145,7 @@ class JavaSourceTask(SourceTask):
             self._lane.call("source.halt", {"aside": True})
 
     def release(self) -> None:
-        """Stop the plugin's task, and end its host where it does not stop in time."""
+        """Stop the plugin's task, and kill its host if it does not stop in time."""
         host, lane, self._host = self._host, self._lane, None
         if host is None:
             return
@@ -160,7 +160,7 @@ class JavaSourceTask(SourceTask):
 
 
 def _places(rows: Sequence[RecordMetadata | None]) -> tuple[list[str], list[Any]]:
-    """Return where records landed, as columns: topics by number, -1 for a record that was dropped."""
+    """Return the records' places in Kafka, as columns: topics by number, -1 for a record that was dropped."""
     names: dict[str, int] = {}
     topics = np.array([-1 if one is None else names.setdefault(one.topic, len(names)) for one in rows], np.int32)
     partitions = np.array([-1 if one is None else one.partition for one in rows], np.int32)
@@ -170,7 +170,7 @@ def _places(rows: Sequence[RecordMetadata | None]) -> tuple[list[str], list[Any]
 
 
 class _Records(Sequence[SourceRecord]):
-    """The records of a batch as they were polled; each is fetched when it is looked at."""
+    """The records of a batch as they were polled; each is fetched when it is accessed."""
 
     def __init__(self, lane: Lane, number: int, count: int) -> None:
         self._lane = lane

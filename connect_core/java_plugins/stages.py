@@ -1,4 +1,4 @@
-"""Java transforms, predicates and converters among parts that are not Java's."""
+"""Java transforms, predicates and converters next to parts that are not Java's."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Json = Any
 
 
 class _Part:
-    """What all of them share: the settings, and a lane of the host that this process's stages share."""
+    """Base class: the settings, and a lane of the host that this process's stages share."""
 
     java: ClassVar[JavaClass]
     plugins: ClassVar[JavaPlugins]
@@ -61,10 +61,9 @@ class _Part:
         raise NotImplementedError
 
     def _call(self, op: str, frame: Frame) -> Frame:
-        """Ask the host; it is started at the first call, and again at the one after its end.
+        """Call the host; it is started at the first call, and again at the first one after its end.
 
-        Raises what the plugin throws, and ServiceError where it is not there to be
-        asked: no record is skipped for that.
+        Raises what the plugin throws, and ServiceError if the plugin cannot be reached: no record is skipped for that.
         """
         lane = self._lane = self._lane or self._started()
         try:
@@ -82,17 +81,17 @@ class _Part:
             raise PluginStartError(f"{self.java.name} does not start: {error}") from error
 
     def close(self) -> None:
-        """Give the lane back."""
+        """Release the lane."""
         if self._lane is not None:
             self._lane.close()
             self._lane = None
-            # Another host knows none of the schemas that this one was sent.
+            # Another host has none of the schemas that were sent to this one.
             self._schemas = SchemaNumbers()
 
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """A stage without a predicate of ours: it is in the host with its transforms."""
+    """A stage without a Python predicate: a Java one is in the host, with its transforms."""
 
     transformation: Transformation
     chosen: ChosenPlugin
@@ -107,11 +106,11 @@ class JavaTransformation(_Part, Transformation):
     _stages: Sequence[Json] | None = None
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings; the plugin reads them when it is first used."""
+        """Store the settings; the plugin reads them when it is first used."""
         self._configured(configs)
 
     def gather(self, stages: Sequence[FlowStage]) -> tuple[FlowStage, int]:
-        """Return this and the Java stages behind it as one stage: the batch crosses once."""
+        """Return this and the following Java stages as one stage: the batch crosses once."""
         count = 0
         while count < len(stages) and _is_java(stages[count]):
             count += 1
@@ -126,7 +125,7 @@ class JavaTransformation(_Part, Transformation):
         return "chain", {"flow": {"stages": self._stages or [self._spec()]}}
 
     def apply(self, record: Record) -> Record | None:
-        """Return what the plugin makes of one record. Raises what it throws, as an error of ours."""
+        """Return one record as the plugin changes it. Raises what it throws, as a ConnectError."""
         batch = Batch.from_records([record])
         frame = self._call("chain.apply", write_batch(batch, self._schemas))
         for failure in frame.header["failures"]:
@@ -135,7 +134,7 @@ class JavaTransformation(_Part, Transformation):
         return changed[0] if changed else None
 
     def apply_batch(self, batch: Batch) -> Batch | None:
-        """Return what the plugin makes of a batch; ``None`` where a record fails: the record lane finds it."""
+        """Return a batch as the plugin changes it; ``None`` if a record fails: the record lane finds it."""
         frame = self._call("chain.apply", write_batch(batch, self._schemas))
         changed = read_changed(frame, batch, self._schemas)
         return None if frame.header["failures"] else changed
@@ -150,7 +149,7 @@ class JavaPredicate(_Part, Predicate):
     """A Java predicate that guards a transform which is not Java's."""
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Store the settings."""
         self._configured(configs)
 
     def _open(self) -> tuple[str, Json]:
@@ -172,7 +171,7 @@ class JavaConverter(_Part, Converter):
     _is_key = False
 
     def configure(self, configs: Mapping[str, Any], is_key: bool) -> None:
-        """Take the settings."""
+        """Store the settings."""
         self._configured(configs)
         self._is_key = is_key
 
@@ -188,7 +187,7 @@ class JavaConverter(_Part, Converter):
         return found
 
     def to_connect_data(self, topic: str | None, value: bytes | None) -> SchemaAndValue:
-        """Return what some bytes mean. Raises what the plugin throws."""
+        """Return the Connect data of some bytes. Raises what the plugin throws."""
         frame = self._read(pa.array([topic], pa.string()), pa.array([value], pa.binary()))
         for failure in frame.header["failures"]:
             raise java_error(failure["error"])
@@ -196,12 +195,12 @@ class JavaConverter(_Part, Converter):
         return SchemaAndValue(objects.schemas[0], objects.values[0])
 
     def from_connect_batch(self, topic: pa.Array, data: Columns | Objects) -> pa.Array | None:
-        """Return the bytes of all rows; ``None`` where a row fails."""
+        """Return the bytes of all rows; ``None`` if a row fails."""
         frame = self._write(topic, data)
         return None if frame.header["failures"] else read_binary(len(topic), frame.iterate())
 
     def to_connect_batch(self, topic: pa.Array, values: pa.BinaryArray) -> Columns | Objects | None:
-        """Return the data of all rows; ``None`` where a row fails."""
+        """Return the data of all rows; ``None`` if a row fails."""
         frame = self._read(topic, values)
         found = read_data(frame.header["data"], len(topic), frame.iterate(), self._schemas)
         return None if frame.header["failures"] else found
@@ -221,17 +220,17 @@ class JavaConverter(_Part, Converter):
 
 
 class JavaHeaderConverter(_Part, HeaderConverter):
-    """A Java converter of headers; each header crosses by itself."""
+    """A Java converter of headers; each header crosses separately."""
 
     def configure(self, configs: Mapping[str, Any]) -> None:
-        """Take the settings."""
+        """Store the settings."""
         self._configured(configs)
 
     def _open(self) -> tuple[str, Json]:
         return "converter", {"converter": self._spec(), "header": True}
 
     def to_connect_header(self, topic: str | None, header_key: str, value: bytes | None) -> SchemaAndValue:
-        """Return what a header's bytes mean. Raises what the plugin throws."""
+        """Return the Connect data of a header's bytes. Raises what the plugin throws."""
         frame = _topics(pa.array([topic], pa.string()))
         frame.header["name"] = header_key
         frame.buffers += binary_buffers(pa.array([value], pa.binary()))

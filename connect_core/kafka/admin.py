@@ -1,4 +1,4 @@
-"""One admin client, asked for what plans and tasks need of a cluster."""
+"""One admin client for what plans and tasks need from a cluster."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ __all__ = ["KafkaAdmin"]
 
 
 class KafkaAdmin:
-    """Calls many partitions at once; every method raises RetriableError if the brokers do not answer.
+    """Handles many partitions per call; every method raises RetriableError if the brokers do not respond.
 
-    Safe to use from several threads. The client is made at the first call. ``internal``
-    is asked for the topics that no pattern matches.
+    Thread-safe. The client is created at the first call. ``internal`` returns the topics that no pattern matches.
     """
 
     def __init__(self, clients: KafkaClients, internal: Callable[[], Collection[str]] = frozenset) -> None:
@@ -30,7 +29,7 @@ class KafkaAdmin:
 
     @property
     def client(self) -> AdminClient:
-        """The client behind it."""
+        """The underlying client."""
         if self._client is None:
             self._client = self._clients.admin()
         return self._client
@@ -44,12 +43,12 @@ class KafkaAdmin:
         return topic_ids(self.client, names, self.servers)
 
     def partition_ends(self, topics: Iterable[str], regex: str | None = None) -> dict[TopicPartition, PartitionEnds]:
-        """Return the ends of all partitions of these topics and of those that match."""
+        """Return the ends of all partitions of these topics and of the topics that match ``regex``."""
         names = {*topics, *(self.topics(regex) if regex else ())}
         return partition_ends(self.client, names, self.servers)
 
     def group_offsets(self, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return what a group has committed of these partitions."""
+        """Return the offsets that a group has committed for these partitions."""
         return group_offsets(self._clients, group, partitions)
 
     def commit_group_offsets(self, group: str, positions: Mapping[TopicPartition, int]) -> None:
@@ -57,5 +56,5 @@ class KafkaAdmin:
         commit_group_offsets(self._clients, group, positions)
 
     def delete_group(self, group: str) -> None:
-        """Drop a consumer group and its offsets; one that does not exist is no error. Raise ConnectError."""
+        """Delete a consumer group and its offsets; a missing group is no error. Raise ConnectError."""
         delete_group(self.client, group, self.servers)

@@ -1,4 +1,4 @@
-"""Who holds back a partition's last stable offset."""
+"""Finds the producer that holds back a partition's last stable offset."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SECONDS = 10.0
 
 
 def describe_blocker(clients: KafkaClients, partition: TopicPartition, end: int) -> str:
-    """Return, for people, who has the transaction open that keeps ``partition`` from ``end``.
+    """Return a text that describes the open transaction which keeps ``partition`` from reaching ``end``.
 
-    The record at the last stable offset is the first of that transaction; in
-    the offsets topic its key and headers tell connector, task and epoch.
+    The record at the last stable offset is the first of that transaction; in the offsets topic its key and headers
+    contain connector, task and epoch.
     """
     try:
         spec, servers = OffsetSpec.latest(), clients.bootstrap_servers

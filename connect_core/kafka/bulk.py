@@ -1,4 +1,4 @@
-"""Many records to a producer in one call, from Arrow columns: librdkafka's ``rd_kafka_produce_batch``.
+"""Passes many records to a producer in one call, from Arrow columns: librdkafka's ``rd_kafka_produce_batch``.
 
 See kafka/ADR-4-records-put-in-by-columns.md.
 """
@@ -17,7 +17,7 @@ from connect_core.kafka.librdkafka import handle_of, library
 __all__ = ["Messages", "enqueue", "lengths", "to_messages"]
 
 Messages = npt.NDArray[np.void]
-"""One ``rd_kafka_message_t`` a record; they point into the columns they were made of."""
+"""One ``rd_kafka_message_t`` per record; they point into the columns they were made from."""
 
 _MESSAGE = np.dtype(
     [
@@ -37,13 +37,13 @@ _MESSAGE = np.dtype(
 _BY_KEY = -1
 _COPY = 0x2
 _SOMEWHERE = _MESSAGE.itemsize
-"""Any address but zero: an empty value is not a null."""
+"""Any address but zero: an empty value is not null."""
 
 
 def to_messages(keys: pa.Array, values: pa.Array) -> Messages:
     """Return the messages of as many records; ``keys`` and ``values`` must outlive them.
 
-    Both are binary or large_binary, a null is a Kafka null. The key decides about the partition.
+    Both are binary or large_binary, a null is a Kafka null. The key determines the partition.
     """
     messages = np.zeros(len(values), _MESSAGE)
     messages["payload"], messages["len"] = _places(values)
@@ -52,16 +52,16 @@ def to_messages(keys: pa.Array, values: pa.Array) -> Messages:
 
 
 def lengths(column: pa.Array) -> npt.NDArray[np.int64]:
-    """Return how many bytes each row of a binary or large_binary column has; a null has none."""
+    """Return the number of bytes in each row of a binary or large_binary column; 0 for a null."""
     cuts = _cuts(column)
     found = np.diff(cuts)
     return np.where(_is_valid(column), found, 0) if column.null_count else found
 
 
 def enqueue(producer: Any, topic: str, messages: Messages) -> None:
-    """Hand messages to a producer, in order; each one's ``err`` tells what became of it.
+    """Pass messages to a producer, in order; ``err`` of each contains its result.
 
-    Behind one that finds the queue full, none is taken. Raise KafkaException where the topic cannot be.
+    No message is taken after one that found the queue full. Raise KafkaException if the topic is invalid.
     """
     client = library()
     place = client.rd_kafka_topic_new(handle_of(producer), topic.encode(), None)
@@ -74,7 +74,7 @@ def enqueue(producer: Any, topic: str, messages: Messages) -> None:
 
 
 def _places(column: pa.Array) -> tuple[npt.NDArray[np.uintp], npt.NDArray[np.uintp]]:
-    """Return the address and the length of each row's bytes; a null stands at zero."""
+    """Return the address and the length of each row's bytes; the address of a null is zero."""
     cuts, data = _cuts(column), column.buffers()[2]
     starts = cuts[:-1] + (data.address if data is not None and data.address else _SOMEWHERE)
     if column.null_count:
@@ -83,7 +83,7 @@ def _places(column: pa.Array) -> tuple[npt.NDArray[np.uintp], npt.NDArray[np.uin
 
 
 def _cuts(column: pa.Array) -> npt.NDArray[np.int64]:
-    """Return where in the data each row begins, and where the last one ends."""
+    """Return the position in the data at which each row begins, and where the last one ends."""
     kind = np.int64 if pa.types.is_large_binary(column.type) else np.int32
     offsets = column.buffers()[1]
     if not len(column):

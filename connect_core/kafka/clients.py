@@ -1,4 +1,4 @@
-"""From worker and connector properties to configured Kafka clients."""
+"""Makes configured Kafka clients from worker and connector properties."""
 
 from __future__ import annotations
 
@@ -55,30 +55,28 @@ DEFAULTS: Mapping[ClientKind, Mapping[str, str]] = {
     },
     ClientKind.ADMIN: {**_SOON, "socket.timeout.ms": "30000"},
 }
-"""Defaults where Kafka's cost throughput; settings may change them (kafka/ADR-1-client-settings.md)."""
+"""Replacements for Kafka defaults that cost throughput; settings may override them (kafka/ADR-1-client-settings.md)."""
 
 
 @dataclass(slots=True)
 class ClientErrors:
-    """The last trouble a client reported, for the message of the error that follows."""
+    """The last error that a client reported, for the message of the exception that follows."""
 
     last: str = ""
 
     def note(self, error: KafkaError) -> None:
-        """Remember an error; librdkafka calls this while it is polled."""
+        """Remember an error; librdkafka calls this while the client is polled."""
         self.last = error.str()
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaClients:
-    """Makes clients out of worker properties and a connector's overrides.
+    """Makes clients from worker properties and a connector's overrides.
 
-    ``worker``: worker properties; settings without a prefix hold for the
-    worker's own clients and every admin client, those under ``producer.``,
-    ``consumer.``, ``admin.`` for that kind. ``connector``: a connector's
-    configuration, of which the client overrides (KIP-458, checked before by
-    ``configs``) are read; empty for the worker's own. A connector's producers
-    and consumers share with the worker which brokers to ask, and no login.
+    ``worker``: worker properties; settings without a prefix apply to the worker's own clients and every admin client,
+    those under ``producer.``, ``consumer.``, ``admin.`` to that kind. ``connector``: a connector's configuration, from
+    which the client overrides (KIP-458, already checked by ``configs``) are read; empty for the worker's own clients. A
+    connector's producers and consumers inherit the worker's broker addresses, but not its login.
     Connect: ``Worker.baseProducerConfigs``, ``baseConsumerConfigs``, ``adminConfigs``.
     """
 
@@ -88,7 +86,7 @@ class KafkaClients:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The brokers asked first, as configured; for messages to people."""
+        """The bootstrap brokers, as configured; for messages to users."""
         return _last(self._layers(ClientKind.PRODUCER), "bootstrap.servers") or _BOOTSTRAP
 
     def of_worker(self) -> KafkaClients:
@@ -98,10 +96,8 @@ class KafkaClients:
     def settings(self, kind: ClientKind) -> dict[str, str]:
         """Return the librdkafka settings of one kind of client.
 
-        Raise ConfigError for a setting that is never accepted or cannot be
-        said in librdkafka's words, and where a connector's client has no login
-        though the brokers want one; settings without a meaning here are logged
-        once.
+        Raise ConfigError for a setting that is never accepted or has no equivalent in librdkafka, and if a connector's
+        client has no login though the brokers require one; settings that have no meaning here are logged once.
         """
         layers = self._layers(kind)
         if not self._is_shared(kind):
@@ -111,7 +107,7 @@ class KafkaClients:
         for layer in layers:
             _refuse_denied(layer)
             if layer is layers[-1] and _LOGINS & layer.keys():
-                # A connector's login takes the place of the worker's as a whole: no part of that goes along.
+                # A connector's login replaces the worker's completely.
                 merged = {key: value for key, value in merged.items() if key not in _LOGINS}
             merged |= _translated(kind, layer if is_encrypted else _without_ssl(layer))
         return {**merged, **FORCED[kind]}
@@ -130,7 +126,7 @@ class KafkaClients:
         return _made(AdminClient, self.settings(ClientKind.ADMIN))
 
     def _layers(self, kind: ClientKind) -> Sequence[Mapping[str, str]]:
-        """Return what the worker says for all, for this kind, and the connector's overrides; the last counts most."""
+        """Return the worker's settings for all clients, for this kind, and the connector's overrides; last wins."""
         shared = CONNECTION_PREFIXES if self._is_shared(kind) else _ADDRESSES
         return (
             {key: value for key, value in self.worker.items() if key.startswith(shared)},
@@ -139,14 +135,14 @@ class KafkaClients:
         )
 
     def _is_shared(self, kind: ClientKind) -> bool:
-        """Return whether the worker's own login holds for these clients."""
+        """Return whether the worker's own login applies to these clients."""
         return kind is ClientKind.ADMIN or not self.connector
 
 
 def init_transactions(producer: Producer, seconds: float) -> None:
     """Fence older producers of the same id. Raise KafkaException."""
-    # Asked while no broker is connected, the client looks for the coordinator only half a second later. The first
-    # answer names the brokers, the second comes from one of them: the connection that gave the first is closed.
+    # Called while no broker is connected, the client would look for the coordinator only half a second later. The first
+    # response contains the brokers, the second comes from one of them: the bootstrap connection is closed.
     with suppress(KafkaException):
         for _ in range(2):
             producer.list_topics(_COORDINATORS_TOPIC, min(seconds, _CONNECT_SECONDS))
@@ -154,7 +150,7 @@ def init_transactions(producer: Producer, seconds: float) -> None:
 
 
 def destroy(producer: Producer) -> None:
-    """End a producer at once, waiting for no broker; what is queued or in flight is dropped."""
+    """Close a producer at once, without waiting for a broker; what is queued or in flight is dropped."""
     with warnings.catch_warnings(), suppress(KafkaException):
         warnings.simplefilter("ignore", RuntimeWarning)
         producer.purge()
@@ -186,12 +182,12 @@ def _last(layers: Sequence[Mapping[str, str]], key: str) -> str:
 
 
 def _without_ssl(layer: Mapping[str, str]) -> dict[str, str]:
-    """Drop what concerns encryption: without it, these keys are those of the worker's REST API."""
+    """Drop the encryption settings: without encryption, these keys belong to the worker's REST API."""
     return {key: value for key, value in layer.items() if not key.startswith("ssl.")}
 
 
 def _check_login(prefix: str, worker: Mapping[str, str], own: Mapping[str, str]) -> None:
-    """Tell which prefix is missing: the brokers themselves would only close the connection."""
+    """Raise ConfigError with the missing prefix: the brokers themselves would only close the connection."""
     wanted, protocol = worker.get("security.protocol", ""), own.get("security.protocol")
     why = f"a connector's {prefix.removesuffix('.')}s take their security settings from {prefix} only, as in Connect"
     if protocol is None and wanted.upper() not in ("", "PLAINTEXT") and "bootstrap.servers" not in own:

@@ -1,4 +1,4 @@
-"""Which cluster the brokers belong to."""
+"""The id of the cluster that the brokers belong to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECONDS = 10.0
 
 
 def cluster_id_of(settings: WorkerSettings) -> Callable[[], str]:
-    """Return the question for the cluster's id; once answered, it is not asked again.
+    """Return a function that returns the cluster's id, and caches it.
 
     It raises RetriableError if the brokers do not answer.
     """

@@ -1,7 +1,7 @@
-"""Keep Python's cyclic garbage collector away while messages are made.
+"""Pauses Python's cyclic garbage collector while messages are made.
 
-A hundred thousand new message objects look like garbage to count, and the
-collector walks them again and again: pausing it makes reading 2.5 times faster.
+A hundred thousand new message objects trigger the collector, which scans them again and again: pausing it makes reading
+2.5 times faster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _was_enabled = False
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause cyclic collection for a short piece of work; nests, and counts over threads."""
+    """Pause cyclic collection for a short operation; may be nested, and is shared by all threads."""
     global _pauses, _was_enabled
     with _lock:
         if _pauses == 0:

@@ -24,9 +24,9 @@ __all__ = ["ControlProducer", "OffsetChanges", "fence_producers", "write_epoch",
 
 @dataclass(frozen=True, slots=True)
 class OffsetChanges:
-    """Offsets, and private state to keep with them, by canonical JSON of their source partition.
+    """Offsets, and the private state to store with them, by canonical JSON of their source partition.
 
-    An offset of ``None`` forgets one.
+    An offset of ``None`` deletes the stored one.
     """
 
     offsets: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
@@ -41,8 +41,7 @@ _INIT_SECONDS = 60.0
 class ControlProducer:
     """The one producer that writes a connector's epoch and altered offsets (plan/README.md#rules, 2).
 
-    A context manager: its life is ``init``, ``check``, ``write``, each time
-    in this order.
+    A context manager: call ``init``, ``check``, ``write``, always in this order.
     """
 
     topic: OffsetsTopic
@@ -60,7 +59,7 @@ class ControlProducer:
         self._writer.init()
 
     def check(self, epoch: int) -> None:
-        """Read the topic to its high watermark. Raise StaleEpochError if an epoch ≥ ``epoch`` stands there."""
+        """Read the topic to its high watermark. Raise StaleEpochError if it contains an epoch ≥ ``epoch``."""
         self._view = self.topic.read(self.connector)
         if self._view.epoch >= epoch:
             raise newer_epoch(self._view, epoch)
@@ -84,7 +83,7 @@ class ControlProducer:
 
 
 def write_epoch(topic: OffsetsTopic, deployment: str, connector: str, epoch: int) -> None:
-    """Write the epoch record. Raise StaleEpochError if an epoch ≥ mine stands there, UnclearOutcomeError."""
+    """Write the epoch record. Raise StaleEpochError if the topic contains an epoch ≥ ``epoch``, UnclearOutcomeError."""
     with ControlProducer(topic, deployment, connector) as control:
         control.init()
         control.check(epoch)
@@ -92,9 +91,9 @@ def write_epoch(topic: OffsetsTopic, deployment: str, connector: str, epoch: int
 
 
 def write_offsets(topic: OffsetsTopic, deployment: str, connector: str, epoch: int, changes: OffsetChanges) -> None:
-    """Write offsets under an epoch that stands in the topic.
+    """Write offsets under an epoch that the topic already contains.
 
-    Raise StaleEpochError if a newer epoch stands there, UnclearOutcomeError.
+    Raise StaleEpochError if it contains a newer epoch, UnclearOutcomeError.
     """
     with ControlProducer(topic, deployment, connector) as control:
         control.init()

@@ -1,4 +1,4 @@
-"""Java's login and key store settings in librdkafka's words."""
+"""Translates Java's login and key store settings to librdkafka's."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _OAUTH_HANDLERS = ("OAuthBearerLoginCallbackHandler", "OAuthBearerValidatorCallb
 
 
 def login_settings(jaas: str) -> dict[str, str]:
-    """Return what a ``sasl.jaas.config`` entry says, as librdkafka settings.
+    """Return a ``sasl.jaas.config`` entry as librdkafka settings.
 
-    PLAIN, SCRAM and OAUTHBEARER modules are understood. Raise ConfigError for
-    others; the value itself is never shown.
+    PLAIN, SCRAM and OAUTHBEARER modules are supported. Raise ConfigError for others; the value itself is never shown.
     """
     match = _LOGIN.match(jaas)
     if match is None:
@@ -56,8 +55,8 @@ def _unescape(text: str) -> str:
 def store_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Return the key and trust store settings of one layer, as librdkafka settings.
 
-    PEM stores, and PKCS12 key stores, are understood. Raise ConfigError for
-    Java's own format and for callback handlers, which are Java code.
+    PEM stores, and PKCS12 key stores, are supported. Raise ConfigError for Java's own format and for callback handlers,
+    which are Java code.
     """
     found: dict[str, str] = {}
     trust = settings.get("ssl.truststore.location")

@@ -1,4 +1,4 @@
-"""Dead letters: records that could not be processed, as they were, with the reason in headers (KIP-298)."""
+"""Dead letters: unchanged records that could not be processed, with the reason in headers (KIP-298)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PREFIX = "__connect.errors."
 
 @dataclass(frozen=True, slots=True)
 class ErrorContext:
-    """Why a record failed, and where; ``task`` and ``connector`` are whose it was."""
+    """Why and where a record failed; ``task`` and ``connector`` are those that processed it."""
 
     connector: str
     task: int
@@ -36,8 +36,8 @@ class ErrorContext:
 class DeadLetter:
     """A record as it was read from Kafka; ``timestamp`` in milliseconds or ``None``.
 
-    ``source``: source partition and offset of a record that was on its way to
-    Kafka; its own partition and offset are -1 where they are not known.
+    ``source``: source partition and offset of a record that was on its way to Kafka; its Kafka partition and offset are
+    -1 if unknown.
     """
 
     topic: str
@@ -50,10 +50,10 @@ class DeadLetter:
     source: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
 
     def with_context(self, context: ErrorContext) -> list[tuple[str, bytes | None]]:
-        """Return its headers followed by those that say what went wrong.
+        """Return its headers, followed by those that describe the error.
 
-        Connect: ``DeadLetterQueueReporter.populateContextHeaders``; the two of a
-        source's position are ours.
+        Connect: ``DeadLetterQueueReporter.populateContextHeaders``; the two headers of a source's position are not in
+        Connect.
         """
         texts: list[tuple[str, object]] = [
             ("topic", self.topic),
@@ -81,16 +81,16 @@ class DeadLetterQueue:
     has_context: bool
 
     def report(self, letter: DeadLetter, context: ErrorContext) -> None:
-        """Hand over a letter. Raise DataError if the client refuses it, RetriableError if nothing is taken."""
+        """Queue a letter. Raise DataError if the client refuses it, RetriableError if the brokers accept nothing."""
         headers = letter.with_context(context) if self.has_context else list(letter.headers)
         self.writer.produce(letter.key, letter.value, headers or None, letter.timestamp)
 
     def flush(self) -> None:
-        """Wait until every letter is in Kafka; raises as ``report``. Call it before any offset moves."""
+        """Wait until every letter is in Kafka; raises as ``report``. Call it before any offset is committed."""
         self.writer.flush()
 
     def close(self) -> None:
-        """Leave the brokers."""
+        """Disconnect from the brokers."""
         self.writer.close()
 
 

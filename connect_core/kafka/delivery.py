@@ -1,4 +1,4 @@
-"""What became of produced records."""
+"""Delivery results of produced records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 
 
 class Landed(NamedTuple):
-    """Where a record stands in Kafka. Connect: ``RecordMetadata``."""
+    """The position of a record in Kafka. Connect: ``RecordMetadata``."""
 
     topic: str
     partition: int
@@ -30,21 +30,20 @@ class DeliveryReports:
     failed: list[tuple[KafkaError, Message]] = field(default_factory=list)
 
     def note(self, error: KafkaError | None, message: Message) -> None:
-        """Remember a failed delivery; librdkafka calls this while it is polled."""
+        """Remember a failed delivery; librdkafka calls this while the producer is polled."""
         if error is not None:
             self.failed.append((error, message))
 
     @property
     def are_purged(self) -> bool:
-        """Whether the failed were only dropped with their transaction, and say nothing of why."""
+        """Whether all failed records were only dropped with their transaction, which does not reveal the cause."""
         return all(error.code() in _PURGED for error, _ in self.failed)
 
     def raise_failure(self, servers: str, largest: int = 0) -> None:
-        """Raise the error of the failed record that is to blame, if any failed.
+        """Raise the error of the failed record that caused the failure, if any failed.
 
-        One request carries many records and fails as a whole: of records too
-        large for the broker, the largest is named. ``largest``: bytes of the
-        largest of which no report was asked for.
+        One request carries many records and fails as a whole: of records too large for the broker, the largest is
+        named. ``largest``: size in bytes of the largest record for which no report was requested.
         """
         if not self.failed:
             return
@@ -56,16 +55,16 @@ class DeliveryReports:
 
 @dataclass(slots=True)
 class Delivery:
-    """One produced record; known once its transaction has committed.
+    """One produced record; its place is known once its transaction has committed.
 
-    It is its own delivery callback: a closure a record would cost twice as much.
+    It is its own delivery callback: a closure per record would cost twice as much.
     """
 
     reports: DeliveryReports
     landed: tuple[str, int, int] | None = None
 
     def metadata(self) -> Landed | None:
-        """Return where the record landed; ``None`` before the commit."""
+        """Return the record's place in Kafka; ``None`` before the commit."""
         return None if self.landed is None else Landed(*self.landed)
 
     def __call__(self, error: KafkaError | None, message: Message) -> None:

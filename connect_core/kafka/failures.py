@@ -1,4 +1,4 @@
-"""What a Kafka error means to the protocol: our exceptions."""
+"""Maps Kafka errors to the protocol's exceptions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MISSING = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPI
 
 
 def code_of(failure: KafkaException) -> KafkaError:
-    """Return the error a client exception carries."""
+    """Return the error in a client exception."""
     error = failure.args[0]
     return error if isinstance(error, KafkaError) else KafkaError(KafkaError._FAIL, str(error))
 
@@ -59,8 +59,7 @@ def code_of(failure: KafkaException) -> KafkaError:
 def called(function: Callable[..., Result], *arguments: float) -> Result:
     """Call a client method that may run delivery callbacks. Raise KafkaException.
 
-    A fatal error is raised beneath callbacks that are still to run; Python then
-    wraps it in a SystemError.
+    If a fatal error is raised while callbacks are still to run, Python wraps it in a SystemError.
     """
     try:
         return function(*arguments)
@@ -74,10 +73,10 @@ def called(function: Callable[..., Result], *arguments: float) -> Result:
 
 
 def to_connect_error(error: KafkaError, act: str, servers: str, last: str = "") -> ConnectError:
-    """Return our exception for a Kafka error; ``act`` says what was tried.
+    """Return the exception for a Kafka error; ``act`` describes the failed operation.
 
-    What is neither the record's fault, nor forbidden, nor a fence may succeed
-    later. ``last``: the client's last trouble, more telling than a time-out.
+    An error that is neither the record's fault, nor a missing right, nor a fence, may be temporary. ``last``: the
+    client's last error, more informative than a timeout.
     """
     detail = f"{act} failed: {error.str()} ({error.name()}; brokers {servers})"
     if last and last not in detail:

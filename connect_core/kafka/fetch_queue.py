@@ -31,14 +31,14 @@ _KNOWN_LAYOUTS = ((2, 14), (2, 16))
 _ERR, _TOPIC, _PARTITION, _PAYLOAD, _LEN, _KEY, _KEY_LEN, _OFFSET = range(8)
 """Words of ``rd_kafka_message_t``, which is public."""
 _FLAGS_AND_TYPE, _TIMESTAMP, _HEADERS_LEN, _HEADERS = 11, 12, 15, 16
-"""Words of ``rd_kafka_msg_t`` behind it (rdkafka_msg.h): timestamp type and time, and the record's raw headers."""
+"""Words of ``rd_kafka_msg_t`` after it (rdkafka_msg.h): timestamp type and time, and the record's raw headers."""
 _EVENT_LOG, _EVENT_ERROR = 0x4, 0x8
 _LEVELS = (logging.CRITICAL,) * 3 + (logging.ERROR, logging.WARNING, logging.INFO, logging.INFO, logging.DEBUG)
-"""Severity of syslog → level."""
+"""Syslog severity → level."""
 
 
 class FetchError(Exception):
-    """An error that a consumer met in place of a message, with its topic and partition."""
+    """An error that a consumer received instead of a message, with its topic and partition."""
 
     def __init__(self, error: KafkaError, topic: str, partition: int) -> None:
         super().__init__(error, topic, partition)
@@ -48,7 +48,7 @@ class FetchError(Exception):
 
 
 class FetchQueue(Protocol):
-    """Where a consumer's messages come from, once partitions are assigned to it."""
+    """The source of a consumer's messages, once partitions are assigned to it."""
 
     def fetch(self, count: int, seconds: float) -> Fetched:
         """Return at most ``count`` messages, waiting at most ``seconds``. Raise FetchError."""
@@ -58,9 +58,9 @@ class FetchQueue(Protocol):
 
 
 def open_queue(consumer: Consumer, note: Callable[[KafkaError], None], log: logging.Logger) -> FetchQueue:
-    """Return the quickest queue for a consumer that has no partitions yet.
+    """Return the fastest queue for a consumer that has no partitions yet.
 
-    note, log: take the client's errors and log lines where its callbacks cannot run.
+    note, log: receive the client's errors and log lines if its callbacks cannot run.
     """
     first, last = _KNOWN_LAYOUTS
     if first <= version() <= last:
@@ -70,7 +70,7 @@ def open_queue(consumer: Consumer, note: Callable[[KafkaError], None], log: logg
 
 
 class MessageQueue:
-    """Takes messages as objects of the Python client."""
+    """Returns messages as objects of the Python client."""
 
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
@@ -85,14 +85,14 @@ class MessageQueue:
             return from_messages(messages)
 
     def close(self) -> None:
-        """Do nothing: the consumer holds all there is."""
+        """Do nothing: the consumer owns all resources."""
 
 
 class ColumnQueue:
-    """Takes messages where librdkafka has them, without an object for each.
+    """Reads messages from librdkafka's own memory, without an object for each.
 
-    The client's callbacks need a state that only its own methods set, so they
-    must not run here: its events stay in the main queue and are read as events.
+    The client's callbacks need a state that only its own methods set, so they must not run here: its events stay in the
+    main queue and are read as events.
     """
 
     def __init__(self, consumer: Consumer, note: Callable[[KafkaError], None], log: logging.Logger) -> None:
@@ -103,7 +103,7 @@ class ColumnQueue:
         self._events = self._client.rd_kafka_queue_get_main(handle)
         self._messages = self._client.rd_kafka_queue_get_consumer(handle)
         self._client.rd_kafka_queue_forward(self._events, None)
-        # What came before the line above is there; no message is, as nothing is assigned yet.
+        # Events from before the line above are in this queue; messages are not, as nothing is assigned yet.
         self._serve(self._messages)
         self._names: dict[int, str] = {}
 
@@ -146,7 +146,7 @@ class ColumnQueue:
         return fetched
 
     def _check_layout(self, addresses: Addresses, fetched: Fetched) -> None:
-        """Compare one message with what librdkafka itself says of it. Raise ConnectError."""
+        """Compare one message with librdkafka's own accessor. Raise ConnectError."""
         if not len(addresses):
             return
         kind = ctypes.c_int()
@@ -192,7 +192,7 @@ class ColumnQueue:
 def _headers(addresses: Addresses) -> list[RawHeaders | None] | None:
     """Return each message's headers; ``None`` when no message has any."""
     sizes = _low(words_at(addresses, _HEADERS_LEN))
-    # One byte is a count of none.
+    # A length of one byte is a count of zero.
     present = np.flatnonzero(sizes > 1)
     if not len(present):
         return None

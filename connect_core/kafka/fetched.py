@@ -1,4 +1,4 @@
-"""Messages as a consumer fetched them, of any topics, in columns."""
+"""Messages as fetched by a consumer, of any topics, in columns."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ _TIMESTAMP_TYPES = {
 class Fetched:
     """Messages in the order of the consumer's queue, as columns of equal length.
 
-    topic: indices into ``topics``; timestamp: milliseconds, meaningless where
-    ``timestamp_type`` (librdkafka's number) says that there is none; key,
-    value: binary, null = Kafka null; headers: ``None`` when no message has any.
+    topic: indices into ``topics``; timestamp: milliseconds, meaningless if ``timestamp_type`` (librdkafka's number)
+    means that there is none; key, value: binary, null = Kafka null; headers: ``None`` if no message has any.
     """
 
     topics: tuple[str, ...]
@@ -47,7 +46,7 @@ class Fetched:
 
     @property
     def size(self) -> int:
-        """The bytes that keys and values hold in memory."""
+        """The size of keys and values in memory, in bytes."""
         return int(self.key.nbytes + self.value.nbytes)
 
     def before(self, ends: npt.NDArray[np.int64]) -> Fetched:

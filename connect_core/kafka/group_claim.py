@@ -1,9 +1,8 @@
-"""Which metadata database a ``group.id`` belongs to, as the brokers know it.
+"""Records in Kafka which metadata database a ``group.id`` belongs to.
 
-Two databases with one ``group.id`` on the same brokers share the names of all
-transactional ids and consumer groups: their connectors would fence each other
-and read each other's offsets. A record of the offsets topic tells whose it is;
-its key is a list of three, which Connect's reader and ours pass over.
+Two databases with one ``group.id`` on the same brokers share the names of all transactional ids and consumer groups:
+their connectors would fence each other and read each other's offsets. A record of the offsets topic names the owner;
+its key is a list of three, which both Connect's reader and ours skip.
 """
 
 from __future__ import annotations
@@ -21,23 +20,22 @@ __all__ = ["GroupClaim", "claim_group"]
 
 _KIND = "connect-core.deployment"
 _NOBODY = ""
-"""The connector of the producer: none is called so."""
+"""The connector name of the producer: no connector has this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupClaim:
-    """The database a ``group.id`` is of, and since when (ISO 8601, UTC)."""
+    """The database that owns a ``group.id``, and since when (ISO 8601, UTC)."""
 
     database: str
     since: str
 
 
 def claim_group(topic: OffsetsTopic, group: str, database: str, replaced: str = "") -> GroupClaim:
-    """Claim a ``group.id`` for a database unless another one's claim stands → the claim that stands.
+    """Claim a ``group.id`` for a database, unless another one has claimed it → the valid claim.
 
-    ``replaced``: the database whose claim is taken over. Two that claim at once are
-    one after the other: who begins fences the earlier producer. Raise RetriableError,
-    NotFoundError without the topic, UnclearOutcomeError.
+    ``replaced``: the database whose claim is taken over. Two concurrent claims are serialised: a new producer fences
+    the earlier one. Raise RetriableError, NotFoundError without the topic, UnclearOutcomeError.
     """
     key = json.dumps([group, None, _KIND], separators=(",", ":")).encode()
     existing = _read(topic, key)

@@ -1,8 +1,7 @@
-"""Committed offsets of consumer groups: read to adopt a sink, written for lag tools.
+"""Committed offsets of consumer groups: read when a sink is adopted, written for lag tools.
 
-Through a consumer of the group, not the admin client: librdkafka 2.16 crashes
-the process when a coordinator that is still loading answers the latter
-(``rd_kafka_handle_OffsetFetch`` without a consumer group).
+Uses a consumer of the group, not the admin client: librdkafka 2.16 crashes the process when a coordinator that is still
+loading responds to the latter (``rd_kafka_handle_OffsetFetch`` without a consumer group).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _COORDINATOR_MOVES = frozenset(
         KafkaError.COORDINATOR_NOT_AVAILABLE,
     }
 )
-"""Told while a broker that has just started takes over its groups; the client hands them on."""
+"""Returned while a broker that has just started takes over its groups; the client passes them on."""
 
 
 def _is_coordinator_moving(failure: BaseException) -> bool:
@@ -47,7 +46,7 @@ _until_coordinator = retry(
 
 
 def group_offsets(clients: KafkaClients, group: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-    """Return what the group has committed of these partitions; where it has nothing, nothing.
+    """Return the offsets that the group has committed for these partitions; partitions without one are left out.
 
     Raise RetriableError if the brokers do not answer.
     """
@@ -74,7 +73,7 @@ def commit_group_offsets(clients: KafkaClients, group: str, positions: Mapping[T
     act = f"Committing the positions of group {group}"
     with _member(clients, group) as consumer:
         try:
-            # A commit knows no time limit while the coordinator is out of reach; this does.
+            # A commit has no time limit while the coordinator is unreachable; this call has one.
             _committed(consumer, wanted, _PROBE_SECONDS)
             done = consumer.commit(offsets=wanted, asynchronous=False) or []
         except KafkaException as failure:
@@ -85,7 +84,7 @@ def commit_group_offsets(clients: KafkaClients, group: str, positions: Mapping[T
 
 
 def delete_group(admin: AdminClient, group: str, servers: str) -> None:
-    """Drop a group without members and its offsets. Raise ConnectError when it has some, or is forbidden."""
+    """Delete a group without members, and its offsets. Raise ConnectError when it has some, or is forbidden."""
     (future,) = admin.delete_consumer_groups([group], request_timeout=_PROBE_SECONDS).values()
     try:
         future.result()
@@ -103,7 +102,7 @@ def _committed(consumer: Consumer, partitions: list[KafkaPartition], seconds: fl
 
 @contextmanager
 def _member(clients: KafkaClients, group: str) -> Iterator[Consumer]:
-    """Return a consumer that speaks for the group without joining it."""
+    """Return a consumer that acts for the group without joining it."""
     consumer = clients.consumer({"group.id": group})
     try:
         yield consumer

@@ -1,4 +1,4 @@
-"""Heartbeats through the status topic: tasks report progress there and learn that they shall stop."""
+"""Heartbeats through the status topic: tasks report progress there and receive stop requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LISTEN_SECONDS = 1.0
 
 
 def ask_to_stop(clients: KafkaClients, topic: str, key: IntervalKey) -> None:
-    """Tell the running tasks of an interval to end; heard by those that listen now. Raise ConnectError."""
+    """Ask the running tasks of an interval to stop; received by those that listen now. Raise ConnectError."""
     with PlainWriter(clients.of_worker(), topic) as writer:
         writer.produce(*StopRequest(key).encode())
         writer.flush()
@@ -38,21 +38,21 @@ def ask_to_stop(clients: KafkaClients, topic: str, key: IntervalKey) -> None:
 
 @dataclass(slots=True)
 class StatusTail:
-    """Follows the status topic from its end on; not thread-safe. A missing topic is empty."""
+    """Reads the status topic from its end on; not thread-safe. A missing topic counts as empty."""
 
     clients: KafkaClients
     topic: str
     _consumer: Consumer | None = None
 
     def open(self) -> None:
-        """Begin at the present end. Raise RetriableError if the brokers do not answer."""
+        """Start at the current end. Raise RetriableError if the brokers do not respond."""
         if self._consumer is not None:
             return
         clients = self.clients.of_worker()
         admin, servers = clients.admin(), clients.bootstrap_servers
         _, count = topic_partitions(admin, [self.topic], servers).get(self.topic, ("", 0))
         ends = high_watermarks(admin, [TopicPartition(self.topic, number) for number in range(count)], servers)
-        # What a trimmed topic has lost of a minute ago is of no interest.
+        # Reports that a trimmed topic has already lost are not needed.
         self._consumer = clients.consumer({"auto.offset.reset": "latest"})
         self._consumer.assign([KafkaPartition(*key, end) for key, end in ends.items()])
 
@@ -67,7 +67,7 @@ class StatusTail:
                 yield report
 
     def close(self) -> None:
-        """Leave the brokers."""
+        """Disconnect from the brokers."""
         if self._consumer is not None:
             self._consumer.close()
             self._consumer = None
@@ -77,9 +77,8 @@ class StatusTail:
 class TaskHeartbeat:
     """Reports a task's progress every 5 seconds and sets ``stopping`` when asked to.
 
-    A thread of its own does the talking: it lives while the task is blocked,
-    and a task that ends within the first second costs nothing. Trouble with the
-    status topic is logged and never fails the task.
+    A separate thread does this: it runs while the task is blocked, and a task that ends within the first second has no
+    overhead. Errors of the status topic are logged and never fail the task.
     """
 
     clients: KafkaClients
@@ -92,13 +91,13 @@ class TaskHeartbeat:
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to report and to listen."""
+        """Start reporting and listening."""
         name = f"heartbeat-{self.plan.key.connector}-{self.plan.task}"
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def beat(self, records: int, positions: Mapping[TopicPartition, int]) -> None:
-        """Note the progress to report next; costs nothing."""
+        """Set the progress to report next; has no cost."""
         self._latest = records, positions
 
     def close(self) -> None:
@@ -135,7 +134,7 @@ class TaskHeartbeat:
             if time.monotonic() >= due:
                 writer.produce(*self._report(is_ended=False).encode())
                 due += self.seconds
-            # Not in the poll: it would not hear that the task has ended.
+            # Do not wait in the poll: it would not notice that the task has ended.
             self._ended.wait(_LISTEN_SECONDS / 4)
             for report in tail.poll():
                 if isinstance(report, StopRequest) and report.key == self.plan.key:

@@ -1,4 +1,4 @@
-"""Names of a connector's producers: equal for equal parts, different for different ones."""
+"""Transactional ids of a connector's producers: equal for equal parts, different for different ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _READABLE = 60
 def transactional_id(deployment: str, connector: str, task: int) -> str:
     """Return the transactional id of a task's producer.
 
-    Readable, and with a hash over the parts and their borders: a + b.c is
-    another id than a.b + c. All ids of a deployment share a prefix, for ACLs.
+    Readable, with a hash over the separate parts: a + b.c and a.b + c have different ids. All ids of a deployment share
+    a prefix, for ACLs.
     """
     return _identity(deployment, connector, str(task))
 

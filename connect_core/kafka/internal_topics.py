@@ -1,4 +1,4 @@
-"""The topics a worker needs before it can do anything: offsets and heartbeats."""
+"""The topics a worker needs before anything else: offsets and heartbeats."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ __all__ = ["create_internal_topics"]
 def create_internal_topics(settings: WorkerSettings) -> None:
     """Create the worker's offsets and status topics, compacted, unless they exist.
 
-    Raises ConfigError for one that is not compacted, RetriableError if the
-    brokers do not answer.
+    Raises ConfigError for one that is not compacted, RetriableError if the brokers do not respond.
     """
     admin = KafkaAdmin(KafkaClients(settings.resolved))
     ensure_internal_topic(admin, settings.offsets_topic, "offset.storage.topic")

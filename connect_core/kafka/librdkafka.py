@@ -1,4 +1,4 @@
-"""The librdkafka that the Python client is linked with, for calls the client does not offer."""
+"""The librdkafka that the Python client is linked with, for calls that the client does not offer."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "rd_kafka_event_destroy": (None, [_POINTER]),
 }
-"""Function → its result and its arguments, as ``rdkafka.h`` declares them."""
+"""Function → its result and argument types, as declared in ``rdkafka.h``."""
 
 
 @cache
 def library() -> Any:
-    """Return the shared library, with the types of its functions set."""
+    """Return the shared library, with the signatures of its functions set."""
     loaded = ctypes.CDLL(cimpl.__file__)
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(loaded, name)
@@ -57,7 +57,7 @@ def version() -> tuple[int, int]:
 
 def handle_of(client: Any) -> int:
     """Return the ``rd_kafka_t`` of a client, the first field of the Python object. Raise KafkaException if closed."""
-    # Anything else would have something else there.
+    # Objects of other classes have another field at this address.
     known = isinstance(client, (Consumer, Producer))
     address = known and ctypes.c_void_p.from_address(id(client) + object.__basicsize__).value
     if not address:

@@ -1,9 +1,8 @@
-"""Records of the offsets topic: Connect's own keys and values, our proof in headers.
+"""Records of the offsets topic: Connect's own keys and values, with our proof in headers.
 
-Key: ``["connector",{source partition}]``, value: the source offset, both as
-Connect's JsonConverter writes them without schemas; a null value forgets.
-Epoch records have a list of three as key, which Connect's reader skips
-(``OffsetUtils.processPartitionKey`` wants two).
+Key: ``["connector",{source partition}]``, value: the source offset, both as Connect's JsonConverter writes them without
+schemas; a null value deletes. Epoch records have a list of three as key, which Connect's reader skips
+(``OffsetUtils.processPartitionKey`` expects two).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ __all__ = [
 ]
 
 CONTROL_TASK = -1
-"""The task number of what the control producer writes."""
+"""The task number in records of the control producer."""
 
 _TOO_LARGE = 2**53
 _EPOCH_KIND = "connect-core.epoch"
@@ -49,7 +48,7 @@ Headers = list[tuple[str, bytes | None]]
 
 @dataclass(frozen=True, slots=True)
 class MarkerRecord:
-    """Bytes of one record for the offsets topic."""
+    """One encoded record for the offsets topic."""
 
     key: bytes
     value: bytes | None
@@ -58,9 +57,9 @@ class MarkerRecord:
 
 @dataclass(frozen=True, slots=True)
 class MarkerStamp:
-    """Who writes a marker: which attempt of which task in which interval.
+    """The writer of a marker: which attempt of which task in which interval.
 
-    Everything is -1 or empty in a record that a Connect worker has written.
+    All fields are -1 or empty in a record that a Connect worker has written.
     """
 
     epoch: int = -1
@@ -79,10 +78,9 @@ class MarkerStamp:
 class Marker:
     """One committed source offset, with the proof of who committed it.
 
-    ``start``: the offset the transaction began at; ``state``: what the source
-    keeps for itself, such as a file's identity; ``records``: how many the
-    transaction moved, said by the first of its markers only. An ``offset`` of
-    ``None`` forgets the partition.
+    ``start``: the offset the transaction began at; ``state``: private state of the source, such as a file's identity;
+    ``records``: how many the transaction moved, set only in the first of its markers. An ``offset`` of ``None`` deletes
+    the partition.
     """
 
     connector: str
@@ -99,7 +97,7 @@ class Marker:
         return canonical(self.partition)
 
     def encode(self) -> MarkerRecord:
-        """Return the record that says this; maps keep their order, as in Connect."""
+        """Return the marker as a record; maps keep their order, as in Connect."""
         headers = self.stamp.headers()
         headers += [
             (name, canonical(content).encode())
@@ -117,7 +115,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """The connector's fencing number, as it stands in the offsets topic."""
+    """The connector's fencing number in the offsets topic."""
 
     connector: str
     epoch: int
@@ -130,14 +128,14 @@ def encode_epoch(connector: str, stamp: MarkerStamp) -> MarkerRecord:
 
 
 def key_prefix(connector: str) -> bytes:
-    """Return how every key of the connector begins."""
+    """Return the common prefix of the connector's keys."""
     return _bytes([connector])[:-1] + b","
 
 
 def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> Marker | EpochRecord | None:
-    """Return what a record says; ``None`` for a key Connect's reader would skip.
+    """Return the content of a record; ``None`` for a key that Connect's reader would skip.
 
-    Raise ConnectError for a value that is no JSON map.
+    Raise ConnectError for a value that is not a JSON map.
     """
     parts = _parsed(key)
     if not isinstance(parts, list) or not parts or not isinstance(parts[0], str):
@@ -165,9 +163,9 @@ def _stamp(named: Mapping[str, bytes | None]) -> MarkerStamp:
 
 
 def _number(text: Any, default: int) -> int:
-    """Return a number we may have written; anything else is a forgery, or rubbish, and says nothing.
+    """Return a number that we may have written; anything else is forged or garbage, and is ignored.
 
-    An epoch near 2**63 would leave no room to raise it, and so end a connector for ever.
+    An epoch near 2**63 could not be raised any more, and would disable a connector forever.
     """
     try:
         number = int(text)

@@ -28,26 +28,26 @@ _AT_ONCE = 20_000
 
 @dataclass(slots=True)
 class MarkerView:
-    """What the offsets topic says of one connector: the last marker of each source partition.
+    """The state of one connector in the offsets topic: the last marker of each source partition.
 
-    By canonical JSON. One partition may stand under two spellings, hence in two
-    topic partitions: then the higher epoch, sequence and time counts.
+    By canonical JSON. One partition may have two spellings, hence be in two topic partitions: then the higher epoch,
+    sequence and time wins.
     """
 
     connector: str
     position: TopicPosition
     is_elsewhere: bool = False
-    """Whether the position it was to be read from lies in another topic: all of this one was read."""
+    """Whether the position to read from refers to another topic: then all of this one was read."""
     epoch: int = 0
     markers: dict[str, Marker] = field(default_factory=dict)
     spellings: dict[str, set[bytes]] = field(default_factory=dict)
-    """The keys under which each source partition stands: maps have no order, bytes have."""
+    """The keys of each source partition: maps have no order, but their bytes have."""
     moved: dict[int, int] = field(default_factory=dict)
-    """Interval sequence → the records its transactions moved, of those read."""
+    """Interval sequence → the records that its transactions moved, of those read."""
     _places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def add(self, record: Marker | EpochRecord, partition: int, timestamp: int) -> None:
-        """Take the next record of the topic."""
+        """Add the next record of the topic."""
         if isinstance(record, EpochRecord):
             self.epoch = max(self.epoch, record.epoch)
             return
@@ -61,7 +61,7 @@ class MarkerView:
             self._places[key] = partition, timestamp
 
     def projection(self) -> OffsetProjection:
-        """Return offsets and epoch, for SQL to follow."""
+        """Return offsets and epoch, for the metadata database."""
         offsets = {key: marker.offset for key, marker in self.markers.items()}
         states = {key: marker.state for key, marker in self.markers.items() if marker.state is not None}
         return OffsetProjection(offsets, self.epoch, self.position, states, dict(self.moved))
@@ -72,11 +72,10 @@ def _rank(marker: Marker, timestamp: int) -> tuple[int, int, int]:
 
 
 def check_start(view: MarkerView, stamp: MarkerStamp) -> None:
-    """Make sure nothing has happened since the plan read its start. Raise StaleEpochError.
+    """Check that nothing has happened since the plan read its start. Raise StaleEpochError.
 
-    ``view``: what was read from the plan's position on, after the attempt's own
-    ``init``. Neither a newer epoch nor a marker of this task, by another
-    attempt or by a Connect worker, may stand there; nor may it be another topic.
+    ``view``: read from the plan's position on, after the attempt's own ``init``. It may contain neither a newer epoch
+    nor a marker of this task, by another attempt or by a Connect worker, and must be of the same topic.
     """
     if view.is_elsewhere:
         raise StaleEpochError(
@@ -94,7 +93,7 @@ def check_start(view: MarkerView, stamp: MarkerStamp) -> None:
 
 
 def newer_epoch(view: MarkerView, mine: int) -> StaleEpochError:
-    """Return the error that says which epoch stands in the topic."""
+    """Return the error that names the epoch in the topic."""
     error = StaleEpochError(f"Epoch {view.epoch} of {view.connector} stands in the offsets topic; this one has {mine}")
     error.epoch = view.epoch
     return error
@@ -104,8 +103,8 @@ def newer_epoch(view: MarkerView, mine: int) -> StaleEpochError:
 class OffsetsTopic:
     """The compacted topic of source offsets (``offset.storage.topic``).
 
-    ``timeout_seconds``: how long a read waits for the last stable offset, held
-    back by open transactions, to reach the high watermark.
+    ``timeout_seconds``: how long a read waits for the last stable offset, held back by open transactions, to reach the
+    high watermark.
     """
 
     clients: KafkaClients
@@ -113,12 +112,11 @@ class OffsetsTopic:
     timeout_seconds: float = 90.0
 
     def read(self, connector: str, position: TopicPosition | None = None) -> MarkerView:
-        """Read committed records from ``position`` to the high watermark of this moment.
+        """Read committed records from ``position`` to the current high watermark.
 
-        A partition not in ``position`` is read from its start; all of them are
-        where it lies in another topic, or in an earlier one of the name. Raise
-        NotFoundError without the topic, DataLossError if it ends before
-        ``position``, RetriableError naming who holds a transaction open.
+        A partition not in ``position`` is read from its start; all of them are if ``position`` is in another topic, or
+        in an earlier one of this name. Raise NotFoundError without the topic, DataLossError if it ends before
+        ``position``, RetriableError with the producer that holds a transaction open.
         """
         identity, ends = self._high_watermarks()
         here = TopicPosition(self.name, identity)
@@ -140,7 +138,7 @@ class OffsetsTopic:
         return view
 
     def value_of(self, key: bytes) -> bytes | None:
-        """Return what stands under a key, committed and up to the high watermark of this moment. Raises as ``read``."""
+        """Return the last committed value of a key, up to the current high watermark. Raises as ``read``."""
         _, ends = self._high_watermarks()
         found: bytes | None = None
         for message in self._messages(dict.fromkeys(ends, 0), ends):
@@ -149,7 +147,7 @@ class OffsetsTopic:
         return found
 
     def newest(self) -> dict[str, list[Marker]]:
-        """Return by connector what stands under each of its source partitions, without those that are forgotten.
+        """Return by connector the newest marker of each source partition, without the deleted ones.
 
         Raises as ``read``.
         """
@@ -192,7 +190,7 @@ class OffsetsTopic:
         if not waiting:
             return
         errors = ClientErrors()
-        # The head of a compacted topic may be gone: that loses nothing.
+        # The beginning of a compacted topic may have been removed, without loss.
         consumer = self.clients.consumer({"auto.offset.reset": "earliest", "error_cb": errors.note})
         try:
             consumer.assign([KafkaPartition(self.name, number, starts[number]) for number in waiting])

@@ -1,8 +1,7 @@
 """Values at many memory addresses at once, as numpy and Arrow columns.
 
-What librdkafka has fetched is scattered over its own buffers. Reading it from
-Python costs an object per value; here numpy gathers fixed fields, and Arrow
-copies variable ones into one column.
+The messages that librdkafka has fetched are scattered over its own buffers. Reading them from Python costs an object
+per value; here numpy gathers fixed fields, and Arrow copies variable ones into one column.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _PAGE = 4096
 
 
 class _Memory:
-    """This process's memory from address 8 on: as words, or as bytes. Only what is indexed is touched."""
+    """This process's memory from address 8 on, as words or bytes. Only what is indexed is accessed."""
 
     def __init__(self, type: str, stride: int) -> None:
         self.__array_interface__ = {
@@ -40,7 +39,7 @@ class _Memory:
 _WORDS: npt.NDArray[np.uint64] = np.asarray(_Memory("<u8", 8))
 _BYTES: npt.NDArray[np.uint8] = np.asarray(_Memory("|u1", 1))
 _UNALIGNED: npt.NDArray[np.uint32] = np.asarray(_Memory("<u4", 1))
-"""Four bytes from each address on."""
+"""The four bytes at each address."""
 
 
 def words_at(addresses: Addresses, index: int) -> Addresses:
@@ -49,9 +48,9 @@ def words_at(addresses: Addresses, index: int) -> Addresses:
 
 
 def binary_column(addresses: Addresses, lengths: Addresses) -> pa.BinaryArray:
-    """Return a copy of the bytes at each address; address 0 is a null.
+    """Return a copy of the bytes at each address; address 0 is null.
 
-    Raise ArrowInvalid for a value of 1 GiB or more in all.
+    Raise ArrowInvalid if the values have 1 GiB or more in total.
     """
     count = len(addresses)
     is_null = addresses == 0
@@ -70,7 +69,7 @@ def binary_column(addresses: Addresses, lengths: Addresses) -> pa.BinaryArray:
 
 
 def distinct(words: Addresses) -> tuple[Addresses, npt.NDArray[np.intp]]:
-    """Return the distinct words, and for each row which of them it is; quick where all are equal."""
+    """Return the distinct words, and each row's index into them; fast if all are equal."""
     if len(words) and (words == words[0]).all():
         return words[:1], np.zeros(len(words), np.intp)
     return np.unique(words, return_inverse=True)
@@ -79,7 +78,7 @@ def distinct(words: Addresses) -> tuple[Addresses, npt.NDArray[np.intp]]:
 def _inline(views: npt.NDArray[np.int32], addresses: Addresses, sizes: npt.NDArray[np.int64]) -> None:
     """Write the values that are short enough into their views, as Arrow requires.
 
-    The prefix that a long value's view also has serves comparisons only, and is left at zero.
+    The prefix that a long value's view also has is used only in comparisons, and is left at zero.
     """
     short = np.flatnonzero(sizes <= _INLINE)
     views[short, 1:] = 0
@@ -89,7 +88,7 @@ def _inline(views: npt.NDArray[np.int32], addresses: Addresses, sizes: npt.NDArr
     places = starts - _WORD
     inside = np.flatnonzero(is_inside)
     for part in range(_INLINE // _PREFIX):
-        # Bytes behind a value's end are masked out; they are readable, as they lie on its page.
+        # Bytes after a value's end are masked out; they are readable, as they are on the same page.
         bits = np.clip(lengths[inside] - _PREFIX * part, 0, _PREFIX) * 8
         mask = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)
         views[short[inside], 1 + part] = (_UNALIGNED[places[inside] + _PREFIX * part] & mask).astype(np.int32)

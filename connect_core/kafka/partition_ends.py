@@ -1,4 +1,4 @@
-"""Where topic partitions begin and end, in calls for many at once."""
+"""Beginning and end of topic partitions, in calls for many at once."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _CHANGING = frozenset(
 
 
 class LeaderChangingError(RetriableError):
-    """Say that a partition has no leader at the moment, or is being made or removed."""
+    """A partition has no leader at the moment, or is being created or deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetPlace:
-    """An offset, and the time of its record in milliseconds since 1970 where it was found by that."""
+    """An offset, and its record's time in milliseconds since 1970 if it was found by time."""
 
     offset: int
     time: int
 
 
 def partition_ends(admin: AdminClient, topics: Iterable[str], servers: str) -> dict[TopicPartition, PartitionEnds]:
-    """Return the ends of all partitions of the topics that exist. Raise RetriableError if the brokers do not answer."""
+    """Return the ends of all partitions of existing topics. Raise RetriableError if the brokers do not respond."""
     found = topic_partitions(admin, topics, servers)
     partitions = [TopicPartition(topic, number) for topic, (_, count) in found.items() for number in range(count)]
     earliest = list_offsets(admin, partitions, OffsetSpec.earliest(), servers)
@@ -93,9 +93,8 @@ def list_places(
 ) -> dict[TopicPartition, OffsetPlace]:
     """Return one offset of every partition, in one call.
 
-    -1 stands for a time after the last record. Waits while partitions change
-    leaders or are being made. Raise RetriableError if the brokers do not answer,
-    or partitions are gone by now; ConnectError if forbidden.
+    -1 if there is no record of the time or later. Waits while partitions change leaders or are being created. Raise
+    RetriableError if the brokers do not respond, or partitions no longer exist; ConnectError if forbidden.
     """
     found: dict[TopicPartition, OffsetPlace] = {}
     asked = {KafkaPartition(key.topic, key.partition): spec for key in partitions}

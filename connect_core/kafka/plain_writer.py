@@ -18,7 +18,7 @@ __all__ = ["PlainWriter"]
 
 
 class PlainWriter:
-    """An idempotent producer without transactions; what ``flush`` has passed is in Kafka."""
+    """An idempotent producer without transactions; after ``flush``, all records are in Kafka."""
 
     def __init__(self, clients: KafkaClients, topic: str, timeout_seconds: float = 60.0) -> None:
         self._topic = topic
@@ -31,10 +31,10 @@ class PlainWriter:
     def produce(
         self, key: bytes | None, value: bytes | None, headers: RawHeaders | None = None, timestamp: int | None = None
     ) -> None:
-        """Hand over a record; ``timestamp`` in milliseconds, now by default.
+        """Queue a record; ``timestamp`` in milliseconds, the current time by default.
 
-        Raise DataError for a record the client refuses, RetriableError when the
-        brokers take nothing for long, or an earlier record's error.
+        Raise DataError for a record that the client refuses, RetriableError when the brokers accept nothing for long,
+        or an earlier record's error.
         """
         deadline = time.monotonic() + self._timeout_seconds
         row = (self._topic, value, key, -1, self._reports.note, None, timestamp or 0, headers)
@@ -60,7 +60,7 @@ class PlainWriter:
             raise self._silence()
 
     def close(self) -> None:
-        """Leave the brokers; what was not flushed is dropped."""
+        """Disconnect from the brokers; what was not flushed is dropped."""
         destroy(self._producer)
 
     def __enter__(self) -> PlainWriter:

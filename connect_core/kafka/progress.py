@@ -1,6 +1,6 @@
-"""Records of the status topic: how far tasks are, and that they shall stop.
+"""Records of the status topic: the progress of tasks, and stop requests to them.
 
-Keys are JSON lists, which Connect's own reader of that topic passes over.
+Keys are JSON lists, which Connect's own reader of that topic skips.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PROGRESS, _STOP = "progress", "stop"
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """How far one attempt of a task is; ``time`` in milliseconds since the epoch."""
+    """The progress of one attempt of a task; ``time`` in milliseconds since the epoch."""
 
     key: IntervalKey
     task: int
@@ -32,7 +32,7 @@ class TaskReport:
     is_ended: bool = False
 
     def encode(self) -> tuple[bytes, bytes]:
-        """Return key and value of the record that says this."""
+        """Return the report as key and value of a record."""
         value = {
             **_interval(self.key),
             "attempt": self.attempt,
@@ -47,17 +47,17 @@ class TaskReport:
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """A driver's wish that the tasks of an interval end at their next commit point."""
+    """A driver's request that the tasks of an interval end at their next commit point."""
 
     key: IntervalKey
 
     def encode(self) -> tuple[bytes, bytes]:
-        """Return key and value of the record that says this."""
+        """Return the request as key and value of a record."""
         return _bytes([_STOP, self.key.connector]), _bytes(_interval(self.key))
 
 
 def decode_report(key: bytes | None, value: bytes | None) -> TaskReport | StopRequest | None:
-    """Return what a record of the status topic says; ``None`` for anybody else's."""
+    """Return the content of a record of the status topic; ``None`` for records of other writers."""
     try:
         parts, content = json.loads(key or b""), json.loads(value or b"")
         if parts[0] == _STOP:

@@ -1,4 +1,4 @@
-"""Which client settings librdkafka 2.16 knows, and what Kafka's Java names become.
+"""The client settings of librdkafka 2.16, and the mapping from Kafka's Java names.
 
 Data only; ``clients`` applies it. Java names: Kafka 4.3's ``ProducerConfig``,
 ``ConsumerConfig`` and ``AdminClientConfig``.
@@ -65,7 +65,7 @@ KNOWN: Mapping[ClientKind, frozenset[str]] = {
     """),
     ClientKind.ADMIN: _COMMON,
 }
-"""The names passed on, each once: aliases are renamed first."""
+"""The names passed on, without aliases, which are renamed first."""
 
 _RENAMED_ALWAYS = {
     "max.in.flight": "max.in.flight.requests.per.connection",
@@ -128,7 +128,7 @@ UNUSED = _names("""
     ssl.secure.random.implementation ssl.trustmanager.algorithm ssl.truststore.password ssl.truststore.type
     transaction.two.phase.commit.enable value.deserializer value.serializer
 """)
-"""Java settings that this client has no need of."""
+"""Java settings that this client does not need."""
 
 DENIED: Mapping[str, str] = {
     "plugin.library.paths": "it loads native code",
@@ -140,7 +140,7 @@ DENIED: Mapping[str, str] = {
     "ssl.engine.location": "it loads native code",
     "ssl.providers": "it loads native code",
 }
-"""Never accepted from anybody, with the reason (CVE-2023-25194 and its like)."""
+"""Never accepted from any user, with the reason (CVE-2023-25194 and the like)."""
 
 FORCED: Mapping[ClientKind, Mapping[str, str]] = {
     ClientKind.PRODUCER: {"acks": "all", "enable.idempotence": "true", "partitioner": "murmur2_random"},
@@ -153,7 +153,7 @@ FORCED: Mapping[ClientKind, Mapping[str, str]] = {
     },
     ClientKind.ADMIN: {},
 }
-"""What the protocol needs, whatever is configured (plan/README.md#rules)."""
+"""Values that the protocol needs, whatever is configured (plan/README.md#rules)."""
 
 CONNECTION_PREFIXES = ("bootstrap.servers", "client.dns.lookup", "sasl.", "security.protocol", "ssl.", "https.ca.")
 """Worker settings without a prefix that every client inherits."""

@@ -1,4 +1,4 @@
-"""Records as Kafka has them: bytes, in columns."""
+"""Records as bytes, in columns."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ RawHeaders = Sequence[tuple[str, bytes | None]]
 class RawBatch:
     """Records of one topic, unparsed, as columns of equal length.
 
-    partition: int32; offset: int64; timestamp: int64 milliseconds, null = none;
-    key, value: binary, null = Kafka null; headers: one list a record or
-    ``None``, and ``None`` as a whole when no record has any. Records of one
-    partition are in offset order.
+    partition: int32; offset: int64; timestamp: int64 milliseconds, null = none; key, value: binary, null = Kafka null;
+    headers: one list per record or ``None``, and ``None`` as a whole if no record has any. Records of one partition are
+    in offset order.
     """
 
     topic: str
@@ -40,5 +39,5 @@ class RawBatch:
 
     @property
     def value_bytes(self) -> int:
-        """The size of all values."""
+        """The total size of the values."""
         return pc.sum(pc.binary_length(self.value)).as_py() or 0

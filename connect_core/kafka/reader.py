@@ -1,4 +1,4 @@
-"""Reads fixed ranges of topic partitions, and nothing beyond."""
+"""Reads fixed ranges of topic partitions, and nothing beyond them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["BoundedReader", "ReaderLimits"]
 
 _SLICE = 0.01
 _FIRST_GUESS = 4096
-"""Bytes of a record before one is known."""
+"""The assumed size of a record, in bytes, before one has been read."""
 _CHECK_SECONDS = 10.0
 _OUT_OF_RANGE = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
 _TOPIC_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
@@ -37,11 +37,10 @@ _TOPIC_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_T
 
 @dataclass(frozen=True, slots=True)
 class ReaderLimits:
-    """How much at once, and how long without progress.
+    """The size of a batch, and the time without progress.
 
-    ``batch_records``, ``batch_bytes``: the most that one ``poll`` returns; of
-    the bytes, one fetch may bring more. ``stall_seconds``: time spent polling in
-    vain after which the brokers count as unreachable.
+    ``batch_records``, ``batch_bytes``: the most that one ``poll`` returns; the last fetch may exceed the bytes.
+    ``stall_seconds``: time of polling without progress after which the brokers count as unreachable.
     """
 
     batch_records: int = 20_000
@@ -52,9 +51,8 @@ class ReaderLimits:
 class BoundedReader:
     """Reads [start, end) of some partitions; each range is done at *position ≥ end*.
 
-    Never a count: control records, aborted transactions and compaction leave
-    gaps. After the last read the topic ids are compared with the planned ones.
-    One thread uses it; ``stop`` may be set from any other.
+    Records are not counted: control records, aborted transactions and compaction leave gaps. After the last read the
+    topic ids are compared with the planned ones. Used by one thread; ``stop`` may be set from any other.
     """
 
     def __init__(
@@ -92,9 +90,8 @@ class BoundedReader:
     def poll(self, timeout: float = 0.1) -> Sequence[RawBatch]:
         """Return the next records, or nothing if none came within ``timeout`` seconds.
 
-        Returns early when stopped, finished, or a batch is full. Raise
-        DataLossError if planned records are gone or a topic was recreated,
-        RetriableError if the brokers stay silent, ConnectError if forbidden.
+        Returns early when stopped, finished, or a batch is full. Raise DataLossError if planned records no longer exist
+        or a topic was recreated, RetriableError if the brokers do not respond, ConnectError if forbidden.
         """
         batches = [batch for fetched in self._collect(time.monotonic() + timeout) for batch in fetched.batches()]
         if not self._open and not self._verified:
@@ -107,21 +104,20 @@ class BoundedReader:
             yield from self.poll()
 
     def pause(self, partitions: Collection[TopicPartition]) -> None:
-        """Read nothing more of these until resumed."""
+        """Stop reading these partitions until resumed."""
         self._unassign(self._open & set(partitions) - self._paused)
         self._paused |= set(partitions)
 
     def resume(self, partitions: Collection[TopicPartition]) -> None:
-        """Read these again, from where they were left."""
+        """Read these partitions again, from their last positions."""
         wanted = self._paused & set(partitions)
         self._paused -= wanted
         self._assign(self._open & wanted)
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Go on from ``offset``, which may lie before the range or behind it.
+        """Continue from ``offset``, which may be before or after the range.
 
-        For sinks that keep offsets themselves. Raise IllegalStateError for a
-        partition that is not read here.
+        For sinks that store offsets themselves. Raise IllegalStateError for a partition that is not read here.
         """
         if partition not in self._ranges:
             raise IllegalStateError(f"{partition} is not among the partitions of this task: {sorted(self._ranges)}")
@@ -181,7 +177,7 @@ class BoundedReader:
         return collected
 
     def _fetch(self, count: int) -> Fetched:
-        """Return messages of one short wait that are in their ranges, and move the positions."""
+        """Return the messages of one short wait that are in their ranges, and advance the positions."""
         begun = time.monotonic()
         try:
             fetched = self._queue.fetch(count, _SLICE)
@@ -196,7 +192,7 @@ class BoundedReader:
         return fetched
 
     def _advance(self) -> tuple[bool, bool]:
-        """Follow the consumer; return whether a position moved and whether one went beyond its end."""
+        """Update the positions from the consumer; return whether one moved and whether one went beyond its end."""
         finished: list[TopicPartition] = []
         moved = beyond = False
         reading = self._open - self._paused
@@ -252,7 +248,7 @@ class BoundedReader:
 
 
 def _prefetch(clients: KafkaClients, ranges: Sequence[PartitionRange]) -> dict[str, int]:
-    """Return how much to fetch ahead: as configured, but not far beyond the longest range."""
+    """Return how much to prefetch: as configured, but not far beyond the longest range."""
     longest = max((chosen.end - chosen.start for chosen in ranges), default=1)
     configured = int(clients.settings(ClientKind.CONSUMER)["queued.min.messages"])
     return {"queued.min.messages": max(1, min(configured, longest))}

@@ -1,4 +1,4 @@
-"""The headers of one record, as the bytes of a record batch have them."""
+"""The headers of one record, as encoded in a record batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["parse_headers"]
 def parse_headers(data: bytes) -> RawHeaders:
     """Parse a count, then a name and a value each; lengths are zigzag varints, -1 is a null value.
 
-    Raise IndexError where the bytes end too soon. Source: KIP-82, Kafka's record format v2.
+    Raise IndexError if the data is truncated. Source: KIP-82, Kafka's record format v2.
     """
     count, at = _varint(data, 0)
     headers: list[tuple[str, bytes | None]] = []
@@ -24,7 +24,7 @@ def parse_headers(data: bytes) -> RawHeaders:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at a place, and the place behind it."""
+    """Return the number at a position, and the position after it."""
     number = shift = 0
     while True:
         byte = data[at]

@@ -1,4 +1,4 @@
-"""A producer's queue: records are put in one by one, or many at once from columns."""
+"""A producer's queue: records are added one by one, or many at once from columns."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from connect_core.kafka.failures import called, code_of
 __all__ = ["NoRoomError", "NotTakenError", "RecordColumns", "RecordQueue", "Refused", "Row", "by_topic"]
 
 Refused = Callable[[int, DataError], None]
-"""Takes the row of a record that the client refuses, and why; the records beside it are sent."""
+"""Receives the row of a record that the client refuses, and the error; the other records are sent."""
 
 Row = tuple[Any, ...]
-"""The arguments of ``Producer.produce``: topic, value, key, partition, callback, none, timestamp, headers."""
+"""The arguments of ``Producer.produce``: topic, value, key, partition, callback, None, timestamp, headers."""
 
 _WAIT_SECONDS = 0.05
 
@@ -32,7 +32,7 @@ _WAIT_SECONDS = 0.05
 class RecordColumns:
     """Records for one topic without partition, timestamp and headers of their own.
 
-    key, value: binary or large_binary, null = Kafka null; rows: which rows of a batch they are.
+    key, value: binary or large_binary, null = Kafka null; rows: their row numbers in the batch.
     """
 
     topic: str
@@ -42,7 +42,7 @@ class RecordColumns:
 
 
 class NotTakenError(Exception):
-    """Say that a producer takes nothing more, what it was given, and why."""
+    """A producer accepts nothing more: the operation and the error."""
 
     def __init__(self, act: str, error: KafkaError) -> None:
         super().__init__(act, error)
@@ -51,15 +51,15 @@ class NotTakenError(Exception):
 
 
 class NoRoomError(Exception):
-    """Say that a producer's queue stayed full."""
+    """A producer's queue stayed full."""
 
 
 @dataclass(slots=True)
 class RecordQueue:
-    """Puts records into a producer's queue, waits for room in it, and looks at delivery reports meanwhile.
+    """Adds records to a producer's queue, waits for room in it, and checks delivery reports meanwhile.
 
-    ``check``: called when reports were served; raises if one tells of a failure.
-    ``meaning``: the protocol's error for the client's; DataError where it is about that record alone.
+    ``check``: called when reports were served; raises if one is a failure. ``meaning``: returns the protocol's error
+    for the client's; DataError if it concerns that record alone.
     """
 
     producer: Any
@@ -68,10 +68,10 @@ class RecordQueue:
     meaning: Callable[[str, KafkaError], ConnectError]
     timeout_seconds: float
     largest: int = field(default=0)
-    """Bytes of the largest value put in from columns: reports are asked for few of these."""
+    """Bytes of the largest value added from columns: reports are requested for few of these."""
 
     def put_rows(self, rows: Iterable[Row], refused: Refused | None = None, first: int = 0) -> None:
-        """Put records in one by one, numbered from ``first``.
+        """Add records one by one, numbered from ``first``.
 
         Raise NotTakenError, NoRoomError, or what ``check`` raises.
         """
@@ -87,10 +87,10 @@ class RecordQueue:
         self._serve()
 
     def put_columns(self, records: RecordColumns, refused: Refused | None = None) -> None:
-        """Put records in, in order; raises as ``put_rows``.
+        """Add records in order; raises as ``put_rows``.
 
-        The last one alone is reported on: it tells what concerns the topic as a
-        whole. What befalls others only, the transaction tells when it cannot commit.
+        Only for the last one a delivery report is requested: it shows errors of the topic as a whole. Errors of other
+        records show when the transaction cannot commit.
         """
         last = len(records.value) - 1
         self.largest = max(self.largest, int(lengths(records.value).max(initial=0)))
@@ -116,7 +116,7 @@ class RecordQueue:
             return
 
     def _enqueue(self, records: RecordColumns, messages: Messages, first: int, refused: Refused | None) -> int:
-        """Put in the messages from ``first`` on → the first for which there was no room."""
+        """Add the messages from ``first`` on → the first for which there was no room."""
         try:
             enqueue(self.producer, records.topic, messages[first:])
         except KafkaException as failure:

@@ -1,4 +1,4 @@
-"""What a connector's own login may do, asked before it runs."""
+"""Checks the rights of a connector's own login before it runs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ _CONNECTION = ("bootstrap.servers", "client.id", "sasl.", "security.protocol", "
 
 
 def unreadable_topics(clients: KafkaClients, names: Iterable[str], seconds: float) -> list[str]:
-    """Return those topics that the connector's consumers may not read; one that does not exist yet is none.
+    """Return the topics that the connector's consumers may not read; topics that do not exist yet are left out.
 
-    Raise ConfigError for a login that is left out, RetriableError if the
-    brokers do not answer in time.
+    Raise ConfigError for a login that is missing, RetriableError if the brokers do not respond in time.
     """
     wanted = sorted(set(names))
     settings = clients.settings(ClientKind.CONSUMER)
     login = {key: value for key, value in settings.items() if key.startswith(_CONNECTION)}
-    # What the client has to say comes back as an error.
+    # The client's log lines are not needed: they come back as errors.
     admin = AdminClient({**login, "log_level": "0"})
     asked = admin.describe_topics(TopicCollection(wanted), include_authorized_operations=True, request_timeout=seconds)
     refused = []

@@ -1,4 +1,4 @@
-"""Where ranges of topic partitions end by a time."""
+"""Finds where ranges of topic partitions end by a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["TimedLog", "find_time_bounds", "time_bounds"]
 
 _Numbers: TypeAlias = "npt.NDArray[np.int64]"
 _MOST_RECORDS = 1_000_000
-"""How many records are looked through for one answer; where they do not suffice the ranges end there."""
+"""How many records are searched for one result; if they do not suffice, the ranges end there."""
 
 
 class _Reader(Protocol):
@@ -39,7 +39,7 @@ class _Reader(Protocol):
         """Return the next records."""
 
     def pause(self, partitions: Collection[TopicPartition]) -> None:
-        """Read nothing more of these."""
+        """Stop reading these partitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,9 @@ class TimedLog:
 
 
 def time_bounds(clients: KafkaClients, asked: ReadTimeBounds) -> dict[TopicPartition, TimeBound]:
-    """Return where each range ends by the time that is asked for.
+    """Return where each range ends by the requested time.
 
-    Raise RetriableError if the brokers do not answer, ConnectError if they forbid it.
+    Raise RetriableError if the brokers do not respond, ConnectError if they forbid it.
     """
 
     def first(parts: Collection[TopicPartition], millis: int) -> Mapping[TopicPartition, OffsetPlace]:
@@ -68,8 +68,8 @@ def find_time_bounds(
 ) -> dict[TopicPartition, TimeBound]:
     """Return where ranges end; ``now`` in milliseconds since 1970.
 
-    Kafka knows the first record of a time in a partition as a whole. Where that lies before a range, or is from the
-    future, the range's own records are read and looked at.
+    Kafka finds the first record of a time in a partition as a whole. If that is before a range, or from the future, the
+    range's own records are read and checked.
     """
     ranges = [part for part in asked.ranges if part.start < part.end]
     bounds = {part.topic_partition: TimeBound(part.end) for part in asked.ranges}
@@ -82,7 +82,7 @@ def find_time_bounds(
         if place.offset < 0 or place.offset >= part.end:
             continue
         if place.offset > part.start or (place.offset == part.start and not is_future):
-            # What lies behind a record from the future is asked for by the next plan of this run.
+            # The next plan of this run handles the records after one from the future.
             bounds[part.topic_partition] = TimeBound(place.offset, is_cut=is_future)
         else:
             unknown.append(part)
@@ -91,7 +91,7 @@ def find_time_bounds(
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """``first``: what a range ends at; ``latest``: what is not from the future; milliseconds since 1970."""
+    """``first``: when a range ends; ``latest``: the latest time that is not in the future; milliseconds since 1970."""
 
     first: int
     latest: int
@@ -126,21 +126,21 @@ def _look(searches: dict[TopicPartition, _Search], batch: RawBatch) -> None:
 
 @dataclass(slots=True)
 class _Search:
-    """The way through one range to its end."""
+    """The search through one range for its end."""
 
     part: PartitionRange
     times: _Times
     end: int | None = None
     future: FutureRecord | None = None
     is_begun: bool = False
-    """Whether there are records before a range's end."""
+    """Whether there are records before the range's end."""
 
     def is_waiting(self, position: int) -> bool:
-        """Return whether records that were not looked at may hold the end."""
+        """Return whether the end may be among records not read yet."""
         return self.end is None and position < self.part.end
 
     def look(self, offsets: _Numbers, times: _Numbers) -> None:
-        """Take records in their order."""
+        """Search records, in their order."""
         beyond = times >= self.times.first
         future = beyond & (times > self.times.latest)
         ends = np.flatnonzero(beyond & ~future if self.times.passes_future else beyond)
@@ -153,9 +153,9 @@ class _Search:
         self.is_begun |= count > 0
 
     def bound(self, position: int) -> TimeBound:
-        """Return where the range ends, of which all up to ``position`` was looked at."""
+        """Return where the range ends, if its records up to ``position`` were searched."""
         end = position if self.end is None else self.end
         if self.future is not None and self.is_begun and not self.times.passes_future:
-            # The next plan begins at it.
+            # The next plan begins at the future record.
             return TimeBound(end, is_cut=True)
         return TimeBound(end, self.future, self.is_waiting(position))

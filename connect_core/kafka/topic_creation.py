@@ -1,4 +1,4 @@
-"""Makes topics: the worker's internal ones, and those a source's records go to (KIP-158)."""
+"""Creates topics: the worker's internal ones, and those for a source's records (KIP-158)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ _LEFT_TO_BROKER = frozenset(
 
 
 def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
-    """Create a topic → whether it was; an existing one is left as it is.
+    """Create a topic → whether it was created; an existing one is left unchanged.
 
-    Where the brokers forbid it, their own topic creation may help: false, and a
-    line in the log. Raise ConnectError for refused settings, RetriableError if
-    the brokers do not answer. Connect: ``TopicAdmin.createOrFindTopics``.
+    If the brokers forbid it, their own topic creation may do it: returns false and logs a warning. Raise ConnectError
+    for refused settings, RetriableError if the brokers do not respond. Connect: ``TopicAdmin.createOrFindTopics``.
     """
     new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=dict(topic.settings))
     try:
@@ -56,11 +55,10 @@ def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
 
 
 def ensure_internal_topic(admin: KafkaAdmin, topic: InternalTopic, setting: str) -> None:
-    """Create an internal topic if need be; make sure it is compacted only.
+    """Create an internal topic if it is missing; check that it is compacted only.
 
-    ``setting``: the worker setting that names it. Raise ConfigError for another
-    cleanup policy: offsets would be lost. Connect: ``KafkaTopicBasedBackingStore``,
-    ``TopicAdmin.verifyTopicCleanupPolicyOnlyCompact``.
+    ``setting``: the worker setting that names it. Raise ConfigError for another cleanup policy: offsets would be lost.
+    Connect: ``KafkaTopicBasedBackingStore``, ``TopicAdmin.verifyTopicCleanupPolicyOnlyCompact``.
     """
     if create_topic(admin, topic):
         return
@@ -87,9 +85,9 @@ def _cleanup_policy(client: AdminClient, topic: str) -> set[str] | None:
 class SourceTopics:
     """Creates the topics of a source's records before they are produced.
 
-    ``groups``: tried in order, the default one last; none: the brokers create
-    topics by themselves. ``internal``: refused, whatever a transform made of a
-    record's topic. Connect: ``AbstractWorkerSourceTask.maybeCreateTopic``.
+    ``groups``: tried in order, the default one last; without any, the brokers create topics by themselves.
+    ``internal``: refused, even if a transform set them as a record's topic. Connect:
+    ``AbstractWorkerSourceTask.maybeCreateTopic``.
     """
 
     admin: KafkaAdmin
@@ -98,7 +96,7 @@ class SourceTopics:
     _known: set[str] = field(default_factory=set)
 
     def ensure(self, topics: Iterable[str]) -> None:
-        """Create what does not exist; asks the brokers once a topic. Raise as ``check_free``, ``create_topic``."""
+        """Create missing topics; queries the brokers once per topic. Raise as ``check_free``, ``create_topic``."""
         fresh = set(topics) - self._known
         for name in sorted(fresh):
             check_free(name, self.internal)

@@ -1,4 +1,4 @@
-"""Topics: which exist, under which id, and how new ones are made."""
+"""Which topics exist, with their ids and partition counts."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def topic_partitions(
 ) -> dict[str, tuple[str, int]]:
     """Return the id and the number of partitions of each topic that exists, in one call.
 
-    ``seconds``: how long to wait, by default what ``admin.request.timeout.ms`` says.
-    Raise ConnectError if it is forbidden, RetriableError if the brokers do not answer.
+    ``seconds``: how long to wait, by default ``admin.request.timeout.ms``. Raise ConnectError if it is forbidden,
+    RetriableError if the brokers do not respond.
     """
     found: dict[str, tuple[str, int]] = {}
     wanted = sorted(set(names))

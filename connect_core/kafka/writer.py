@@ -1,4 +1,4 @@
-"""Writes records and the offsets they end at in Kafka transactions."""
+"""Writes records, and the source offsets reached, in Kafka transactions."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["KafkaRecord", "OffsetsTarget", "TransactionalWriter", "WriterOptions
 
 _log = logging.getLogger(__name__)
 _LEAST_ROWS = 20
-"""Records for one topic from which one call for all of them costs less than one for each."""
+"""The fewest records per topic for which one call for all costs less than one call for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetsTarget:
-    """Where and under which stamp source offsets are written; ``start``: those planned."""
+    """The topic and the stamp for source offsets; ``start``: the planned ones."""
 
     topic: str
     connector: str
@@ -46,10 +46,10 @@ class OffsetsTarget:
 
 @dataclass(frozen=True, slots=True)
 class WriterOptions:
-    """Time-outs in seconds, and whether each record's place is wanted (it costs).
+    """Timeouts in seconds, and whether each record's place is needed (it costs throughput).
 
-    ``transaction_seconds``: the broker aborts a transaction open for longer; by
-    default what ``producer.transaction.timeout.ms`` says, 60 s unless set.
+    ``transaction_seconds``: the broker aborts a transaction open for longer; by default
+    ``producer.transaction.timeout.ms``, 60 s unless set.
     """
 
     init_seconds: float = 60.0
@@ -59,7 +59,7 @@ class WriterOptions:
 
 
 class KafkaRecord(Protocol):
-    """Bytes of one record, to be placed by its key."""
+    """The bytes of one record, whose key determines its partition."""
 
     @property
     def key(self) -> bytes | None:
@@ -84,8 +84,8 @@ class _State(Enum):
 class TransactionalWriter:
     """One transactional producer: ``init``, then any number of {produce…, commit}.
 
-    After any error of a transaction it is closed for good: make another, which
-    runs ``init`` before anything else, and read the marker (plan/README.md#rules, 5).
+    After any error of a transaction it is closed for good: create another one, which runs ``init`` before anything
+    else, and read the marker (plan/README.md#rules, 5).
     """
 
     def __init__(
@@ -137,9 +137,9 @@ class TransactionalWriter:
         """Add records to the open transaction, or to a new one.
 
         keys, values: binary or large_binary, null = Kafka null; topic, partition and timestamp are the batch's.
-        Return one delivery a record if places are kept, else nothing. What is too large for the client goes to
-        ``refused``, else raises DataError. Raise StaleEpochError when fenced, RetriableError if the brokers
-        take nothing.
+        Return one delivery per record if places are kept, else nothing. A record too large for the client is passed to
+        ``refused``, else raises DataError. Raise StaleEpochError when fenced, RetriableError if the brokers accept
+        nothing.
         """
         self._begin()
         if headers is None and not self._options.keeps_places and _is_for_columns(batch):
@@ -163,8 +163,8 @@ class TransactionalWriter:
         """Produce the source offsets, last, and commit.
 
         ``states``: private state of sources by canonical partition; ``records``: how many the transaction moved.
-        Raise UnclearOutcomeError when only the marker knows whether it is committed; StaleEpochError when fenced
-        (then, too, only the marker knows); when it surely is not, what a record was refused for, or RetriableError.
+        Raise UnclearOutcomeError when only the marker shows whether it is committed; StaleEpochError when fenced (then,
+        too, only the marker shows it); the error of a refused record, or RetriableError, when it is not committed.
         """
         self._begin()
         markers = [self._marker(partition, offset, states or {}) for partition, offset in offsets]
@@ -189,17 +189,17 @@ class TransactionalWriter:
         self._put(partial(self._queue.put_rows, rows))
 
     def abort(self) -> None:
-        """Drop the open transaction, if any. Raise StaleEpochError when fenced."""
+        """Abort the open transaction, if any. Raise StaleEpochError when fenced."""
         if self._state is not _State.OPEN:
             return
-        # Not purged: sequence numbers would be missing, and the next transaction fail.
+        # Not purged: sequence numbers would be missing, and the next transaction would fail.
         self._attempt("Delivering records that are dropped", self._producer.flush, self._options.commit_seconds)
         self._attempt("Aborting a transaction", self._producer.abort_transaction, self._options.commit_seconds)
         self._reports.failed.clear()
         self._state = _State.READY
 
     def close(self) -> None:
-        """Leave the brokers; an open transaction is aborted if that is still possible."""
+        """Disconnect from the brokers; an open transaction is aborted if that is still possible."""
         if self._state is _State.OPEN:
             try:
                 called(self._producer.abort_transaction, self._options.commit_seconds)
@@ -259,7 +259,7 @@ class TransactionalWriter:
         return found
 
     def _flush(self, deadline: float) -> None:
-        """Wait until everything is delivered: a failure up to here is surely not a commit."""
+        """Wait until everything is delivered: after a failure up to here, the transaction is not committed."""
         try:
             waiting = called(self._producer.flush, max(0.0, deadline - time.monotonic()))
         except KafkaException as failure:
@@ -273,7 +273,7 @@ class TransactionalWriter:
             )
 
     def _fail_delivery(self) -> NoReturn:
-        """End a transaction one of whose records was refused."""
+        """End a transaction of which a record was refused."""
         reason = self._abort_reason()
         try:
             called(self._producer.purge)
@@ -288,7 +288,7 @@ class TransactionalWriter:
         raise RetriableError(f"A transaction of {self._id} was ended by the client; the brokers: {self._servers}")
 
     def _abort_reason(self) -> KafkaError | None:
-        """Return why the open transaction can only be aborted: beginning another is how the client tells."""
+        """Return why the open transaction can only be aborted: the client reveals it when another one is begun."""
         try:
             called(self._producer.begin_transaction)
         except KafkaException as failure:
@@ -316,13 +316,13 @@ class TransactionalWriter:
             raise self._ended(f"{act} of {self._id}", failure) from failure
 
     def _ended(self, act: str, failure: KafkaException) -> ConnectError:
-        """Close after a failure, and return what it means."""
+        """Close after a failure, and return its exception."""
         error = code_of(self._reason(failure))
         self._discard()
         return self._meaning(act, error)
 
     def _reason(self, failure: KafkaException) -> KafkaException:
-        """Return why a client is dead, where it says no more than that it is; gather its last trouble."""
+        """Return the cause if the client reports only that it is unusable; update its last error."""
         try:
             called(self._producer.poll, 0)
             if code_of(failure).code() == KafkaError._FATAL:
@@ -332,7 +332,7 @@ class TransactionalWriter:
         return failure
 
     def _discard(self) -> None:
-        """Destroy the client at once: what it had in flight is void, nothing of it is tried again."""
+        """Destroy the client at once: what it has in flight is discarded and not retried."""
         producer, self._queue.producer = self._producer, _Closed(self._id)
         self._state = _State.CLOSED
         destroy(producer)
@@ -343,13 +343,13 @@ def _time_limit(seconds: float | None) -> dict[str, int]:
 
 
 def _is_for_columns(batch: Batch) -> bool:
-    """Return whether records have no partition or timestamp of their own, and each topic enough of them to pay."""
+    """Return whether no record has a partition or timestamp of its own, and each topic has enough records to pay."""
     is_bare = all(column.null_count == len(batch) for column in (batch.partition, batch.timestamp))
     return is_bare and len(batch) >= _LEAST_ROWS * len(batch.topic.unique())
 
 
 def _topics(column: pa.Array) -> Iterable[str]:
-    """Return a topic for each row; a dictionary's entries are not made again for each."""
+    """Return a topic for each row; entries of a dictionary are converted only once."""
     if not pa.types.is_dictionary(column.type):
         names: list[str] = column.to_pylist()
         return names
@@ -365,7 +365,7 @@ def _filled(column: pa.Array, default: int) -> Iterable[int]:
 
 
 class _Closed:
-    """Stands where a producer was: every call is out of order."""
+    """Replaces a closed producer: every call raises."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity

@@ -1,1 +1,1 @@
-"""A run: one holder works off a connector, interval after interval, whatever runs its tasks."""
+"""A run: one lease holder runs a connector, interval after interval, with any task runner."""

@@ -1,4 +1,4 @@
-"""How a backfill's run ends: it was asked for once, so that what it leaves undone no later run does."""
+"""How a backfill's run ends: it is requested once, so no later run does what it leaves undone."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _LOG = logging.getLogger(__name__)
 
 
 def untold(request: RunRequest | None, found: Sequence[PastInterval]) -> list[PastInterval]:
-    """Return what a run has committed, as it is for any other run; of a backfill what it has since it was begun.
+    """Return the intervals a run has committed; for a backfill, only its own since it began.
 
-    Airflow makes the schedule's run of an hour the backfill's, under its id, and a backfill's that of the next one.
+    Airflow may turn the scheduled run of an hour into the backfill's, under its id, and a backfill's run into the next
+    one's.
     """
     if request is None or request.since is None:
         return list(found)
@@ -28,7 +29,7 @@ def untold(request: RunRequest | None, found: Sequence[PastInterval]) -> list[Pa
 
 
 def concluded(request: RunRequest, outcome: RunOutcome, *, is_stopping: bool) -> RunOutcome:
-    """Return the outcome, as it is for any other run. Raises RetriableError for a backfill that was not carried out."""
+    """Return the outcome of the run. Raises RetriableError for a backfill that was not carried out."""
     if request.since is None:
         return outcome
     if outcome.status is RunStatus.SKIPPED:

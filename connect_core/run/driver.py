@@ -1,4 +1,4 @@
-"""The driver of a run: performs effects, keeps the lease, watches for a stop."""
+"""The driver of a run: performs effects, renews the lease, watches for stop requests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Progress:
     outlets: set[str] = field(default_factory=set)
     """URIs of what was written, for Airflow's assets."""
     finished: Callable[[str], Mapping[str, Any]] = lambda run_id: {}
-    """Tells of the intervals that a run has finished."""
+    """Returns the description of the intervals that a run has finished."""
 
     def count(self, plan: Plan, results: Sequence[TaskResult]) -> None:
         """Count one committed interval."""
@@ -80,7 +80,7 @@ class Progress:
 
 @dataclass(slots=True)
 class Driver:
-    """One process working off one connector at a time; ``stopping`` ends it at a commit point."""
+    """One process running one connector at a time; ``stopping`` ends it at a commit point."""
 
     worker: ConnectorWorker
     stopping: threading.Event = field(default_factory=threading.Event)
@@ -94,21 +94,21 @@ class Driver:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether this process was asked to end."""
+        """Whether this process was asked to stop."""
         return self.stopping.is_set()
 
     def begin(self, request: RunRequest) -> Run | None:
         """Take the lease → the run, or ``None`` while another holder has it. Raises NotFoundError."""
         self._began, self._request = time.monotonic(), request
         holder = f"{request.run_id} {socket.gethostname()} {uuid.uuid4().hex[:8]}"
-        # Not by ``self.perform``: nothing of the connector is loaded yet, so an error can tell no secret of it.
+        # Not by ``self.perform``: nothing of the connector is loaded yet, so an error can contain no secret of it.
         state = perform(begin_run(request.connector, holder, _LEASE_SECONDS), self._handlers)
         if state is None:
             return None
         return self.worker.run_of(state, holder, request.bound_time, request.since)
 
     def perform(self, steps: Steps[Result]) -> Result:
-        """Run a protocol against the real systems; errors tell no secrets of the connector."""
+        """Run a protocol against the real systems; errors contain no secrets of the connector."""
         try:
             return perform(steps, self._handlers)
         except ConnectError as error:
@@ -116,7 +116,7 @@ class Driver:
             raise
 
     def plan(self, run: Run) -> Planned:
-        """Plan the next interval; what the connector itself raises makes it FAILED, a backfill's refusal does not."""
+        """Plan the next interval; an error of the connector makes it FAILED, the refusal of a backfill does not."""
         try:
             planned = self.perform(plan_interval(run))
         except StaleEpochError:
@@ -130,7 +130,7 @@ class Driver:
 
     @contextmanager
     def holding(self, run: Run) -> Iterator[Progress]:
-        """Keep the lease while the block runs; give it back at its end."""
+        """Keep the lease while the block runs; release it at its end."""
         try:
             with _repeating(_LEASE_SECONDS / 4, lambda: self.worker.renew_lease(run.holder, _LEASE_SECONDS)):
                 try:
@@ -138,7 +138,7 @@ class Driver:
                 finally:
                     self._clear_target(run)
         finally:
-            # Renewed no more: a lease that is being given back would look as if another run had taken it.
+            # Only after renewal has stopped: otherwise a released lease would look as if another run had taken it.
             self._end(run)
 
     @contextmanager
@@ -156,7 +156,7 @@ class Driver:
             yield
 
     def schedule_retry(self, request: RunRequest, plan: Plan) -> None:
-        """Say when the failed interval runs again; after the last try its tasks show FAILED until then."""
+        """Schedule the failed interval's next run; after the last try its tasks show FAILED until then."""
         waits = min(_FIRST_RETRY_SECONDS * 2**plan.row.attempts, _LAST_RETRY_SECONDS)
         self.worker.store.schedule_retry(request.connector, waits, 0 if request.last_try else 1)
 
@@ -169,7 +169,7 @@ class Driver:
         return time.monotonic() - self._began > self.worker.run_seconds
 
     def _told(self, run_id: str) -> Mapping[str, Any]:
-        """Tell what the run has finished; a run that cannot be told of has done its work all the same."""
+        """Describe what the run has finished; if that fails, the run is successful all the same."""
         try:
             rows = self.worker.store.finished(self.worker.name, run_id, self._finished.committed)
             read_marker = self._handlers[ReadTargetMarker] if self.worker.is_loaded else None
@@ -180,7 +180,7 @@ class Driver:
 
     def _clear_target(self, run: Run) -> None:
         try:
-            # A run that ends before its first plan has loaded no connector, and staged nothing.
+            # A run that ends before its first plan has loaded no connector and staged nothing.
             if self.worker.is_loaded:
                 self.perform(clear_target(run))
         except (ConnectError, OSError) as error:
@@ -195,7 +195,7 @@ class Driver:
 
 @contextmanager
 def _repeating(seconds: float, action: Callable[[], Any]) -> Iterator[None]:
-    """Repeat an action in a thread while the block runs; a failing one is tried again next time."""
+    """Repeat an action in a thread while the block runs; if it fails, it is repeated all the same."""
     over = threading.Event()
 
     def repeat() -> None:

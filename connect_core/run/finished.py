@@ -1,4 +1,4 @@
-"""What a run has finished, as the events of its assets tell it: a reader of them needs to ask nobody else."""
+"""What a run has finished, for the events of its assets: a consumer of them needs no other source."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ MarkerReader: TypeAlias = Callable[[ReadTargetMarker], CommitMarker | None]
 
 @dataclass(slots=True)
 class Finished:
-    """The intervals a run has committed, or found committed; those an earlier try of it has committed count, too."""
+    """The intervals a run has committed, or found committed; those of its earlier tries count as well."""
 
     markers: dict[IntervalKey, CommitMarker] = field(default_factory=dict)
     committed: set[int] = field(default_factory=set)
 
     def heard(self, handlers: Handlers) -> Handlers:
-        """Return performers that also take note of what is committed."""
+        """Return handlers that also record what is committed."""
         notes: Mapping[type[Effect[Any]], Callable[[Any], None]] = {
             PublishTarget: self._published,
             CommitInterval: self._committed,
@@ -36,9 +36,9 @@ class Finished:
         return {**handlers, **{kind: _noted(handlers[kind], note) for kind, note in notes.items() if kind in handlers}}
 
     def told(self, found: Sequence[PastInterval], read_marker: MarkerReader | None) -> Mapping[str, Any]:
-        """Return bounds, counts and files as JSON; nothing where no interval was committed.
+        """Return bounds, counts and files as JSON; empty if no interval was committed.
 
-        ``read_marker`` reads a marker from the target; ``None`` where the connector was not loaded.
+        ``read_marker`` reads a marker from the target; ``None`` if the connector was not loaded.
         """
         if not found:
             return {}
@@ -65,7 +65,7 @@ class Finished:
         self.committed.add(effect.key.sequence)
 
     def _replaced(self, found: Sequence[PastInterval], read_marker: MarkerReader | None) -> dict[str, Any]:
-        """Return what backfills have replaced; nothing of live intervals."""
+        """Return what backfills have replaced; empty for live intervals."""
         markers = [self._marker(past, read_marker) for past in found if past.row.is_backfill]
         replaced = [path for marker in markers if marker is not None for path in marker.replaced]
         return {"backfill": True, "replaced": replaced[:_MOST_PATHS]} if markers else {}
@@ -83,7 +83,7 @@ class Finished:
 
 
 def _noted(perform: Callable[[Any], Any], note: Callable[[Any], None]) -> Callable[[Any], Any]:
-    """Return a performer that calls ``note`` with each effect once it is done."""
+    """Return a handler that calls ``note`` with each effect once it is done."""
 
     def performed(effect: Effect[Any]) -> Any:
         done = perform(effect)
@@ -94,7 +94,7 @@ def _noted(perform: Callable[[Any], Any], note: Callable[[Any], None]) -> Callab
 
 
 def _joined(ranges: list[PartitionRange]) -> list[dict[str, Any]]:
-    """Return one range a partition, as JSON."""
+    """Return one range per partition, as JSON."""
     found: dict[TopicPartition, tuple[int, int]] = {}
     for part in ranges:
         if part.start < part.end:

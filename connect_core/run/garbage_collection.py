@@ -1,4 +1,4 @@
-"""Python's garbage collection while connectors run: less often, and not among what was imported."""
+"""Python's garbage collection while connectors run: less often, and without the imported modules."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _THRESHOLDS = (50_000, 50, 100)
 def collect_garbage_less_often() -> None:
     """Run garbage collection less often from now on.
 
-    Records hold none, and to look through them takes longer than to make them;
-    a plan makes few, and to look through all modules takes half as long as the plan.
+    Records contain no reference cycles, and scanning them takes longer than creating them; a plan creates few cycles,
+    and scanning all modules takes half as long as the plan.
     """
     if gc.get_threshold() != _THRESHOLDS:
         gc.freeze()

@@ -46,10 +46,10 @@ def drive(
 
 
 def work_off(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
-    """Take the connector and work it off, interval by interval.
+    """Take the connector's lease and run interval after interval.
 
-    Raises ConnectError for what only a person can fix, RetriableError for what
-    may pass; what is committed by then stays committed.
+    Raises ConnectError for errors that only a person can fix, RetriableError for temporary ones; what is committed by
+    then stays committed.
     """
     collect_garbage_less_often()
     return concluded(request, _intervals(request, driver, runner), is_stopping=driver.is_stopping)

@@ -1,6 +1,6 @@
 """Looking for work of many waiting connectors at once, for the triggerer's watcher.
 
-Whatever is wrong with one connector, its plugin's code included, is that one's affair.
+An error of one connector, including its plugin's code, does not affect the others.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Ends = Mapping[TopicPartition, PartitionEnds]
 
 _MOST_KEPT = 20_000
 _KEPT_SECONDS = 30.0
-"""For so long a configuration is not read again unless it is replaced: its secrets may have been."""
+"""How long a configuration is cached unless it is replaced: its secrets may change."""
 
 _CHECKS = {Readiness.DUE: Check.NOW, Readiness.HELD: Check.NEVER}
 
 
 @dataclass(slots=True)
 class ConnectorProbe:
-    """Answers which connectors have work; its calls block, and come from several threads."""
+    """Finds the connectors that have work; its calls block, and may come from several threads."""
 
     settings: WorkerSettings
     database: Database
@@ -57,7 +57,7 @@ class ConnectorProbe:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def wait_states(self, connectors: Sequence[str]) -> Mapping[str, WaitState]:
-        """Return how each stands, by one query; those that are gone are left out."""
+        """Return the wait state of each connector, by one query; deleted ones are left out."""
         with self.database.read() as connection:
             facts = statuses.load_facts(connection, connectors)
         now = datetime.now(UTC)
@@ -88,7 +88,7 @@ class ConnectorProbe:
         return [*found, *asked]
 
     def _ends_of_all(self, configs: Iterable[IntervalSettings]) -> Ends | None:
-        """Return the ends of all named topics; ``None`` where one of them spoils the answer for the others."""
+        """Return the ends of all named topics; ``None`` if one of the topics makes the request fail for the others."""
         named = sorted({topic for settings in configs for topic in settings.topics})
         try:
             return self.admin.partition_ends(tuple(named))
@@ -115,13 +115,13 @@ class ConnectorProbe:
             return True
 
     def source_has_data(self, connector: str) -> bool:
-        """Return whether ``SourceConnector.latest`` lies beyond the committed offsets."""
+        """Return whether ``SourceConnector.latest`` is beyond the committed offsets."""
         with self._lock:
             worker = self._workers.setdefault(connector, ConnectorWorker(self.settings, self.database, connector))
         return bool(worker.has_data())
 
     def assign(self, connector: str) -> bool:
-        """Assign the tasks of a connector that lacks no more → whether a run has to do it. Raises ConnectError."""
+        """Assign the tasks of a connector that lacks nothing else → whether a run has to do it. Raises ConnectError."""
         worker = ConnectorWorker(self.settings, self.database, connector)
         try:
             return not worker.assign()
@@ -150,17 +150,17 @@ class ConnectorProbe:
         _log_left(facts.name, Redaction(facts.config, self.providers, facts.name).clean(error))
 
     def _watched_config(self, facts: ConnectorFacts) -> _WatchedConfig:
-        """Return what is kept of a configuration: to read hundreds of them every second takes a core."""
+        """Return the cached part of a configuration: reading hundreds of them every second takes a core."""
         kept = self._configs.get(facts.name)
         if kept is not None and kept.version == facts.config_version and time.monotonic() < kept.until:
             return kept
-        # Those of deleted connectors go with all the others.
+        # Entries of deleted connectors are removed with all the others.
         if len(self._configs) > _MOST_KEPT:
             self._configs.clear()
         config = ConnectorConfig.parse(facts.config, self.settings, lambda raw: self.providers.resolve(raw, facts.name))
         has_bound = facts.type is ConnectorType.SOURCE and _has_bound(config)
         poll_seconds = config.values["source.poll.interval.ms"] / 1000 if facts.type is ConnectorType.SOURCE else 0.0
-        # Not all at the same moment, though all may have been read at once.
+        # Spread the expiry, though all may have been read at once.
         until = time.monotonic() + _KEPT_SECONDS * random.uniform(0.5, 1.5)
         kept = _WatchedConfig(facts.config_version, until, config.interval_settings(), has_bound, poll_seconds)
         self._configs[facts.name] = kept
@@ -169,7 +169,7 @@ class ConnectorProbe:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedConfig:
-    """What is looked at every second of a connector's configuration."""
+    """The part of a connector's configuration that is read every second."""
 
     version: int
     until: float
@@ -183,14 +183,14 @@ def _has_bound(config: ConnectorConfig) -> bool:
 
 
 def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
-    """Return the probe of a deployment; nothing is connected before it is asked."""
+    """Return the probe of a deployment; it connects to nothing before its first use."""
     clients = KafkaClients(settings.resolved, client_id="connect-watcher")
     admin = KafkaAdmin(clients, closed_topics(settings, database))
     return ConnectorProbe(settings, database, admin, providers_of(settings, os.environ))
 
 
 def _log_left(name: str, error: BaseException) -> None:
-    """Say why a connector is started unseen: its run fails by the same error, and its status says so."""
+    """Log why a connector is started without a check: its run fails by the same error, and its status shows it."""
     _LOG.warning("Connector %s cannot be looked at, its run will tell why: %s", name, error)
 
 

@@ -1,4 +1,4 @@
-"""What runs the tasks of a plan: whatever does for this protocol, or the threads of this process."""
+"""Runs the tasks of a plan: any implementation of this protocol, or the threads of this process."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["LazyRunner", "TaskRunner", "ThreadRunner"]
 
 
 class TaskRunner(Protocol):
-    """Runs every task of a plan once; what is missing from the answer is unclear."""
+    """Runs every task of a plan once; a task without a result is unclear."""
 
     def run(self, plan: Plan) -> Sequence[TaskResult]:
-        """Run the tasks side by side and return what came back."""
+        """Run the tasks side by side and return their results."""
 
     def interrupt(self, tag: str) -> None:
-        """End the job of this tag, if any; correctness never waits for its death."""
+        """End the job of this tag, if any; correctness does not depend on its end."""
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""Apache Spark: sessions, the code they are given, and a job whose partitions are the tasks of an interval."""
+"""Apache Spark: sessions, the code sent to them, and a job whose partitions are the tasks of an interval."""

@@ -1,4 +1,4 @@
-"""The code that travels to Spark workers: connect-core and every installed plugin, in one zip."""
+"""The code sent to Spark workers: connect-core and every installed plugin, in one zip."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class CodeArchive:
-    """A zip of Python packages, named by the digest of what is in it."""
+    """A zip of Python packages, named by the digest of its content."""
 
     path: Path
     digest: str
@@ -33,7 +33,7 @@ class CodeArchive:
 
 @cache
 def build_archive(folder: Path) -> CodeArchive:
-    """Write the zip into ``folder``, a private one, unless it is there as it was written, and return it."""
+    """Write the zip into ``folder``, a private one, unless it is there unchanged, and return it."""
     files = sorted(_sources())
     digest = hashlib.sha256()
     for name, path in files:
@@ -42,7 +42,7 @@ def build_archive(folder: Path) -> CodeArchive:
     archive = folder / f"connect-{digest.hexdigest()[:16]}.zip"
     if not _is_ours(archive):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Several processes may build the same archive at once: each has a draft of its own.
+        # Several processes may build the same archive at once: each has its own draft.
         descriptor, draft = tempfile.mkstemp(".part", dir=folder)
         os.close(descriptor)
         _write(Path(draft), files)
@@ -52,7 +52,7 @@ def build_archive(folder: Path) -> CodeArchive:
 
 
 def _is_ours(archive: Path) -> bool:
-    """Return whether the archive is whole, and what this user wrote."""
+    """Return whether the archive is complete and was written by this user."""
     beside = _digest_file(archive)
     if not is_private_file(archive) or not is_private_file(beside):
         return False
@@ -83,7 +83,7 @@ def _write(path: Path, files: list[tuple[str, Path]]) -> None:
 
 
 def _compiled(source: Path) -> bytes:
-    """Return a module's code as PEP 552 has it, not to be checked: Python keeps none of what it imports from a zip."""
+    """Return a module's code in PEP 552 form, unchecked: Python does not cache what it imports from a zip."""
     code = SourceFileLoader(source.stem, str(source)).get_code(source.stem)
     flags = 0b01
     return MAGIC_NUMBER + flags.to_bytes(4, "little") + source_hash(source.read_bytes()) + marshal.dumps(code)

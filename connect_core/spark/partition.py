@@ -1,6 +1,6 @@
 """One partition of a Spark job, in a Python worker: runs the task plans of its rows.
 
-Light to import: what the tasks need is imported after the worker is set up.
+Cheap to import: what the tasks need is imported after the worker is set up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RESULT = pa.schema([("task", pa.int32()), ("result", pa.binary())])
 def partition_function(
     tasks: tuple[TaskPlan, ...],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function of one partition: row i runs task plan i and answers one row, a TaskResult as JSON."""
+    """Return the function of one partition: row i runs task plan i and yields one row, a TaskResult as JSON."""
 
     def run_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         _keep_to_one_core()
@@ -38,6 +38,6 @@ def partition_function(
 
 
 def _keep_to_one_core() -> None:
-    """Compute in one thread: Spark's slot is a core, the others belong to other tasks. Polars asks when imported."""
+    """Compute in one thread: a Spark slot is one core. Polars reads the variable when it is imported."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     pa.set_cpu_count(1)

@@ -20,7 +20,7 @@ from connect_core.store.intervals import load_unfinished
 __all__ = ["environment_settings", "interrupt", "remote_runner", "run_connector"]
 
 ShowJob = Callable[[str], None]
-"""Is told the address of a Spark job's page when one begins."""
+"""Called with the address of a Spark job's page when the job begins."""
 
 
 def run_connector(request: RunRequest, show_job: ShowJob = lambda url: None) -> RunOutcome:
@@ -38,7 +38,7 @@ def run_connector(request: RunRequest, show_job: ShowJob = lambda url: None) -> 
 
 
 def interrupt(connector: str) -> None:
-    """End the Spark job of the connector's unfinished interval; its data decides what was done."""
+    """End the Spark job of the connector's unfinished interval; its markers decide what was done."""
     settings = environment_settings()
     database = Database(settings.database_url, pooled=False)
     with database.read() as connection:

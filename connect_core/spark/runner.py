@@ -28,8 +28,7 @@ class SparkRunner:
     def run(self, plan: Plan) -> Sequence[TaskResult]:
         """Run the job under the interval's tag; an earlier job of the tag is ended first.
 
-        A job that Spark gave up, as its worker or server died, answers nothing:
-        the markers tell what it did.
+        A job that Spark gave up, as its worker or server died, returns nothing: the markers show what it did.
         """
         if not plan.tasks:
             return ()
@@ -57,7 +56,7 @@ class SparkRunner:
 
 
 def _read(plan: Plan, rows: Sequence[Any]) -> Iterator[TaskResult]:
-    """Return the reports of the plan's tasks; what is none is missing, so that the task's outcome is unclear."""
+    """Return the results of the plan's tasks; unreadable ones are left out, so that the task's outcome is unclear."""
     tasks = {task.task for task in plan.tasks}
     for row in rows:
         try:

@@ -1,4 +1,4 @@
-"""Spark sessions: one shared Spark Connect session a deployment, or a local one."""
+"""Spark sessions: one shared Spark Connect session per deployment, or a local one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMESPACE = uuid.UUID("6f1f3a0e-52d5-4c5b-9d0e-6c6f6e6e6563")
 _LOCAL = {
     "spark.api.mode": "classic",
     "spark.driver.bindAddress": "127.0.0.1",
-    # Its JVM only hands out tasks: half the processor time of its start is C2 and the parallel collector.
+    # Its JVM only schedules tasks: half the CPU time of its start is C2 and the parallel collector.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
     "spark.driver.host": "127.0.0.1",
     "spark.log.level": "ERROR",
@@ -48,9 +48,9 @@ class SessionSettings:
 def shared_session(settings: SessionSettings) -> Any:
     """Return the deployment's session on the Spark Connect server.
 
-    Its id follows from deployment, code and Python version, so that a driver
-    that starts again finds the warm one. A timed-out id is dead for good: the
-    generation is raised once. Raises RetriableError when the server is away.
+    Its id is derived from deployment, code and Python version, so that a restarted driver finds the warm session. A
+    timed-out id can never be used again: the generation is then raised, once. Raises RetriableError if the server is
+    unreachable.
     """
     archive = build_archive(settings.archive_folder)
     for generation in range(2):
@@ -76,27 +76,27 @@ def _attach(remote: str, session_id: uuid.UUID, archive: CodeArchive) -> Any:
     session: Any = SparkSession.builder.remote(address).create()
     session.client._release_session_on_close = False
     _wait_shortly(session.client.get_retry_policies())
-    # Its farewell retries for ten minutes where the server has gone before us; there is nothing to clean.
+    # The exit hook retries for ten minutes if the server has gone before this process; there is nothing to clean up.
     atexit.unregister(session.client._on_exit)
     session.addArtifacts(str(archive.path), pyfile=True)
     return session
 
 
 def _wait_shortly(policies: Iterable[Any]) -> None:
-    """Let a client look for a server that died every second, for about as long as it would anyway.
+    """Let a client retry every second to reach a server that died, for about as long as it would anyway.
 
-    Spark's own waits grow fourfold, to a minute: a server that is back after ten
-    seconds would be noticed after seventeen, one that takes longer after 68.
+    Spark's own delays grow fourfold, up to a minute: a server that is back after ten seconds would be noticed after
+    seventeen, one that takes longer after 68.
     """
     for policy in policies:
         policy.max_backoff, policy.max_retries = _LONGEST_WAIT_MILLISECONDS, _TRIES
 
 
 def local_session(name: str) -> Any:
-    """Return a Spark session inside this process, a slot for each of 16 waiting tasks."""
+    """Return a Spark session inside this process, with a slot for each of 16 waiting tasks."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    # Left in the environment, by a shell or by whatever started this process, they ask for a Spark Connect server.
+    # Left in the environment by a shell or the parent process, they request a Spark Connect server.
     for variable in _REMOTE:
         os.environ.pop(variable, None)
     builder: Any = SparkSession.builder.master("local[16,1]").appName(name)

@@ -1,1 +1,1 @@
-"""One TaskPlan to one TaskResult, on a Spark worker: no database, no framework but Kafka's client."""
+"""Runs one TaskPlan to one TaskResult, on a Spark worker: uses no database, and no framework but Kafka's client."""

@@ -17,7 +17,7 @@ __all__ = ["run_task"]
 
 
 def run_task(plan: TaskPlan) -> TaskResult:
-    """Run one attempt and report; never raises: a lost result would say nothing."""
+    """Run one attempt and return its result; never raises, as a lost result would report nothing."""
     started = datetime.now(UTC)
     base = TaskResult(plan.task, TaskOutcome.DONE, host=socket.gethostname(), pid=os.getpid(), started=started)
     run = run_source if plan.type is ConnectorType.SOURCE else run_sink

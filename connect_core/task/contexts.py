@@ -1,4 +1,4 @@
-"""What the engine hands to tasks: Connect's task contexts, bound to one interval."""
+"""Connect's task contexts, bound to one interval, as the engine passes them to tasks."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class PlannedOffsets:
         return None if found is None else dict(found)
 
     def offsets(self, partitions: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], dict[str, Any] | None]]:
-        """Return the committed offset of each partition, in the order asked."""
+        """Return the committed offset of each partition, in the given order."""
         return [(partition, self.offset(partition)) for partition in partitions]
 
 
 class Boundary(Enum):
-    """What a task asked for at a place in its records."""
+    """What a task requested at a position in its records."""
 
     COMMIT = "commit"
     ABORT = "abort"
@@ -48,7 +48,7 @@ class Boundary(Enum):
 class Boundaries:
     """The boundaries of one batch: after some of its rows, and after its last one.
 
-    ``last`` is what was asked for the batch as a whole.
+    ``last`` is what was requested for the batch as a whole.
     """
 
     rows: tuple[tuple[int, Boundary], ...] = ()
@@ -71,13 +71,13 @@ class Transactions:
         self._ask(record, Boundary.COMMIT)
 
     def abort_transaction(self, record: SourceRecord | None = None) -> None:
-        """Abort after this record, which is dropped, too; without one, after the next batch."""
+        """Abort after this record, which is dropped as well; without one, after the next batch."""
         self._ask(record, Boundary.ABORT)
 
     def take(self, records: Sequence[SourceRecord]) -> Boundaries:
-        """Return what was asked for the batch just polled; what concerns other records stays.
+        """Return what was requested for the batch just polled; requests for other records are kept.
 
-        Raise IllegalStateError where both a commit and an abort were asked for.
+        Raise IllegalStateError if both a commit and an abort were requested.
         """
         with self._lock:
             rows = {id(record): row for row, record in enumerate(records)}
@@ -119,7 +119,7 @@ class SourceContext:
 
 @dataclass(slots=True)
 class SinkContext:
-    """A sink task's context; what the task asks for is kept for the engine to act on."""
+    """A sink task's context; it keeps the task's requests for the engine to act on."""
 
     configs: Mapping[str, str]
     limits: WorkerLimits
@@ -132,7 +132,7 @@ class SinkContext:
     is_commit_requested: bool = False
 
     def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Rewind to offsets the target itself keeps."""
+        """Rewind to offsets that the target itself stores."""
         self.rewinds.update(offsets)
 
     def timeout(self, milliseconds: int) -> None:

@@ -1,4 +1,4 @@
-"""What a running task is told and tells: stop requests in, progress out."""
+"""The channel of a running task to its driver: stop requests in, progress out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TaskControl:
         return self.caps.records is not None and count >= self.caps.records
 
     def wait_for_stop(self, seconds: float) -> bool:
-        """Wait at most so long → whether a stop was asked for."""
+        """Wait at most this long → whether a stop was requested."""
         return self.stopping.wait(seconds)
 
     def progress(self, records: int, positions: Mapping[TopicPartition, int]) -> None:

@@ -1,4 +1,4 @@
-"""Between bytes in Kafka and Connect data: whole batches, or records one by one."""
+"""Conversion between bytes in Kafka and Connect data: whole batches, or records one by one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Written = tuple[bytes | None, bytes | None, RawHeaders]
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A batch as bytes, ready to produce; rows that were skipped are absent from ``batch``.
+    """A batch as bytes, ready to produce; skipped rows are absent from ``batch``.
 
     keys, values: binary or large_binary, null = Kafka null.
     """
@@ -53,7 +53,7 @@ class Converters:
     fallbacks: int = 0
 
     def to_connect(self, raw: RawBatch) -> Batch:
-        """Return what a raw batch means; rows that cannot be read are absent."""
+        """Return the Connect data of a raw batch; rows that cannot be read are absent."""
         raw = restored(raw, self.key, self.value)
         topic = _constant(raw.topic, len(raw.value))
         key = _read(self.key, topic, raw.key)
@@ -155,7 +155,7 @@ class Converters:
                 kept.append(row)
                 written.append(done)
         rows = batch if len(kept) == len(batch) else batch.take(pa.array(kept, pa.int64()))
-        # Large: what one array of the other kind cannot hold, Arrow would cut in pieces.
+        # large_binary: Arrow would split an array of the other type into chunks if it does not fit.
         keys, values = (pa.array([one[place] for one in written], pa.large_binary()) for place in (0, 1))
         headers = [one[2] for one in written]
         return Produced(rows, keys, values, headers if any(headers) else None)
@@ -200,7 +200,7 @@ class Converters:
         frames = {one.frame_header.name for one in (self.key, self.value) if one.frame_header}
         for key, value in raw:
             if key in frames:
-                # It is no text, which the header converter would look for.
+                # Its value is not text, which the header converter would expect.
                 headers.add_schema_and_value(key, SchemaAndValue(OPTIONAL_BYTES_SCHEMA, value))
                 continue
             headers.add_schema_and_value(key, self.header.to_connect_header(topic, key, value))
@@ -219,7 +219,7 @@ def _read(converter: Converter, topic: pa.Array, values: pa.BinaryArray) -> Data
     try:
         return converter.to_connect_batch(topic, values)
     except Exception:
-        # Whatever it is, the record lane meets it again and says of which record.
+        # Whatever the error, the record lane meets it again and reports the record.
         return None
 
 
@@ -228,7 +228,7 @@ def _write(converter: Converter, topic: pa.Array, data: Data) -> pa.Array | None
         found = converter.from_connect_batch(topic, data)
         column = None if found is None else _as_bytes(found)
     except Exception:
-        # Whatever it is, the record lane meets it again and says of which record.
+        # Whatever the error, the record lane meets it again and reports the record.
         return None
     if column is not None and len(column) != len(topic):
         raise ConnectError(
@@ -238,7 +238,7 @@ def _write(converter: Converter, topic: pa.Array, data: Data) -> pa.Array | None
 
 
 def _as_bytes(column: pa.Array) -> pa.Array | None:
-    """Return a column of bytes or text as the writer takes it, ``None`` for another."""
+    """Return a column of bytes or text as the writer takes it, ``None`` for any other type."""
     if column.type in (pa.binary(), pa.large_binary()):
         return column
     is_text = column.type in (pa.string(), pa.large_string())
@@ -252,7 +252,7 @@ def _objects(data: list[SchemaAndValue]) -> Data:
 
 
 def _batch(raw: RawBatch, topic: pa.Array, data: tuple[Data, Data], rows: list[int] | None = None) -> Batch:
-    """Return the batch of key and value ``data``, of all raw rows or of the given ones."""
+    """Return the batch of key and value ``data``, of all raw rows or of the given rows."""
     chosen = pa.array(np.arange(len(topic)) if rows is None else rows, pa.int64())
     some = topic, raw.partition, raw.offset, raw.timestamp
     topic, partition, offset, timestamp = some if rows is None else [column.take(chosen) for column in some]

@@ -1,4 +1,4 @@
-"""Dead letters of a task: the bytes of a record that failed, wherever it failed."""
+"""Dead letters of a task: the bytes of a failed record, whichever stage it failed in."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REMEMBERED_BATCHES = 4
 
 @dataclass(frozen=True, slots=True)
 class LettersOf:
-    """Whose dead letters: a task, the topic they go to, whether headers tell why."""
+    """The origin of dead letters: the task, their topic, and whether headers give the reason."""
 
     connector: str
     task: int
@@ -46,7 +46,7 @@ class LettersOf:
     has_context: bool
 
     def context(self, failure: Failure) -> ErrorContext:
-        """Return what the headers of a letter tell."""
+        """Return the content of a letter's error headers."""
         step, error = failure.step, failure.error
         return ErrorContext(
             connector=self.connector,
@@ -63,8 +63,8 @@ class LettersOf:
 class SinkDeadLetters:
     """Sends bad records as they were read, outside any transaction: at least once.
 
-    ``open`` is called at the first letter. A letter sent again after a crash is
-    known by its topic, partition and offset headers.
+    ``open`` is called at the first letter. A letter sent again after a crash can be identified by its topic, partition
+    and offset headers.
     """
 
     of: LettersOf
@@ -75,7 +75,7 @@ class SinkDeadLetters:
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def begin(self, raw: RawBatch) -> None:
-        """Take note of the batch in hand: rows of failures are rows of it."""
+        """Remember the current batch: a failure refers to a row of it."""
         self._recent.append(raw)
 
     def report(self, failure: Failure) -> None:
@@ -104,7 +104,7 @@ class SinkDeadLetters:
         return promised
 
     def flush(self) -> None:
-        """Wait until every letter is in Kafka; raises as ``report``. Called before any offset moves."""
+        """Wait until every letter is in Kafka; raises as ``report``. Called before any offset is committed."""
         with self._lock:
             if self._queue is not None:
                 self._queue.flush()
@@ -113,7 +113,7 @@ class SinkDeadLetters:
             one.set_result(None)
 
     def close(self) -> None:
-        """Send what still waits, if possible, and leave the brokers."""
+        """Send what is still waiting, if possible, and disconnect."""
         if self._queue is None:
             return
         try:
@@ -130,7 +130,7 @@ class _Record(NamedTuple):
 
 
 class _Promise(Future[None]):
-    """Asked for its result it sees to it: the engine itself flushes only before offsets move."""
+    """Flushes the letters when its result is requested: the engine itself flushes only before offsets are committed."""
 
     def __init__(self, letters: SinkDeadLetters) -> None:
         super().__init__()
@@ -146,8 +146,8 @@ class _Promise(Future[None]):
 class ErrantRecords:
     """The errant record reporter of a sink task, over its tolerance (KIP-610).
 
-    Connect: ``WorkerErrantRecordReporter``. A record the task has made itself is
-    converted back; one that was delivered goes out as it was read.
+    Connect: ``WorkerErrantRecordReporter``. A record that the task made itself is converted back; one that was
+    delivered is sent as it was read.
     """
 
     tolerance: Tolerance
@@ -156,7 +156,7 @@ class ErrantRecords:
     letters: SinkDeadLetters | None = None
 
     def report(self, record: SinkRecord, error: BaseException) -> Future[None]:
-        """Skip a record with a report. Raise ConnectError when errors are not tolerated."""
+        """Skip a record with a report. Raise ConnectError if errors are not tolerated."""
         letter = None if self.letters is None else self.letters.find(record) or self._converted(record)
         step = Step(Stage.TASK_PUT, self.task, place_of(record, -1), record)
         self.tolerance.fail(Failure(step, error, letter=letter))
@@ -174,11 +174,10 @@ class ErrantRecords:
 
 @dataclass(slots=True)
 class SourceDeadLetters:
-    """Adds bad source records to the open transaction: exactly once, as the records beside them.
+    """Adds bad source records to the open transaction: exactly once, like the other records.
 
-    A letter is the record before any transform, in the bytes of the task's
-    converters; as JSON with its schema where those cannot write it. Beyond
-    Connect, whose dead letters are of sinks only.
+    A letter is the record before any transform, in the bytes of the task's converters, or as JSON with its schema if
+    those cannot write it. Not in Connect, which has dead letters only for sinks.
     """
 
     of: LettersOf
@@ -191,7 +190,7 @@ class SourceDeadLetters:
     _is_ready: bool = False
 
     def begin(self, batch: Batch, records: Sequence[SourceRecord] = ()) -> None:
-        """Take note of the batch in hand: rows of failures are rows of it."""
+        """Remember the current batch: a failure refers to a row of it."""
         self._batch, self._records = batch, records
 
     def report(self, failure: Failure) -> None:

@@ -1,4 +1,4 @@
-"""What the result of an attempt says of an error, with no secret of the connector in it."""
+"""The error in the result of an attempt, without the connector's secrets."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def failed(base: TaskResult, plan: TaskPlan, error: Exception) -> TaskResult:
 
 
 def _redaction_of(plan: TaskPlan) -> Redaction:
-    """Return what takes the connector's secrets out of an error, however far the task has come."""
+    """Return what removes the connector's secrets from an error, however far the task has come."""
     environment = dict(os.environ)
     try:
         providers = providers_of(task_worker(plan.worker, environment), environment)
     except ConnectError:
-        # Nothing was resolved, so there is nothing that the error could tell.
+        # Nothing was resolved, so the error can contain no secret.
         return Redaction()
     return Redaction(plan.connector_config, providers, plan.key.connector)
 
 
 def outcome_of(error: BaseException) -> TaskOutcome:
-    """Return what an error says of the records: a newer epoch has them, nobody knows, or they were not delivered."""
+    """Return the outcome for an error: a newer epoch owns the records, it is unclear, or they were not delivered."""
     if isinstance(error, StaleEpochError):
         return TaskOutcome.STALE
     return TaskOutcome.UNCLEAR if isinstance(error, UnclearOutcomeError) else TaskOutcome.FAILED
 
 
 def error_of(error: BaseException) -> TaskError:
-    """Return an error as a result carries it; whether it may pass by itself is told from its class."""
+    """Return an error in the form for a result; its class decides whether it is retriable."""
     trace = "".join(traceback.format_exception(error))
     return TaskError(class_name(error), str(error), trace, isinstance(error, RetriableError) or is_shortage(error))

@@ -1,4 +1,4 @@
-"""The flow of a task's records, as it is configured and as its task leaves it to the engine."""
+"""The flow of a task's records, as configured and as the task leaves it to the engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONVERTERS = {"key": Stage.KEY_CONVERTER, "value": Stage.VALUE_CONVERTER, "head
 
 @dataclass(frozen=True, slots=True)
 class FlowSteps:
-    """Decides about rows that failed in a part of the flow that a task does itself (``take_over``)."""
+    """Handles rows that failed in a part of the flow that the task does itself (``take_over``)."""
 
     flow: Flow
     tolerance: Tolerance
@@ -34,7 +34,7 @@ class FlowSteps:
         self.tolerance.fail(Failure(step, failure.error, failure.attempts))
 
     def fail_read(self, batch: Batch, failure: RowFailure) -> None:
-        """Decide about a row of a batch as it was read from Kafka. Raises as ``fail``."""
+        """Handle a failed row of a batch as it was read from Kafka. Raises as ``fail``."""
         row = failure.row
         topic, partition = batch.original or (batch.topic, batch.partition)
         read = (column[row].as_py() for column in (topic, partition, batch.offset, batch.origin))
@@ -42,7 +42,7 @@ class FlowSteps:
 
 
 def gathered(stages: Sequence[FlowStage]) -> list[FlowStage]:
-    """Return the stages with neighbours in one where a transform does several in one go."""
+    """Return the stages, with neighbours merged where a transform does several in one pass."""
     found: list[FlowStage] = []
     left = list(stages)
     while left:

@@ -1,4 +1,4 @@
-"""Frames of messages that stand in a header of their record: put back when read, taken out when written."""
+"""Frames of messages that are stored in a record header: put back on reading, moved out on writing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["moved", "moved_batch", "restored"]
 
 
 def restored(raw: RawBatch, key: Converter, value: Converter) -> RawBatch:
-    """Return a batch whose messages have their frames before them, from whichever header names one."""
+    """Return a batch whose messages are prefixed with their frames, from the header that the converter names."""
     if raw.headers is None:
         return raw
     keys, values = _restored(raw.headers, raw.key, key), _restored(raw.headers, raw.value, value)
@@ -29,7 +29,7 @@ def _restored(headers: Sequence[RawHeaders | None], messages: pa.BinaryArray, co
     frames = [_last(one, header.name) for one in headers]
     if not any(frames):
         return messages
-    # Null where the message is: a Kafka null has no schema, whatever its headers name.
+    # Null where the message is null: a Kafka null has no schema, whatever its headers contain.
     return pc.binary_join_element_wise(pa.array(frames, messages.type), messages, pa.scalar(b"", messages.type))
 
 
@@ -38,7 +38,7 @@ def _last(headers: RawHeaders | None, name: str) -> bytes:
 
 
 def moved(header: FrameHeader | None, message: bytes | None, headers: RawHeaders) -> tuple[bytes | None, RawHeaders]:
-    """Return a written message and its record's headers, the frame moved where the converter wants it."""
+    """Return a message and its record's headers, the frame moved to the header that the converter names, if any."""
     if header is None or header.frame_size is None or message is None:
         return message, headers
     size = header.frame_size(message)

@@ -1,7 +1,7 @@
 """Calls of a plugin's code: one thread for one object, each call within a time limit.
 
-Connect gives a task one thread of its own, so that it may hold what belongs to
-a thread; a call that never returns is there waited for for ever.
+Connect gives each task a thread of its own, so that it may hold thread-bound objects, but waits forever for a call that
+never returns.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _Call = tuple[Callable[[], Any], "Future[Any]"]
 
 
 class HookTimeoutError(AttemptError):
-    """Say that a hook did not return in time."""
+    """A hook did not return in time."""
 
 
 @dataclass(slots=True)
 class HookThread:
     """Calls hooks of ``owner`` one after the other, none longer than ``seconds`` (``hook.timeout.ms``).
 
-    After a call that did not return the thread is given up: it cannot be ended
-    from outside. The next call gets a new one.
+    After a call that did not return, the thread is abandoned, as it cannot be ended from outside. The next call gets a
+    new one.
     """
 
     owner: object
@@ -52,7 +52,7 @@ class HookThread:
         """Return what the hook returns.
 
         Raise what it raises if that is a ConnectError, else ConnectError with
-        it as cause; HookTimeoutError, saying where it hangs, when it does not return.
+        it as cause; HookTimeoutError, with the line it hangs at, when it does not return.
         """
         limit = self.seconds if seconds is None else seconds
         answer = self.begin(hook)
@@ -70,7 +70,7 @@ class HookThread:
         return answer.result()
 
     def begin(self, hook: Callable[[], Result]) -> Future[Result]:
-        """Let the thread call a hook as its next; nobody waits for it."""
+        """Queue a hook as the thread's next call, without waiting for it."""
         if self._thread is None:
             self._calls = SimpleQueue()
             name = f"hooks of {type(self.owner).__name__}"
@@ -82,14 +82,14 @@ class HookThread:
         return answer
 
     def close(self) -> None:
-        """Let the thread end after what it does now."""
+        """Let the thread end after its current call."""
         if self._thread is not None:
             self._calls.put(None)
             self._thread = None
 
 
 def hook_error(owner: object, name: str, error: BaseException) -> ConnectError:
-    """Return an error of a hook as one of ours: itself, or one to be raised from it."""
+    """Return a hook's error as a ConnectError: itself, or one to be raised from it."""
     if isinstance(error, ConnectError):
         return error
     return ConnectError(f"{class_name(owner)}.{name} raised {type(error).__name__}: {error}")
@@ -98,7 +98,7 @@ def hook_error(owner: object, name: str, error: BaseException) -> ConnectError:
 def stop_plugin(hooks: HookThread, plugin: Connector | Task, seconds: float) -> bool:
     """Call ``stop``, the last hook → whether it returned in time.
 
-    What it raises is logged only: the work is over. Connect: ``WorkerTask.doClose``.
+    What it raises is only logged: the work is done. Connect: ``WorkerTask.doClose``.
     """
     try:
         hooks.call("stop", plugin.stop, seconds)
@@ -111,7 +111,7 @@ def stop_plugin(hooks: HookThread, plugin: Connector | Task, seconds: float) -> 
 
 
 def release_task(task: SourceTask, seconds: float) -> None:
-    """Call ``release``, where a task has it. What it raises is logged only: the work is over."""
+    """Call ``release``, if the task defines it. What it raises is only logged: the work is done."""
     if type(task).release is SourceTask.release:
         return
     hooks = HookThread(task, seconds)
@@ -130,12 +130,12 @@ def _serve(calls: SimpleQueue[_Call | None]) -> None:
             answer.set_result(hook())
         except BaseException as error:
             answer.set_exception(error)
-        # Else the last call's objects live until the next call.
+        # Otherwise the last call's objects live until the next call.
         del call, hook, answer
 
 
 def _where(thread: threading.Thread | None, owner: object) -> str:
-    """Return the line a thread stands at, in the owner's own file if that is on its stack."""
+    """Return the line that a thread is at, in the owner's own file if that is on its stack."""
     frame = sys._current_frames().get((thread.ident if thread else None) or 0)
     if frame is None:
         return ""

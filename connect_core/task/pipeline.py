@@ -1,4 +1,4 @@
-"""The chain of transforms over batches: columns as far as they reach, records where they do not."""
+"""The chain of transforms over batches: in columns where possible, record by record otherwise."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Pipeline:
 
 
 def place_of(record: ConnectRecord, row: int) -> Place:
-    """Return where a record stands."""
+    """Return the place of a record."""
     if isinstance(record, SinkRecord):
         return Place(record.original_topic, record.original_kafka_partition, record.kafka_offset, row)
     source = (record.source_partition, record.source_offset) if isinstance(record, SourceRecord) else None
@@ -71,14 +71,14 @@ def place_of(record: ConnectRecord, row: int) -> Place:
 
 
 def apply_record(stage: FlowStage, record: ConnectRecord) -> ConnectRecord | None:
-    """Return what one stage makes of one record."""
+    """Return a record after one stage."""
     if stage.predicate is not None and stage.predicate.test(record) == stage.negate:
         return record
     return stage.transformation.apply(record)
 
 
 def apply_columns(stage: FlowStage, batch: Batch) -> Batch | None:
-    """Return what one stage makes of a batch in columns; ``None``: only records can say."""
+    """Return a batch in columns after one stage; ``None`` if it can be done only record by record."""
     try:
         if stage.predicate is None:
             return stage.transformation.apply_batch(batch)
@@ -87,7 +87,7 @@ def apply_columns(stage: FlowStage, batch: Batch) -> Batch | None:
             return None
         return _apply_where(stage.transformation, batch, pc.invert(mask) if stage.negate else mask)
     except Exception:
-        # Whatever it is, the record lane meets it again and says of which record.
+        # Whatever the error, the record lane meets it again and reports the record.
         return None
 
 
@@ -125,7 +125,7 @@ def merge(left: Batch, right: Batch) -> Batch | None:
 
 
 def columnar(batch: Batch) -> Batch:
-    """Return the batch with key and value in columns wherever columns can say it."""
+    """Return the batch with key and value in columns wherever columns can represent them."""
     return replace(batch, key=batch.key.to_columns() or batch.key, value=batch.value.to_columns() or batch.value)
 
 

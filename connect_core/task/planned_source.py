@@ -77,7 +77,7 @@ def run_source(plan: TaskPlan, base: TaskResult) -> TaskResult:
         try:
             attempt.run()
         except Exception as error:
-            # Transactions that have committed stand, whatever became of the last one.
+            # Committed transactions remain, whatever the outcome of the last one.
             return failed(_moved(base, attempt), plan, error)
     return replace(_moved(base, attempt), is_capped=attempt.is_capped() or tools.control.is_stopping)
 
@@ -94,13 +94,13 @@ def _moved(base: TaskResult, attempt: SourceAttempt) -> TaskResult:
 
 @contextmanager
 def _open_writer(plan: TaskPlan, tools: TaskTools, task: SourceTask) -> Iterator[TransactionalWriter]:
-    """Return a writer that has fenced older attempts and seen no newer one. Raises StaleEpochError."""
+    """Return a writer that has fenced older attempts and found no newer one. Raises StaleEpochError."""
     assert plan.source is not None
     topic = tools.config.offsets_topic or tools.settings.offsets_topic.name
     key = plan.key
     stamp = MarkerStamp(key.epoch, key.incarnation, key.sequence, plan.task, plan.attempt_id)
     boundary = _boundary_of(tools.config)
-    # The broker must not end a transaction that is merely long; how long a connector's may be is its user's to say.
+    # The broker must not end a transaction that is merely long; for a connector's own, the user sets the limit.
     seconds = None if boundary.is_connectors else boundary.seconds + _SLACK_SECONDS
     options = WriterOptions(
         transaction_seconds=seconds,
@@ -114,9 +114,9 @@ def _open_writer(plan: TaskPlan, tools: TaskTools, task: SourceTask) -> Iterator
 
 
 def _boundary_of(config: ConnectorConfig) -> TransactionBoundary:
-    """Return when transactions end: by size and time, by time only, or where the connector says.
+    """Return when transactions end: by size and time, by time only, or where the connector requests it.
 
-    None of them ends between two records of one ``poll``, unless the connector wants it.
+    None ends between two records of one ``poll``, unless the connector requests it.
     """
     match config.transaction_boundary:
         case "connector":

@@ -29,11 +29,10 @@ _AHEAD = 1
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """One answer of ``poll``: records as a batch; ``None`` means there were none.
+    """One result of ``poll``: records as a batch; ``None`` means there were none.
 
-    ``states``: the private state that belongs to the last offset of each source
-    partition, by its canonical JSON. ``result``: what the task has made of the
-    batch itself, ``failures`` the rows that failed in that (``take_over``).
+    ``states``: the private state that belongs to the last offset of each source partition, by its canonical JSON.
+    ``result``: what the task itself made of the batch, ``failures``: the rows that failed in doing so (``take_over``).
     ``is_interruptible``: whether the interval may end after it.
     """
 
@@ -49,10 +48,9 @@ class Polled:
 
 @dataclass(slots=True)
 class Poller:
-    """Starts a task, then calls its ``poll_batch`` or ``poll`` until told to stop, all in one thread.
+    """Starts a task, then calls its ``poll_batch`` or ``poll`` until stopped, all in one thread.
 
-    ``seconds``: how long ``start`` may take. A poll may last for ever: its
-    interval ends without it.
+    ``seconds``: how long ``start`` may take. A poll may block forever: the interval ends without it.
     """
 
     task: SourceTask
@@ -74,7 +72,7 @@ class Poller:
         self._hooks.begin(self._poll_until_stopped)
 
     def next(self, seconds: float) -> Polled | None:
-        """Return the next answer, or ``None`` if none came in time. Raises what ``poll`` raised, as ConnectError."""
+        """Return the next result, or ``None`` if none came in time. Raises what ``poll`` raised, as ConnectError."""
         try:
             answer = self._answers.get(timeout=max(seconds, 0.001))
         except Empty:
@@ -86,9 +84,9 @@ class Poller:
         return answer
 
     def stop(self, seconds: float) -> bool:
-        """Ask the task to stop, once, and wait so long → whether ``stop`` and ``poll`` have returned.
+        """Stop the task, once, and wait at most this long → whether ``stop`` and ``poll`` have returned.
 
-        ``stop`` is called in another thread than ``poll``, which it may have to end.
+        ``stop`` is called in another thread than ``poll``, as it may have to end ``poll``.
         """
         if self._has_stopped is None:
             self._stopping.set()
@@ -103,10 +101,10 @@ class Poller:
         return self._has_stopped and self._is_over()
 
     def last(self, seconds: float) -> list[Polled]:
-        """Stop the task → what it had polled and what the poll in progress gave, if that was in time.
+        """Stop the task → what it had polled, and what the poll in progress returned, if it did so in time.
 
-        A source whose polls are slow would else never get anywhere. What a poll
-        raises after ``stop`` concerns nobody. Connect: ``AbstractWorkerSourceTask.execute``.
+        Without this, a source with slow polls would never make progress. What a poll raises after ``stop`` is ignored.
+        Connect: ``AbstractWorkerSourceTask.execute``.
         """
         self.stop(seconds)
         answers: list[Polled] = []
@@ -154,11 +152,11 @@ class Poller:
         return Polled(None, is_interruptible=self.task.is_interruptible())
 
     def _polled(self, batch: Batch, records: Sequence[SourceRecord] = ()) -> Polled:
-        # Asked here, before the next poll: later the task may be in another file.
+        # Read here, before the next poll: later the task may be in another file.
         assert batch.positions is not None
         partitions = [partition for partition, _ in batch.positions.last()]
         states = {canonical(one): self.task.offset_state(one) for one in partitions}
-        # Asked here, too: what the next poll asks for concerns the next batch.
+        # Taken here as well: what the next poll requests concerns the next batch.
         boundaries = self.transactions.take(records) if self.transactions is not None else Boundaries()
         known = {key: state for key, state in states.items() if state is not None}
         return Polled(batch, records, known, boundaries, is_interruptible=self.task.is_interruptible())

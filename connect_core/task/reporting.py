@@ -17,10 +17,10 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LogReporter:
-    """Writes a line for each failure; which record it was only if messages are to be included.
+    """Writes a line for each failure; it identifies the record only if messages are to be included.
 
-    Of a record read from Kafka that is its place, of a source's record all of
-    it. Connect: ``LogReporter``, ``ProcessingContext.toString``.
+    A record read from Kafka is identified by its place, a source's record is shown in full. Connect: ``LogReporter``,
+    ``ProcessingContext.toString``.
     """
 
     connector: str
@@ -42,7 +42,7 @@ class LogReporter:
 
 
 def executing_class(step: Step) -> str:
-    """Return the class whose operation failed, as users write it."""
+    """Return the class whose operation failed, by the name that users write."""
     return registry().name_of(type(step.executing))
 
 

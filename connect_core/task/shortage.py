@@ -1,6 +1,6 @@
-"""Trouble of the machine, which passes, whichever code meets it.
+"""Temporary shortages of the machine, whichever code meets them.
 
-Lack of memory, threads, open files or disk space, a limit on the size of files, a disk that fails to answer.
+Lack of memory, threads, open files or disk space, a file size limit, a disk that fails to respond.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_THREAD = "can't start new thread"
 
 
 def is_shortage(error: BaseException | None) -> bool:
-    """Return whether an error, or one that it was raised from, says that the machine has too little of something."""
+    """Return whether an error, or one that it was raised from, is a shortage of the machine's resources."""
     while error is not None:
         if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _ERRNOS):
             return True

@@ -43,9 +43,8 @@ class SinkAttempt:
     """One attempt: reads the ranges, delivers batches, then stages or flushes.
 
     Connect: ``WorkerSinkTask``. Every hook but ``stop`` is called in one thread.
-    ``pre_commit`` comes before any offset moves, may return less than was put,
-    and is also called now and then on the way, so that a task which writes in
-    ``flush`` need not hold the whole interval.
+    ``pre_commit`` is called before any offset is committed, may return less than was put, and is also called from time
+    to time during the interval, so that a task which writes in ``flush`` need not hold the whole interval.
     """
 
     task: SinkTask
@@ -89,7 +88,7 @@ class SinkAttempt:
             self._end()
 
     def counts(self) -> Counts:
-        """Return what was moved so far."""
+        """Return what has been moved so far."""
         pipeline, converters = self.pipeline, self.converters
         return Counts(
             self.records,
@@ -121,7 +120,7 @@ class SinkAttempt:
             for raw in reader.poll():
                 self._deliver(raw)
                 if self.context.rewinds:
-                    # What was read ahead lies elsewhere than the task wants to go on.
+                    # The records read ahead are not at the position that the task wants to continue from.
                     break
             self._rewind(reader)
             self.control.progress(self.records, reader.positions)
@@ -133,7 +132,7 @@ class SinkAttempt:
                 self._pre_commit(reader.positions)
 
     def _rewind(self, reader: BoundedReader) -> None:
-        """Go where the task wants to go on from, by ``open``, ``put`` or ``pre_commit``."""
+        """Seek to the positions that the task requested in ``open``, ``put`` or ``pre_commit``."""
         while self.context.rewinds:
             reader.seek(*self.context.rewinds.popitem())
 
@@ -177,7 +176,7 @@ class SinkAttempt:
             self.positions = self._pre_commit(self.positions)
 
     def _pre_commit(self, positions: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Let the task write what it holds → the positions it calls safe. Bad records are in Kafka by then."""
+        """Let the task write what it holds → the positions that it declares safe. Bad records are in Kafka by then."""
         self.context.is_commit_requested = False
         safe = self._retried("pre_commit", lambda: self.task.pre_commit(dict(positions)))
         self._flush_letters()
@@ -189,13 +188,13 @@ class SinkAttempt:
             self.letters.flush()
 
     def _retried(self, name: str, operation: Callable[[], Result]) -> Result:
-        """Run a hook; on RetriableError again, after the context's timeout or a growing delay."""
+        """Run a hook; on RetriableError run it again, after the context's timeout or a growing delay."""
         delay, waited = _FIRST_RETRY_SECONDS, 0.0
         while True:
             try:
                 return self._hooks.call(name, operation)
             except AttemptError:
-                # What hangs may still write: only a new attempt, fenced, may put the records again.
+                # A call that hangs may still write: only a new, fenced attempt may put the records again.
                 raise
             except RetriableError as error:
                 asked = self.context.timeout_milliseconds
@@ -208,7 +207,7 @@ class SinkAttempt:
                 self.context.timeout_milliseconds = None
 
     def _close_after(self, failure: ConnectError) -> None:
-        """Let a failed task close what it opened; the failure stays the one that counts."""
+        """Let a failed task close what it opened; a second error does not replace the first."""
         if isinstance(failure, HookTimeoutError):
             return
         try:

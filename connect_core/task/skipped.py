@@ -30,5 +30,5 @@ class SkippedSummary:
         self._lines[stage, kind] = replace(line, records=line.records + 1)
 
     def lines(self) -> tuple[SkippedRecords, ...]:
-        """Return what was counted so far."""
+        """Return the counts so far."""
         return tuple(self._lines.values())

@@ -46,17 +46,17 @@ _LONGEST_WAIT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class TransactionBoundary:
-    """When a transaction ends: after so many records or seconds, or where the task says."""
+    """When a transaction ends: after so many records or seconds, or where the task requests it."""
 
     records: int | None = 100_000
     seconds: float = 10.0
     is_connectors: bool = False
-    """Whether the task itself sets boundaries (``transaction.boundary=connector``): then nothing else does."""
+    """Whether only the task itself sets boundaries (``transaction.boundary=connector``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Acknowledged:
-    """A batch and where its records landed, ``None`` for those dropped on the way; ``None``: it is not kept."""
+    """A batch and where its records were written: ``None`` for dropped ones; ``None`` if places are not kept."""
 
     batch: Batch
     records: Sequence[SourceRecord]
@@ -81,7 +81,7 @@ class _Acknowledged:
 
 @dataclass(slots=True)
 class _Transaction:
-    """What the open transaction holds that is not yet committed."""
+    """The uncommitted content of the open transaction."""
 
     began: float = field(default_factory=time.monotonic)
     records: int = 0
@@ -126,7 +126,7 @@ class SourceAttempt:
 
     def __post_init__(self) -> None:
         self._keeps_places = self.task.wants_places(self.task_config)
-        # Not the thread that polls: a poll may last for ever.
+        # Not the polling thread: a poll may block forever.
         self._hooks = HookThread(self.task, self.timeouts.hook_seconds)
 
     def run(self) -> None:
@@ -146,7 +146,7 @@ class SourceAttempt:
             self.pipeline.close()
 
     def counts(self) -> Counts:
-        """Return what is committed so far."""
+        """Return what has been committed so far."""
         pipeline, converters = self.pipeline, self.converters
         return replace(self.moved, fallbacks=max(pipeline.fallbacks, converters.fallbacks))
 
@@ -158,17 +158,17 @@ class SourceAttempt:
 
     @property
     def _must_go_on(self) -> bool:
-        """Whether neither a cap nor idle time may end the interval here."""
+        """Whether the interval must continue, whatever caps or idle time say."""
         return self._is_held_open or self._is_in_snapshot
 
     @property
     def _is_in_snapshot(self) -> bool:
-        """Whether the task cannot resume after the last answer, or after one that still waits."""
+        """Whether the task cannot resume after the last result, or after one that is still queued."""
         return not (self._is_interruptible and self.task.is_interruptible())
 
     @property
     def _is_held_open(self) -> bool:
-        """Whether the task has begun a transaction and not yet ended it: only it may do so."""
+        """Whether the task has begun a transaction and not yet ended it: only the task may end it."""
         return self.boundary.is_connectors and self._open.records > 0
 
     def _work_off(self, poller: Poller) -> None:
@@ -187,11 +187,11 @@ class SourceAttempt:
             if self._is_transaction_over():
                 self._commit()
             if answer is not None and answer.batch is not None:
-                # Only now: the time that sending takes is not the source's.
+                # Only now: the time spent sending is not idle time of the source.
                 last_data = time.monotonic()
 
     def _send_last(self, poller: Poller) -> None:
-        """Send what was polled by the time the task has stopped, but not beyond a cap."""
+        """Send what was polled before the task stopped, but not beyond a cap."""
         if self._read and self.is_capped():
             return
         for answer in poller.last(self.timeouts.stop_seconds):
@@ -199,7 +199,7 @@ class SourceAttempt:
                 self._send_all(answer, answer.batch)
 
     def _send_all(self, answer: Polled, batch: Batch) -> None:
-        """Send a batch, ending transactions at the very records after which the task wants it."""
+        """Send a batch, ending transactions at exactly the records that the task requested."""
         if self.letters is not None:
             self.letters.begin(batch, answer.records)
         self._read += len(batch)
@@ -216,7 +216,7 @@ class SourceAttempt:
             self._end_transaction(answer.boundaries.last)
 
     def _fail_row(self, answer: Polled, failure: RowFailure) -> None:
-        """Decide about a record that failed in what the task itself does of the flow."""
+        """Handle a record that failed in the part of the flow that the task does itself."""
         assert self.steps is not None
         record = answer.records[failure.row]
         self.steps.fail(failure, place_of(record, failure.row), record)
@@ -246,7 +246,7 @@ class SourceAttempt:
         reach("K4", self.control.connector)
 
     def _skip(self, batch: Batch, row: int, error: DataError) -> None:
-        """Leave out a record that the client does not take. Connect: ``producerSendFailed``."""
+        """Skip a record that the client refuses. Connect: ``producerSendFailed``."""
         one = batch.take(pa.array([row], pa.int64()))
         (record,), origin = one.to_records(), one.origin[0].as_py()
         step = Step(Stage.KAFKA_PRODUCE, self.task, place_of(record, origin), record)
@@ -259,7 +259,7 @@ class SourceAttempt:
             self._open.offsets[canonical(partition)] = (partition, offset)
 
     def _drop(self) -> None:
-        """Abort the open transaction; its offsets stay, so that the source does not give its records again."""
+        """Abort the open transaction; its offsets are kept, so that the source does not return its records again."""
         self.writer.abort()
         done = self._open
         told = [one.dropped() for one in done.acknowledged]
@@ -273,7 +273,7 @@ class SourceAttempt:
         self._open.acknowledged.append(_Acknowledged(batch, answer.records, places))
 
     def _commit(self) -> None:
-        """Produce the offsets last and commit; then tell the task. Connect: ``commitTransaction``."""
+        """Produce the offsets last and commit; then notify the task. Connect: ``commitTransaction``."""
         done = self._open
         if not done.offsets:
             return
@@ -296,7 +296,7 @@ class SourceAttempt:
             self._hooks.call("commit", task.commit)
 
     def _finish(self) -> None:
-        """End the last transaction. One that the task holds open is dropped: its records come again."""
+        """End the last transaction. One that the task holds open is aborted: its records are read again."""
         transactions = self.context.transaction_context
         if self._is_held_open and transactions is not None and transactions.take(()).last is not Boundary.COMMIT:
             _LOG.warning(
@@ -321,7 +321,7 @@ class SourceAttempt:
         return self.boundary.seconds - (time.monotonic() - self._open.began)
 
     def _idle_left(self, last_data: float) -> float:
-        """Return how long the source may still give nothing; one with a bound is owed more time."""
+        """Return how much longer the source may return nothing; one with an upper bound gets more time."""
         idle = self.control.caps.idle_milliseconds / 1000
         if not self._has_answered:
             idle = max(idle, _FIRST_ANSWER_SECONDS)

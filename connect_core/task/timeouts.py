@@ -1,4 +1,4 @@
-"""How long the engine waits for a task's code."""
+"""How long the engine waits for a plugin's code."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["Timeouts"]
 class Timeouts:
     """Times in seconds.
 
-    ``hook_seconds``: a call of a hook, ``poll`` excepted (``hook.timeout.ms``);
-    ``retry_seconds``: how long records are put again before the attempt ends;
+    ``hook_seconds``: for a call of a hook, except ``poll`` (``hook.timeout.ms``);
+    ``retry_seconds``: for how long records are put again before the attempt fails;
     ``flush_seconds``: between two calls of ``pre_commit`` (``offset.flush.interval.ms``);
-    ``stop_seconds``: ``stop``, and a poll to return after it (``task.shutdown.graceful.timeout.ms``).
+    ``stop_seconds``: for ``stop``, and for a poll to return after it (``task.shutdown.graceful.timeout.ms``).
     """
 
     hook_seconds: float = 300.0

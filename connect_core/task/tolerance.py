@@ -1,7 +1,7 @@
 """What happens to a record that fails: retry, skip with a report, or fail the task.
 
-Connect: ``RetryWithToleranceOperator`` (KIP-298). The first try of an operation
-costs nothing: only its failure comes here, and nowhere else.
+Connect: ``RetryWithToleranceOperator`` (KIP-298). The first try of an operation has no overhead: only its failure is
+handled here.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which record: a place in Kafka, or a source partition and offset."""
+    """Identifies a record: a position in Kafka, or a source partition and offset."""
 
     topic: str | None
     partition: int | None = None
     offset: int | None = None
     row: int = -1
-    """The row of the undisturbed input batch; -1: not known."""
+    """The row of the original input batch; -1: unknown."""
     source: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None] | None = None
     """Source partition and source offset of a record on its way to Kafka."""
 
@@ -71,7 +71,7 @@ class Place:
         return f"topic {self.topic}, partition {self.partition}, offset {self.offset}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the place as the summary of skipped records shows it."""
+        """Return the place as shown in the summary of skipped records."""
         if self.source is not None:
             partition, offset = (dict(one or {}) for one in self.source)
             return {"topic": self.topic, "source_partition": partition, "source_offset": offset}
@@ -80,9 +80,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operation on one record: ``executing`` is the object whose operation it is.
+    """One operation on one record: ``executing`` is the object that performs it.
 
-    ``record``: what the operation was given, where it was a record.
+    ``record``: the input of the operation, if it was a record.
     """
 
     stage: Stage
@@ -99,13 +99,13 @@ class Failure:
     error: BaseException
     attempts: int = 1
     letter: DeadLetter | None = None
-    """The record as read from Kafka, where ``step.place.row`` does not tell."""
+    """The record as read from Kafka, if ``step.place.row`` does not identify it."""
     is_of_record: bool = True
-    """Whether it is the record that failed, not a service that all records need; ``Tolerance.fail`` says it."""
+    """Whether the record failed, not a service that all records need; set by ``Tolerance.fail``."""
 
 
 class Recovered(NamedTuple):
-    """What became of a failed operation: its result, or the record was skipped."""
+    """The outcome of a failed operation: its result, or that the record was skipped."""
 
     is_done: bool
     result: Any = None
@@ -120,10 +120,10 @@ class Reporter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToleranceSettings:
-    """``errors.tolerance``, ``errors.retry.…``, ``errors.max.…``; times in seconds, -1: for ever.
+    """``errors.tolerance``, ``errors.retry.…``, ``errors.max.…``; times in seconds, -1: forever.
 
-    ``max_count``: records one task may skip in an interval; ``max_share``: the
-    same as a part of what it read, between 0 and 1. ``None``: no cap.
+    ``max_count``: records that one task may skip in an interval; ``max_share``: the same as a fraction of the records
+    it read, between 0 and 1. ``None``: no cap.
     """
 
     tolerate_all: bool = False
@@ -135,10 +135,9 @@ class ToleranceSettings:
 
 @dataclass(slots=True)
 class Tolerance:
-    """Decides about failed operations on single records; counts what it skips.
+    """Handles failed operations on single records; counts the records that it skips.
 
-    Safe to call from any thread: a sink's errant records may come from one of
-    its own.
+    Thread-safe: a sink may report errant records from a thread of its own.
     """
 
     settings: ToleranceSettings
@@ -149,7 +148,7 @@ class Tolerance:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, reporter: Reporter) -> None:
-        """Report to one more."""
+        """Add a reporter."""
         self.reporters = (*self.reporters, reporter)
 
     def attempt(self, step: Step, operation: Callable[[], Any]) -> Recovered:
@@ -160,7 +159,7 @@ class Tolerance:
             return self.recover(step, operation, error)
 
     def recover(self, step: Step, operation: Callable[[], Any], error: Exception) -> Recovered:
-        """Take the first failure of ``operation``: try it again while it is retriable, or skip the record.
+        """Handle the first failure of ``operation``: try it again while it is retriable, or skip the record.
 
         Raise ConnectError, naming the place, when failures are not tolerated.
         """
@@ -177,7 +176,7 @@ class Tolerance:
     def fail(self, failure: Failure) -> None:
         """Report a failure and skip it, or raise it. Connect: ``withinToleranceLimits``.
 
-        Beyond Connect, no record is skipped because a service fails that all records need.
+        Unlike Connect, skip no record because of the failure of a service that all records need.
         """
         is_of_record = not isinstance(failure.error, ServiceError)
         failure = replace(failure, error=self.redaction.clean(failure.error), is_of_record=is_of_record)
@@ -191,7 +190,7 @@ class Tolerance:
             self._check_count(failure)
 
     def check_share(self, records: int) -> None:
-        """Check ``errors.max.share`` of so many records read. Raise ConnectError beyond it."""
+        """Check ``errors.max.share`` for this many records read. Raise ConnectError beyond it."""
         limit = self.settings.max_share
         if limit is not None and records and self.skipped / records > limit:
             raise ConnectError(
@@ -216,19 +215,19 @@ class Tolerance:
             return False
         delay = _FIRST_DELAY * 2 ** min(attempts - 1, 20)
         if delay > settings.max_delay_seconds:
-            # As Connect: tasks that failed together do not come back together.
+            # As in Connect: tasks that failed together do not retry together.
             delay = random.uniform(0.0, settings.max_delay_seconds)
         return not self.stopping.wait(delay if settings.retry_seconds < 0 else min(delay, left))
 
 
 def class_name(thing: object) -> str:
-    """Return the dotted name of a thing's class, or of a class."""
+    """Return the dotted name of an object's class, or of a class."""
     kind: Any = thing if isinstance(thing, type) else type(thing)
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _report(reporter: Reporter, failure: Failure, refusal: ConnectError | None) -> None:
-    """Report; trouble in doing so must not hide the error that fails the task anyway."""
+    """Report a failure; an error in doing so must not hide the error that fails the task anyway."""
     try:
         reporter.report(failure)
     except ConnectError as trouble:
@@ -238,7 +237,7 @@ def _report(reporter: Reporter, failure: Failure, refusal: ConnectError | None) 
 
 
 def _reason(error: BaseException) -> str:
-    """Return what an error says, and what the one behind it says: Connect's own texts often end in a colon."""
+    """Return an error's message with that of its cause: Connect's own texts often end in a colon."""
     text = str(error).rstrip(" :.")
     return text if error.__cause__ is None else f"{text}: {error.__cause__}"
 

@@ -1,4 +1,4 @@
-"""What a task of either kind works with, made from its plan."""
+"""The tools of a task, source or sink, made from its plan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["TaskTools", "heartbeat", "letters_of", "open_tools"]
 
 @dataclass(frozen=True, slots=True)
 class TaskTools:
-    """What a task of either kind needs, made from its plan."""
+    """What a task, source or sink, needs, made from its plan."""
 
     settings: WorkerSettings
     config: ConnectorConfig
@@ -38,13 +38,13 @@ class TaskTools:
     summary: SkippedSummary
     timeouts: Timeouts
     flow: Flow
-    """As it is configured."""
+    """The flow as configured."""
     task_config: Mapping[str, str]
-    """As ``task_configs`` made it, references resolved."""
+    """The task's configuration as ``task_configs`` made it, references resolved."""
 
     @property
     def internal(self) -> frozenset[str]:
-        """The topics that are not for records."""
+        """The internal topics, which are not for records."""
         own = self.config.offsets_topic
         return self.settings.internal_topics | ({own} if own else set())
 
@@ -62,7 +62,7 @@ class TaskTools:
 
 
 def open_tools(plan: TaskPlan, environment: dict[str, str]) -> TaskTools:
-    """Parse the plan's configurations and make what they name. Raises ConfigError."""
+    """Parse the plan's configurations and create the objects they name. Raises ConfigError."""
     settings = task_worker(plan.worker, environment)
     providers = providers_of(settings, environment)
     config = ConnectorConfig.parse(
@@ -103,7 +103,7 @@ def _timeouts(settings: WorkerSettings, config: ConnectorConfig) -> Timeouts:
 
 @contextmanager
 def heartbeat(plan: TaskPlan, tools: TaskTools) -> Iterator[None]:
-    """Report progress while the block runs, and hear when to stop."""
+    """Report progress and receive stop requests while the block runs."""
     topic = tools.settings.status_topic.name
     with TaskHeartbeat(tools.clients, topic, plan, tools.control.stopping) as started:
         tools.control.heartbeat = started
@@ -111,5 +111,5 @@ def heartbeat(plan: TaskPlan, tools: TaskTools) -> Iterator[None]:
 
 
 def letters_of(plan: TaskPlan, errors: ErrorSettings) -> LettersOf:
-    """Return whose dead letters they are, and where they go."""
+    """Return the origin and the topic of a task's dead letters."""
     return LettersOf(plan.key.connector, plan.task, errors.dead_letter_topic, errors.dead_letter_headers)

@@ -1,4 +1,4 @@
-"""Appends decided files to Delta tables, one version an interval and table."""
+"""Appends decided files to Delta tables, one version per interval and table."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["DeltaCommitter", "interval_folder"]
 
 _LOG = logging.getLogger(__name__)
 _SEQUENCES = 2**40
-"""How many intervals one life of a connector may have."""
+"""How many intervals one incarnation of a connector may have."""
 
 
 class DeltaCommitter(LakeCommitter):
-    """Keeps a table's newest interval as the version of a ``txn`` action, in the commit of the files."""
+    """Stores a table's newest interval as the version of a ``txn`` action, in the commit of the files."""
 
     def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
         super().__init__(connector, deployment, decisions, PATH)
         self._tables = tables
 
     def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
-        """Append files as one version, unless the table has the interval or a later one."""
-        # A recreated state believes no marker of the former one: it is part of the id.
+        """Append files as one version, unless the table contains the interval or a later one."""
+        # A recreated state must not trust the markers of the previous one: its identity is part of the id.
         application = f"connect-core/{self.deployment}/{self.connector}/{decision['control']}"
         version = decision["incarnation"] * _SEQUENCES + decision["sequence"]
         properties = CommitProperties(
@@ -65,7 +65,7 @@ class DeltaCommitter(LakeCommitter):
         until_first(f"table {name[-1]}", attempt)
 
     def recounts(self) -> DeltaRecounts:
-        """Return what looks for decided intervals in the tables."""
+        """Return the recounts of decided intervals in the tables."""
         return DeltaRecounts(self._tables, self.deployment, self.connector, _SEQUENCES)
 
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
@@ -91,7 +91,7 @@ class DeltaCommitter(LakeCommitter):
 
 
 def interval_folder(connector: str, incarnation: int, sequence: int) -> str:
-    """Return the folder of an interval's files, in that of their table."""
+    """Return the folder of an interval's files, within that of their table."""
     return f"connect/{plain_name(connector)}/{incarnation}-{sequence}"
 
 

@@ -100,11 +100,11 @@ CONFIG = (
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A configuration, parsed."""
+    """A parsed configuration."""
 
     path: str
     options: Mapping[str, str]
-    """What delta-rs needs to reach the place."""
+    """The options that delta-rs needs to access the path."""
     lake: LakeSettings
     creates: bool
     evolution: Evolution
@@ -112,7 +112,7 @@ class Settings:
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
-        """Read a configuration. Raises ConfigError naming key, value and remedy."""
+        """Parse a configuration. Raises ConfigError naming key, value and remedy."""
         parsed = AbstractConfig(CONFIG, config)
         template = parsed.get_string(TABLE_FORMAT) or ""
         try:

@@ -1,6 +1,6 @@
-"""The Delta table that holds a connector's state: it has no rows, and the state is one property of it.
+"""The Delta table with a connector's state: it has no rows, and the state is one of its properties.
 
-Delta's log takes a change of properties only where none was made since the version that was read.
+Delta's log accepts a change of properties only if none was made since the version that was read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ControlTable:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"the control table {self.place}"
 
     def read(self) -> Stored | None:
@@ -44,7 +44,7 @@ class ControlTable:
         return Stored(str(metadata.id), metadata.configuration.get(_STATE), table)
 
     def create(self) -> None:
-        """Make the table, if absent."""
+        """Create the table, if it is absent."""
         columns = pa.schema([pa.field("unused", pa.string())])
         with delta_errors(self.name), suppress(DeltaError):
             DeltaTable.create(
@@ -66,7 +66,7 @@ class ControlTable:
             )
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a new file in the table's folder, where VACUUM leaves it alone."""
+        """Write a new file in the table's folder, where VACUUM does not remove it."""
         place = posixpath.join("_decisions", name)
         with delta_errors(self.name), self.tables.files(self.place).open_output_stream(place) as output:
             output.write(content)
@@ -78,6 +78,6 @@ class ControlTable:
             return bytes(source.read())
 
     def remove(self, place: str) -> None:
-        """Remove a file, if that can be done."""
+        """Remove a file, if possible."""
         with suppress(OSError, DeltaError):
             self.tables.files(self.place).delete_file(place)

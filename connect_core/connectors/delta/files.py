@@ -1,4 +1,4 @@
-"""Files below a table's place, by delta-rs's own stores."""
+"""Files within a table's folder, accessed by delta-rs's own stores."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["files_of"]
 
 
 def files_of(place: str, options: Mapping[str, str]) -> FileSystem:
-    """Return the files below a place."""
+    """Return the file system of a folder."""
     return PyFileSystem(_Handler(place, dict(options)))
 
 
 class _Handler(DeltaStorageHandler):  # type: ignore[misc]
-    """Hands bytes on where pyarrow gives buffers."""
+    """Passes on bytes instead of pyarrow's buffers."""
 
     def open_output_stream(self, path: str, metadata: Mapping[str, str] | None = None) -> pa.PythonFile:
         return pa.PythonFile(_Output(self._handler.open_output_stream(path, metadata)), "w")

@@ -1,4 +1,4 @@
-"""Rows by the values of partition columns, which Delta keeps as texts in its log and not in the files."""
+"""Splits rows by the values of partition columns, which Delta stores as texts in its log and not in the files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PartitionValues = tuple[tuple[str, str | None], ...]
 
 
 def by_columns(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[PartitionValues, pa.Table]]:
-    """Return the rows of each partition in their order, without its columns. Raises DataError."""
+    """Return the rows of each partition in their order, without the partition columns. Raises DataError."""
     if not names or not len(rows):
         yield (), rows
         return
@@ -33,7 +33,7 @@ def by_columns(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[Partition
 
 
 def _text(name: str, array: pa.Array) -> pa.Array:
-    """Return values as Delta's protocol writes them; the empty text would be read as null."""
+    """Return values as Delta's protocol writes them; an empty text would be read as null."""
     kind = array.type
     if pa.types.is_timestamp(kind):
         return pc.strftime(array, format="%Y-%m-%d %H:%M:%S")

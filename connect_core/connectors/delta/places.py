@@ -1,4 +1,4 @@
-"""Where tables are, and that the worker allows it."""
+"""The locations of tables, and the check that the worker allows them."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ __all__ = ["Places", "places_of"]
 _SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "adl")
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _FILE = re.compile(r"(_file|_path|service_account|application_credentials)\Z", re.IGNORECASE)
-"""Ends of the names of options that name a file with a login."""
+"""Endings of the names of options that name a file with a login."""
 _LOGINS = {
     "azure": (("az", "abfs", "abfss", "adl"), ("account_key", "access_key", "sas", "client_secret", "bearer_token")),
     "google": (("gs",), ("service_account", "service_account_key", "application_credentials")),
 }
-"""Cloud → its schemes, and parts of the names of options that give a login of the connector's own."""
+"""Cloud → its schemes, and parts of the names of options that set a login of the connector's own."""
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """A root, and what is needed to reach it."""
+    """A root, and the options needed to access it."""
 
     root: str
     options: Mapping[str, str]
 
     def table(self, name: TableName) -> str:
-        """Return where a table is; a name that is hidden, or not fit for a URL, ends in a hash."""
+        """Return the location of a table; a name that is hidden, or not valid in a URL, gets a hash."""
         folder = name[-1] if _FOLDER.match(name[-1]) else plain_name(f"t {name[-1]}")
         return f"{self.root}/{folder}"
 
     def control(self, connector: str) -> str:
-        """Return where a connector's state is."""
+        """Return the location of a connector's state."""
         return f"{self.root}/_connect/{plain_name(connector)}"
 
 
@@ -61,7 +61,7 @@ def places_of(settings: Settings, limits: WorkerLimits) -> Places:
 
 
 def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str], limits: WorkerLimits) -> None:
-    """Raise ConfigError for a host or file that is not allowed, and for one that would get the worker's login."""
+    """Raise ConfigError for a host or file that is not allowed, or a host that would receive the worker's login."""
     name = OPTIONS_PREFIX + key
     if _FILE.search(key):
         allowed_path(name, value, limits)

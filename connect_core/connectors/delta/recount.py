@@ -1,4 +1,4 @@
-"""Logs of Delta tables against what was decided."""
+"""Compares the logs of Delta tables with the decisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RECREATED = "tables were removed and recreated: the rows of earlier intervals w
 
 @dataclass(slots=True)
 class _Seen:
-    """A table as it was when it was opened: the rows of each file it has now; ``None`` where none are told."""
+    """A table as of when it was opened: the row count of each of its files; ``None`` if the log does not contain it."""
 
     table: DeltaTable
     files: FileSystem
@@ -34,17 +34,17 @@ class _Seen:
 
 @dataclass(slots=True)
 class DeltaRecounts:
-    """The tables of one connector."""
+    """Recounts the tables of one connector."""
 
     tables: Tables
     deployment: str
     connector: str
     sequences: int
-    """How many intervals one life of a connector may have."""
+    """How many intervals one incarnation of a connector may have."""
     _seen: dict[TableName, _Seen | None] = field(default_factory=dict)
 
     def of(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> RecountedTable:
-        """Return what the table's log and folder say of an interval's files."""
+        """Return the state of an interval's files in the table's log and folder."""
         place, number = name[-1], decision["sequence"]
         seen = self._opened(name)
         if seen is None:

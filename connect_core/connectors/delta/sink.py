@@ -24,13 +24,13 @@ class DeltaSinkConnector(SinkConnector):
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError, and ConnectError where deltalake is missing."""
+        """Read the configuration. Raises ConfigError, and ConnectError if deltalake is missing."""
         ensure_installed("deltalake", "DeltaSink", "delta")
         self._config = dict(config)
         places_of(Settings.of(config), self.context.limits)
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[DeltaSinkTask]:
         """Return the class of the tasks."""
@@ -45,7 +45,7 @@ class DeltaSinkConnector(SinkConnector):
         return CONFIG
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every setting with its errors, those between settings included."""
+        """Return every setting with its errors, including those between settings."""
         values = super().validate(config)
         if not any(value.error_messages for value in values):
             try:
@@ -55,7 +55,7 @@ class DeltaSinkConnector(SinkConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the worker allows the place."""
+        """Check whether the worker allows the path."""
         try:
             ensure_installed("deltalake", "DeltaSink", "delta")
             places_of(Settings.of(config), limits)
@@ -64,11 +64,11 @@ class DeltaSinkConnector(SinkConnector):
         return {}
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return exactly-once; with several tables each shows an interval as a whole, one after the other."""
+        """Return exactly-once; each of several tables shows an interval as a whole, but not all at the same moment."""
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.INTERVAL, condition="each table by itself")
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
-        """Return what decides intervals and appends their files."""
+        """Return the committer that decides intervals and appends their files."""
         from connect_core.connectors.delta.committer import DeltaCommitter
         from connect_core.connectors.delta.control_table import ControlTable
         from connect_core.connectors.delta.tables import Tables
@@ -80,9 +80,9 @@ class DeltaSinkConnector(SinkConnector):
         return DeltaCommitter(name, self.context.deployment, tables, Decisions(control))
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return the place that holds the tables and what is decided."""
+        """Return the path that contains the tables and the decisions."""
         return places_of(Settings.of(config), self.context.limits).root
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Accept any offsets: the tables keep none; rows that are read again are appended again."""
+        """Accept any offsets: the tables contain none; rows that are read again are appended again."""
         return True

@@ -19,12 +19,12 @@ __all__ = ["DeltaSinkTask"]
 
 
 class DeltaSinkTask(LakeSinkTask):
-    """Stages Parquet files in the tables' folders; creates and evolves tables where that is allowed."""
+    """Stages Parquet files in the tables' folders; creates and evolves tables if that is allowed."""
 
     _tables: Tables
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError."""
+        """Read the configuration. Raises ConfigError."""
         ensure_installed("deltalake", "DeltaSink", "delta")
         from connect_core.connectors.delta.committer import interval_folder
         from connect_core.connectors.delta.tables import Tables
@@ -37,7 +37,7 @@ class DeltaSinkTask(LakeSinkTask):
         self._tables = Tables(places_of(settings, self.context.limits), settings)
 
     def writer(self, table: TableName) -> TableWriter:
-        """Return what stages the rows of a table."""
+        """Return the writer for the rows of a table."""
         from connect_core.connectors.delta.writer import DeltaTableWriter
 
         return DeltaTableWriter(table, self._tables, self._folder)

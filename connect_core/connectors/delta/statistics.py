@@ -1,4 +1,4 @@
-"""Statistics of a Parquet file as Delta's log has them, for readers that skip files."""
+"""Statistics of a Parquet file in the form of Delta's log, for readers that skip files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST = 32
 
 
 def statistics_of(metadata: pq.FileMetaData) -> dict[str, Any]:
-    """Return rows, nulls, least and greatest values of the first columns that are not nested."""
+    """Return rows, nulls, minimum and maximum values of the first columns that are not nested."""
     least: dict[str, Any] = {}
     greatest: dict[str, Any] = {}
     nulls: dict[str, int] = {}
@@ -39,7 +39,7 @@ def _is_told(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST
     if isinstance(value, float):
-        # JSON has no infinity; of not-a-number Parquet keeps no bounds.
+        # JSON has no infinity; Parquet stores no bounds for NaN.
         return isfinite(value)
     return type(value) in (int, date)
 

@@ -1,4 +1,4 @@
-"""Delta tables as tasks find or make them, and what delta-rs raises."""
+"""Finds or creates Delta tables for tasks, and translates delta-rs's errors."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors"]
 _TRIES = 20
 _PAUSE = 0.05
 ONE_TRY = 0
-"""How often a commit is tried again by delta-rs itself: not at all, as the look would not be repeated."""
+"""How often delta-rs itself retries a commit: not at all, as it would not repeat the caller's check."""
 
 
 @contextmanager
 def delta_errors(what: str) -> Iterator[None]:
-    """Raise what delta-rs raises as errors of this project. Raises ConflictError where somebody else was first."""
+    """Raise delta-rs's errors as errors of this project. Raises ConflictError if another writer was first."""
     try:
         yield
     except CommitFailedError as error:
@@ -44,13 +44,13 @@ def delta_errors(what: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of one place."""
+    """The tables of one path."""
 
     places: Places
     settings: Settings
 
     def find(self, name: TableName) -> DeltaTable | None:
-        """Return a table as it stands now, ``None`` if there is none."""
+        """Return the current version of a table, ``None`` if there is none."""
         return self.open(self.places.table(name))
 
     def open(self, place: str) -> DeltaTable | None:
@@ -62,13 +62,13 @@ class Tables:
                 return None
 
     def files(self, place: str) -> FileSystem:
-        """Return the files below a place."""
+        """Return the file system of a folder."""
         return files_of(place, self.places.options)
 
     def grown(self, name: TableName, wanted: pa.Schema) -> DeltaTable:
-        """Return the table with at least these columns, created or evolved where that is allowed.
+        """Return the table with at least these columns, created or evolved if that is allowed.
 
-        Raises ConfigError, DataError where columns conflict with what another task has made meanwhile.
+        Raises ConfigError, DataError if columns conflict with those that another task has created meanwhile.
         """
         for number in range(_TRIES):
             table = self.find(name)
@@ -105,7 +105,7 @@ class Tables:
                 raise ConflictError(str(error)) from error
 
     def _evolve(self, name: TableName, table: DeltaTable, wanted: pa.Schema) -> bool:
-        """Add what is missing → whether there was something."""
+        """Add the missing columns → whether any were missing."""
         standing = columns_of(table)
         merged = merged_schema(standing, wanted, self.settings.evolution)
         if merged.equals(standing):
@@ -124,6 +124,6 @@ class Tables:
 
 
 def columns_of(table: DeltaTable) -> pa.Schema:
-    """Return a table's columns in Arrow's types as rows have them."""
+    """Return a table's columns in Arrow's types, in the form that rows have."""
     schema = pa.schema(table.schema().to_arrow())
     return pa.schema([plain_field(part) for part in schema])

@@ -1,4 +1,4 @@
-"""Stages the rows of one table as Parquet files in its folder; no reader knows of them before the commit."""
+"""Stages the rows of one table as Parquet files in its folder; no reader sees them before the commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GROUP_BYTES = 64 * 1024 * 1024
 _GROUP_ROWS = 250_000
 _FILE_BYTES = 512 * 1024 * 1024
 _OPEN = 64
-"""How many files a table has open at most, one a partition."""
+"""How many files a table has open at most, one per partition."""
 
 Fit = tuple[pa.Schema, pa.Table]
 
@@ -40,7 +40,7 @@ class _Open:
 
 @dataclass(slots=True)
 class DeltaTableWriter:
-    """Rows of one table on their way into files; ``folder``: this execution's own, in the table's."""
+    """Writes the rows of one table to files; ``folder``: this execution's own, within the table's folder."""
 
     name: TableName
     tables: Tables
@@ -57,14 +57,14 @@ class DeltaTableWriter:
     _is_found: bool = False
 
     def fit(self, rows: pa.Table) -> Fit:
-        """Return rows in the types the table will have, and its columns then. Raises DataError, ConfigError."""
+        """Return rows in the table's future types, and its future columns. Raises DataError, ConfigError."""
         for part in rows.schema:
             _ensure_known(part.name, part.type)
         planned = merged_schema(self._standing(), rows.schema, self._evolution)
         return planned, fitted(rows, planned, self._evolution)
 
     def add(self, fit: Fit) -> None:
-        """Hold rows back until there are enough for a row group."""
+        """Buffer rows until there are enough for a row group."""
         self._planned, rows = fit
         self._held.append(rows)
         self._rows += len(rows)
@@ -73,7 +73,7 @@ class DeltaTableWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held back; the table has its columns first."""
+        """Write the buffered rows; the table gets its columns first."""
         if not self._held:
             return
         assert self._planned is not None
@@ -89,7 +89,7 @@ class DeltaTableWriter:
                 self._write(values, some)
 
     def finish(self) -> Mapping[str, Any]:
-        """Complete the files and return them with the table they are for."""
+        """Complete the files and return them with their table."""
         self.flush()
         if self._table is None:
             return {}
@@ -98,14 +98,14 @@ class DeltaTableWriter:
         return {**found, "lists": self._files, "rows": self._count}
 
     def discard(self) -> None:
-        """Leave what is open; its files are swept."""
+        """Abandon open files, which will be swept."""
         for file in self._open.values():
             file.writer.is_open = False
         self._open.clear()
 
     @property
     def _evolution(self) -> Evolution:
-        """A table that is not there yet takes any columns."""
+        """The allowed evolution; a table that does not exist yet accepts any columns."""
         allowed = self.tables.settings.evolution
         return allowed if self._is_found or self._table is not None else Evolution(True, widens=True)
 
@@ -148,7 +148,7 @@ class DeltaTableWriter:
 
 
 def _ensure_known(name: str, kind: pa.DataType) -> None:
-    """Raise DataError for a type that Delta lacks."""
+    """Raise DataError for a type that Delta does not have."""
     if pa.types.is_time(kind):
         raise DataError(f"field {name} is a time of day, for which Delta has no type; convert it by a transform")
     for number in range(kind.num_fields):

@@ -1,4 +1,4 @@
-"""Appends staged lines to a file exactly once: the manifest comes first."""
+"""Appends staged lines to a file exactly once: the manifest is written first."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 class FileAppender:
     """The committer of one file.
 
-    The manifest names the place of every byte in the file. Appending writes at
-    those places only: done again, by anyone at any time, it changes nothing.
+    The manifest gives the position of every byte in the file. Appending writes only at these positions: it is
+    idempotent, whoever does it and whenever.
     """
 
     connector: str
@@ -49,8 +49,8 @@ class FileAppender:
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
         """Claim the file and record the epoch. Raises ConfigError, StaleEpochError.
 
-        While its folder is missing there is nothing an older driver could write
-        to: the tasks fail for it, and the first commit claims the file.
+        While its folder is missing, an older driver has nothing to write to: its tasks fail, and the first commit
+        claims the file.
         """
         if self._file().path.parent.is_dir():
             self._claim(epoch)
@@ -62,7 +62,7 @@ class FileAppender:
         self._epoch = epoch
 
     def last_interval(self) -> tuple[int, int] | None:
-        """Return the newest interval the control folder has a manifest of."""
+        """Return the newest interval with a manifest in the control folder."""
         return self._control.last_interval()
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
@@ -70,7 +70,7 @@ class FileAppender:
         return self._control.marker(interval)
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
-        """Make the manifest: from where to where the file will grow, by which lines."""
+        """Create the manifest: the file's start and end length, and the staged lines."""
         if self._epoch is None:
             self._claim(interval.epoch)
         self._control.check_epoch(interval.epoch)
@@ -86,7 +86,7 @@ class FileAppender:
         return self._control.commit(interval, ordered, content)
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Append what the manifest names. Raises StaleEpochError, ConnectError."""
+        """Append the lines that the manifest names. Raises StaleEpochError, ConnectError."""
         if marker.aborted or self._control.is_published(interval):
             return
         manifest = marker.detail or {}
@@ -98,7 +98,7 @@ class FileAppender:
         self._control.set_published(interval)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        """Make the abort manifest unless the interval has a manifest; the file keeps no positions."""
+        """Create the abort manifest unless the interval has a manifest; the file contains no positions."""
         return self._control.abandon(interval, positions)
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
@@ -106,11 +106,11 @@ class FileAppender:
         self._control.sweep(keep)
 
     def release(self) -> None:
-        """Let another connector have the file; the epochs stay and fence what is left of this one."""
+        """Allow another connector to use the file; the epochs are kept and fence leftover drivers of this one."""
         release(self._owner_file, self._owner)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     @property
     def _owner(self) -> Owner:
@@ -143,7 +143,7 @@ class FileAppender:
             for part in manifest["lines"]:
                 with self._staged(interval, part).open("rb") as staged:
                     while block := staged.read(_BLOCK):
-                        # A driver that slept must not write into a file that others have cut since.
+                        # A driver that was suspended must not write into a file that others have truncated since.
                         self._check_epoch()
                         place += _write_at(descriptor, block, place)
             os.fsync(descriptor)
@@ -170,7 +170,7 @@ class FileAppender:
 
 
 def control_of(value: str, connector: str, limits: WorkerLimits, deployment: str = "") -> ControlFolder:
-    """Return what a connector keeps in the hidden folder beside its file. Raises ConfigError."""
+    """Return a connector's control folder, in the hidden folder next to its file. Raises ConfigError."""
     folder, name = _folder(value, limits), escaped(connector)
     return ControlFolder(folder / "manifests" / name, folder / "staged" / name, folder / "epochs", deployment)
 

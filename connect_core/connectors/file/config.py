@@ -1,4 +1,4 @@
-"""Settings of FileStreamSource and FileStreamSink: those of Connect 4.3, no others."""
+"""Settings of FileStreamSource and FileStreamSink: exactly those of Connect 4.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which file a source position belongs to: its inode and what was read of it."""
+"""Identifies the file that a source position belongs to: by its inode and a sample of what was read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAMPLE = 1024
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """A file as it was when ``position`` bytes of it had been read.
+    """A file at the time when ``position`` bytes of it had been read.
 
     ``sample``: hash of the first and the last KiB before ``position``.
     """
@@ -26,13 +26,13 @@ class FileIdentity:
 
     @classmethod
     def of(cls, descriptor: int, position: int) -> FileIdentity:
-        """Take the identity of an open file at a position."""
+        """Return the identity of an open file at a position."""
         status = os.fstat(descriptor)
         return cls(status.st_dev, status.st_ino, position, _sample(descriptor, position))
 
     @classmethod
     def from_state(cls, state: Mapping[str, str] | None) -> FileIdentity | None:
-        """Read what ``to_state`` gave; ``None`` for nothing and for what is not ours."""
+        """Parse the result of ``to_state``; ``None`` for nothing and for an invalid state."""
         if not state:
             return None
         try:
@@ -41,7 +41,7 @@ class FileIdentity:
             return None
 
     def to_state(self) -> dict[str, str]:
-        """Return the identity as text, to be kept beside the source offset."""
+        """Return the identity as text, to be stored with the source offset."""
         return {
             "device": str(self.device),
             "inode": str(self.inode),
@@ -50,12 +50,12 @@ class FileIdentity:
         }
 
     def is_same_inode(self, descriptor: int) -> bool:
-        """Return whether an open file lies in the same inode."""
+        """Return whether an open file has the same inode."""
         status = os.fstat(descriptor)
         return (status.st_dev, status.st_ino) == (self.device, self.inode)
 
     def has_same_start(self, descriptor: int) -> bool:
-        """Return whether an open file holds, up to ``position``, what was read."""
+        """Return whether an open file has the same content up to ``position``."""
         return os.fstat(descriptor).st_size >= self.position and _sample(descriptor, self.position) == self.sample
 
 

@@ -1,4 +1,4 @@
-"""Bytes cut into lines: ``\\n``, ``\\r`` and ``\\r\\n`` end a line, as in Connect."""
+"""Splits bytes into lines: ``\\n``, ``\\r`` and ``\\r\\n`` end a line, as in Connect."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _TERMINATORS = "\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Complete lines within ``data``; line i begins where line i-1 was followed up.
+    """Complete lines within ``data``; each line begins where the previous one, with its terminator, ends.
 
-    ``ends`` are the ends of the texts, ``nexts`` the places behind their
-    terminators; both count from the start of ``data``, ``begin`` is the first
-    line's place.
+    ``ends`` are the ends of the texts, ``nexts`` the positions after their terminators; both count from the start of
+    ``data``, ``begin`` is the first line's position.
     """
 
     data: bytes
@@ -33,7 +32,7 @@ class Lines:
         return len(self.nexts)
 
     def take(self, count: int) -> tuple[Lines, Lines]:
-        """Return the first ``count`` lines and the others."""
+        """Return the first ``count`` lines and the remaining ones."""
         cut = int(self.nexts[count - 1]) if 0 < count <= len(self) else self.begin
         first = Lines(self.data, self.ends[:count], self.nexts[:count], self.begin)
         return first, Lines(self.data, self.ends[count:], self.nexts[count:], cut)
@@ -45,19 +44,19 @@ class Lines:
         return self.take(int(np.searchsorted(self.nexts, limit, side="right")))[0]
 
     def texts(self) -> list[str]:
-        """Return the lines; bytes that are no UTF-8 become U+FFFD."""
+        """Return the lines; bytes that are not UTF-8 become U+FFFD."""
         begins = [self.begin, *self.nexts.tolist()[:-1]]
         pairs = zip(begins, self.ends.tolist(), strict=True) if len(self) else ()
         return [self.data[begin:end].decode("utf-8", "replace") for begin, end in pairs]
 
     def to_arrow(self) -> pa.StringArray:
-        """Return what ``texts`` returns as a column."""
+        """Return the result of ``texts`` as a column."""
         places = np.empty(len(self) + 1, np.int32)
         places[0] = self.begin
         places[1:] = self.nexts
         raw = pa.Array.from_buffers(pa.binary(), len(self), [None, pa.py_buffer(places), pa.py_buffer(self.data)])
         try:
-            # The only terminators in a piece are those at its end: no line holds one.
+            # The only terminators in a piece are those at its end: no line contains one.
             return pc.ascii_rtrim(raw.cast(pa.string()), _TERMINATORS)
         except pa.ArrowInvalid:
             return pa.array(self.texts(), pa.string())
@@ -66,7 +65,7 @@ class Lines:
 def split(data: bytes) -> Lines:
     """Return the complete lines of ``data``.
 
-    A last ``\\r`` ends no line yet: a ``\\n`` may follow that belongs to it.
+    A last ``\\r`` does not end a line yet: a ``\\n`` that belongs to it may follow.
     """
     array = np.frombuffer(data, np.uint8)
     newlines = np.flatnonzero(array == _NEWLINE)
@@ -89,9 +88,9 @@ def whole_line(data: bytes) -> Lines:
 
 
 def end_of_last_line(data: bytes, is_whole: bool = True) -> int | None:
-    """Return the place behind the last complete line, ``None`` if there is none.
+    """Return the position after the last complete line, ``None`` if there is none.
 
-    ``is_whole``: nothing follows ``data``, so that a last ``\\r`` is undecided.
+    ``is_whole``: nothing follows ``data`` yet, so that a last ``\\r`` may still become a ``\\r\\n``.
     """
     searched = data[:-1] if is_whole and data.endswith(b"\r") else data
     last = max(searched.rfind(b"\n"), searched.rfind(b"\r"))

@@ -1,4 +1,4 @@
-"""Finding the lines a file held before it was rotated: under another name, or in a copy."""
+"""Finds the lines that a file contained before it was rotated: under another name, or in a copy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from connect_core.errors import ConnectError
 __all__ = ["QUIET_SECONDS", "close", "find_copy", "find_renamed", "is_quiet", "opened"]
 
 QUIET_SECONDS = 10.0
-"""How long nobody must have written to a rotated file before it is left."""
+"""How long a rotated file must remain unchanged before the source leaves it."""
 
 
 def opened(file: AllowedFile) -> int | None:
-    """Open for reading; ``None`` while there is no such file. Raises ConnectError."""
+    """Open for reading; ``None`` if the file does not exist. Raises ConnectError."""
     try:
         return file.open(os.O_RDONLY)
     except FileNotFoundError:
@@ -29,19 +29,19 @@ def opened(file: AllowedFile) -> int | None:
 
 
 def close(descriptor: int | None) -> None:
-    """Close what is open."""
+    """Close a descriptor, if there is one."""
     if descriptor is not None:
         os.close(descriptor)
 
 
 def is_quiet(descriptor: int) -> bool:
-    """Return whether nobody has written to an open file for a while; a time to come says nothing."""
+    """Return whether an open file has not been written to for a while; a time in the future counts as quiet."""
     age = time.time() - os.fstat(descriptor).st_mtime
     return not -QUIET_SECONDS < age < QUIET_SECONDS
 
 
 def find_renamed(identity: FileIdentity, folder: Path, limits: WorkerLimits) -> int | None:
-    """Open the file of this inode and start that was renamed within its folder."""
+    """Open the file with this inode and content that was renamed within its folder."""
     for one in _candidates(folder, limits, lambda entry: entry.inode() == identity.inode):
         if identity.is_same_inode(one) and identity.has_same_start(one):
             return one
@@ -50,9 +50,9 @@ def find_renamed(identity: FileIdentity, folder: Path, limits: WorkerLimits) -> 
 
 
 def find_copy(identity: FileIdentity, path: Path, position: int, limits: WorkerLimits) -> int | None:
-    """Open the longest copy, named after the file, of what it held up to ``position``, and perhaps beyond.
+    """Open the longest copy, named after the file, of its content up to ``position`` or beyond.
 
-    What logrotate's ``copytruncate`` leaves: ``a.log.1`` beside an ``a.log`` that is short again.
+    Finds the result of logrotate's ``copytruncate``: ``a.log.1`` next to an ``a.log`` that is short again.
     """
 
     def is_named_after(entry: os.DirEntry[str]) -> bool:

@@ -1,4 +1,4 @@
-"""FileStreamSink: one line a record, appended to a file exactly once, or to the standard output."""
+"""FileStreamSink: one line per record, appended to a file exactly once, or to the standard output."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _LOG = logging.getLogger(__name__)
 
 
 class FileStreamSinkConnector(SinkConnector):
-    """Appends to one file, whatever the number of tasks. Connect: ``FileStreamSinkConnector``."""
+    """Appends to one file, with any number of tasks. Connect: ``FileStreamSinkConnector``."""
 
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError for a file that may not be written."""
+        """Read the configuration. Raises ConfigError for a file that may not be written."""
         self._config = dict(config)
         file = _file_of(config)
         check_allowed(file, self.context.limits)
         _LOG.info("Starting file sink connector writing to %s", file or "standard output")
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[SinkTask]:
         """Return the class of the tasks."""
@@ -57,7 +57,7 @@ class FileStreamSinkConnector(SinkConnector):
         return SINK_CONFIG
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the file may be written."""
+        """Check whether the file may be written."""
         try:
             check_allowed(_file_of(config), limits)
         except ConfigError as error:
@@ -65,13 +65,13 @@ class FileStreamSinkConnector(SinkConnector):
         return {}
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Promise exactly-once for files; what went to the standard output cannot be taken back."""
+        """Return exactly-once for files; what was written to the standard output cannot be undone."""
         if not _file_of(config):
             return Guarantee(Delivery.AT_LEAST_ONCE)
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.INTERVAL)
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter | None:
-        """Return what appends staged lines; ``None`` for the standard output."""
+        """Return the committer that appends staged lines; ``None`` for the standard output."""
         file = _file_of(config)
         if not file:
             return None
@@ -82,25 +82,25 @@ class FileStreamSinkConnector(SinkConnector):
         return str(AllowedFile.resolve(FILE, _file_of(config), self.context.limits).path) if _file_of(config) else ""
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Accept any offsets: the file keeps none."""
+        """Accept any offsets: the file contains none."""
         return True
 
 
 class FileStreamSinkTask(SinkTask):
-    """Stages its lines, a file for each partition; without ``file`` it writes them out at once."""
+    """Stages its lines, a file for each partition; without ``file`` it prints them at once."""
 
     def __init__(self) -> None:
         self._staged: dict[TopicPartition, StagedFile] = {}
         self._file = self._execution = ""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError."""
+        """Read the configuration. Raises ConfigError."""
         self._file = _file_of(config)
         check_writable(self._file, self.context.limits)
         self._execution = execution_of(self.context.interval.attempt_id)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Write one line a record."""
+        """Write one line per record."""
         if not self._file:
             sys.stdout.write(lines_of_values(record.value for record in records).decode())
             return
@@ -112,7 +112,7 @@ class FileStreamSinkTask(SinkTask):
             self._stage(place, lines_of_values(some))
 
     def put_batch(self, batch: Batch) -> bool:
-        """Write one line a row."""
+        """Write one line per row."""
         if not self._file:
             return False
         for place, rows in by_partition(batch):
@@ -124,7 +124,7 @@ class FileStreamSinkTask(SinkTask):
         sys.stdout.flush()
 
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
-        """Make the staged lines durable and say where they are."""
+        """Make the staged lines durable and return their paths."""
         ranges = {part.topic_partition: part for part in self.context.interval.ranges}
         staged = []
         for place, end in positions.items():
@@ -137,7 +137,7 @@ class FileStreamSinkTask(SinkTask):
         return staged
 
     def stop(self) -> None:
-        """Close what is open."""
+        """Close open files."""
         for file in self._staged.values():
             file.discard()
 
@@ -155,9 +155,9 @@ class FileStreamSinkTask(SinkTask):
 
 
 def check_allowed(file: str, limits: WorkerLimits) -> None:
-    """Raise ConfigError unless the file may be written here; neither it nor its folder need exist yet.
+    """Raise ConfigError unless the file may be written here; neither it nor its folder has to exist yet.
 
-    No file stands for the standard output: whether it can be written is found by the task, as in Connect.
+    No file means the standard output: the task checks whether it can be written, as in Connect.
     """
     if not file:
         return

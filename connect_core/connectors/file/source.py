@@ -1,4 +1,4 @@
-"""FileStreamSource: one record a line of a file, or of the standard input."""
+"""FileStreamSource: one record per line of a file, or of the standard input."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ __all__ = ["FileStreamSourceConnector", "FileStreamSourceTask", "check_readable"
 
 _LOG = logging.getLogger(__name__)
 _RESTART = "restart"
-"""Tells a bound from the committed position in another file, should the numbers be the same."""
+"""Distinguishes a bound from the same committed position in another file."""
 
 
 class FileStreamSourceConnector(SourceConnector):
-    """Follows one file, by one task. Connect: ``FileStreamSourceConnector``."""
+    """Follows one file, with one task. Connect: ``FileStreamSourceConnector``."""
 
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError for a file that may not be read."""
+        """Read the configuration. Raises ConfigError for a file that may not be read."""
         self._config = dict(config)
         file = _file_of(config)
         check_readable(file, self.context.limits)
         _LOG.info("Starting file source connector reading from %s", file or "standard input")
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[FileStreamSourceTask]:
         """Return the class of the one task."""
@@ -54,7 +54,7 @@ class FileStreamSourceConnector(SourceConnector):
         return SOURCE_CONFIG
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the file may be read."""
+        """Check whether the file may be read."""
         try:
             check_readable(_file_of(config), limits)
         except ConfigError as error:
@@ -62,7 +62,7 @@ class FileStreamSourceConnector(SourceConnector):
         return {}
 
     def latest(self, offsets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]] | None:
-        """Return where the last complete line ends now; ``None`` for the standard input."""
+        """Return the end of the last complete line; ``None`` for the standard input."""
         file = _file_of(self._config)
         if not file:
             return None
@@ -81,7 +81,7 @@ class FileStreamSourceConnector(SourceConnector):
         return {**offsets, key: bound}
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Promise exactly-once for files; what was read of the standard input cannot be read again."""
+        """Return exactly-once for files; the standard input cannot be read again."""
         if not _file_of(config):
             return Guarantee(Delivery.AT_MOST_ONCE, atomicity=Atomicity.TRANSACTION)
         condition = (
@@ -91,11 +91,11 @@ class FileStreamSourceConnector(SourceConnector):
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
-        """Promise it for files; the standard input has no positions to return to."""
+        """Return SUPPORTED for files; the standard input has no positions to return to."""
         return ExactlyOnceSupport.SUPPORTED if _file_of(config) else ExactlyOnceSupport.UNSUPPORTED
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, Mapping[str, Any] | None]) -> bool:
-        """Check the form of new offsets; any may be forgotten, whatever it looks like."""
+        """Check the form of new offsets; any offset may be deleted, whatever its form."""
         if not _file_of(config):
             raise ConnectError(
                 f"Offsets cannot be modified if the '{FILE}' configuration is unspecified. "
@@ -108,9 +108,9 @@ class FileStreamSourceConnector(SourceConnector):
 
 
 def check_readable(file: str, limits: WorkerLimits) -> None:
-    """Raise ConfigError unless the file may be read here; it need not exist yet.
+    """Raise ConfigError unless the file may be read here; it does not have to exist yet.
 
-    No file stands for the standard input: whether there is one is found by the task, as in Connect.
+    No file means the standard input: the task checks whether there is one, as in Connect.
     """
     if not file:
         return

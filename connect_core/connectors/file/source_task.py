@@ -31,14 +31,14 @@ _WAIT_SECONDS = 0.2
 
 
 class FileStreamSourceTask(SourceTask):
-    """Reads a file's complete lines; waits for the file, and for more of it.
+    """Reads a file's complete lines; waits for the file to exist and to grow.
 
     Source partition ``{"filename": …}``, source offset ``{"position": bytes}``.
     Connect: ``FileStreamSourceTask``, whose position counts characters.
     """
 
     standard_input: ClassVar[int] = 0
-    """The descriptor read without a ``file``."""
+    """The descriptor to read without a ``file``."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
@@ -48,7 +48,7 @@ class FileStreamSourceTask(SourceTask):
         self._input: StandardInput | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration and the committed position."""
+        """Read the configuration and the committed position."""
         parsed = AbstractConfig(SOURCE_CONFIG, config)
         self._topic = parsed.get_string(TOPIC) or ""
         self._batch_size = max(1, parsed.get_int(BATCH_SIZE) or DEFAULT_BATCH_SIZE)
@@ -71,7 +71,7 @@ class FileStreamSourceTask(SourceTask):
                 self._tail.close()
 
     def poll(self) -> Sequence[SourceRecord] | None:
-        """Return up to ``batch.size`` lines; waits shortly when there are none."""
+        """Return up to ``batch.size`` lines; waits briefly if there are none."""
         if self._input is not None:
             return self._records(None, self._input.read(self._batch_size, _WAIT_SECONDS))
         begin, lines = self._next_lines()
@@ -88,7 +88,7 @@ class FileStreamSourceTask(SourceTask):
         return self._batch(begin, lines)
 
     def offset_state(self, partition: Mapping[str, Any]) -> Mapping[str, str] | None:
-        """Return the identity of the file read last, to be kept with its position."""
+        """Return the identity of the file read last, to be stored with its position."""
         with self._reading:
             return None if self._tail is None else self._tail.state()
 
@@ -98,7 +98,7 @@ class FileStreamSourceTask(SourceTask):
         self._input = StandardInput(self.standard_input)
 
     def _next_lines(self) -> tuple[int, Lines]:
-        """Return the lines not yet taken and the place in the file their block begins at."""
+        """Return the lines not taken yet, and the position of their block in the file."""
         if len(self._rest[1]):
             return self._rest
         assert self._tail is not None

@@ -15,13 +15,13 @@ _BLOCK = 64 * 1024
 
 @dataclass(slots=True)
 class StandardInput:
-    """Complete lines as they come; a last line without an end is kept back."""
+    """Returns complete lines as they arrive; a last line without a terminator is held back."""
 
     descriptor: int
     _kept: bytes = b""
 
     def read(self, count: int, seconds: float) -> Lines:
-        """Return at most ``count`` lines; waits so long for the first bytes."""
+        """Return at most ``count`` lines; waits at most this long for the first bytes."""
         lines = split(self._kept)
         if not len(lines):
             self._kept += self._more(seconds)
@@ -35,6 +35,6 @@ class StandardInput:
         ready, _, _ = select.select([self.descriptor], [], [], seconds)
         data = os.read(self.descriptor, _BLOCK) if ready else b""
         if ready and not data:
-            # The end of the input: always readable, never anything there.
+            # The input has ended: it is always readable, but empty.
             select.select([], [], [], seconds)
         return data

@@ -1,4 +1,4 @@
-"""Follows one file as it grows, is rotated away or truncated."""
+"""Follows one file as it grows, is rotated or truncated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Where the complete lines of a file end now; ``is_restart``: not the file the position belongs to."""
+    """Where the complete lines of a file end now; ``is_restart``: it is not the file that the position belongs to."""
 
     end: int
     is_restart: bool
@@ -35,12 +35,11 @@ class Pending:
 class FileTail:
     """Reads complete lines from ``position`` on, at most up to ``bound``.
 
-    With the identity kept beside the position, a file that was renamed in its
-    folder is read until nobody has written to it for ``QUIET_SECONDS``, before
-    the new file begins at 0; a file that is shorter, or begins otherwise, is a
-    new one, before which the rest of the old one is read where a copy holds it.
-    The bound is one of the file that now has the name. ``gaps``: how often the
-    file was found to be another while nothing told whether all of it had been read.
+    With the identity stored with the position, a file that was renamed in its folder is read until it has not been
+    written to for ``QUIET_SECONDS``, before the new file is read from 0; a file that is shorter, or begins differently,
+    is a new one, before which the rest of the old one is read if a copy contains it. The bound belongs to the file that
+    has the name now. ``gaps``: how often the file was replaced and it was unknown whether all of the old one had been
+    read.
     """
 
     value: str
@@ -64,14 +63,14 @@ class FileTail:
         state: Mapping[str, str] | None,
         bound: int | None = None,
     ) -> FileTail:
-        """Return the tail that goes on from a committed position and the state kept with it."""
+        """Return the tail that continues from a committed position and its stored state."""
         gaps = int((state or {}).get(_GAPS, "0"))
         return cls(value, limits, position or 0, FileIdentity.from_state(state), bound, gaps=gaps)
 
     def read(self) -> Lines | None:
         """Return the next complete lines of one file, or ``None`` when there are none."""
         while self._is_open():
-            # Asked before reading: what is written in between is read, and asked for again.
+            # Checked before reading: lines written in between are read, and the check is repeated.
             is_left = self._is_replaced() and is_quiet(self._opened)
             lines = self._read_lines()
             if lines is not None or not is_left:
@@ -83,7 +82,7 @@ class FileTail:
         return None
 
     def pending(self) -> Pending | None:
-        """Return where the lines end that can be read now, ``None`` without a file."""
+        """Return the end of the lines that can be read now, ``None`` without a file."""
         if not self._is_open():
             return None
         if not self._is_rotated:
@@ -101,11 +100,11 @@ class FileTail:
         return Pending(rest, False)
 
     def state(self) -> dict[str, str] | None:
-        """Return the identity of the file at the present position, and the number of gaps if there are any."""
+        """Return the identity of the file at the current position, and the number of gaps if there are any."""
         if self._descriptor is None:
             return None
         if self.identity is None or os.fstat(self._descriptor).st_size >= self.position:
-            # Of a file cut meanwhile the last identity finds the copy.
+            # For a file that was truncated meanwhile, the last identity finds the copy.
             self.identity = FileIdentity.of(self._descriptor, self.position)
         gaps = {_GAPS: str(self.gaps)} if self.gaps else {}
         return {**self.identity.to_state(), **gaps}
@@ -157,12 +156,12 @@ class FileTail:
             self._restart()
 
     def _restart(self) -> None:
-        """Go on in the copy that holds what the file held, else from the file's start."""
+        """Continue in a copy that has the file's earlier content, else at the file's start."""
         path = AllowedFile.resolve("file", self.value, self.limits).path
         copy = None if self.identity is None else find_copy(self.identity, path, self.position, self.limits)
         if copy is None:
             self.gaps += 1
-            # Of an empty file there is nothing to read yet, and this is asked every second.
+            # An empty file has nothing to read yet, and this is called every second.
             _LOG.log(
                 logging.WARNING if os.fstat(self._opened).st_size else logging.DEBUG,
                 "%s holds other lines than those read up to byte %d, and no copy of them lies beside it: it is read"
@@ -184,14 +183,14 @@ class FileTail:
         self.position, self.identity, self._seen, self._is_restarted = 0, None, (-1, -1), True
 
     def _read_lines(self) -> Lines | None:
-        """Read a block, larger ones while no line ends in it."""
+        """Read a block, and larger ones until it contains the end of a line."""
         assert self._descriptor is not None
         size = self.block
         while True:
             limit = self._limit()
             if limit <= self.position or (self.position, limit) == self._seen:
                 return None
-            # One byte more than the bound: it tells whether a last carriage return stands alone.
+            # One byte beyond the bound: it shows whether a last carriage return is followed by a newline.
             data = os.pread(self._descriptor, min(size, limit - self.position + 1), self.position)
             lines = split(data).up_to(limit - self.position)
             if len(lines):
@@ -203,7 +202,7 @@ class FileTail:
             size = self._larger(size)
 
     def _read_rest(self) -> Lines:
-        """Read what follows the last complete line of a file that has lost its name."""
+        """Read what follows the last complete line of a rotated file."""
         limit = self._limit()
         data = os.pread(self._opened, limit - self.position, self.position)
         self.position += len(data)
@@ -226,7 +225,7 @@ class FileTail:
         return size * 2
 
     def _is_replaced(self) -> bool:
-        """Return whether another file has taken the name and is being written."""
+        """Return whether another file has the name now and is not empty."""
         if self.bound is not None and not self._is_rotated:
             return False
         try:
@@ -237,7 +236,7 @@ class FileTail:
         return (here.st_dev, here.st_ino) != (there.st_dev, there.st_ino) and there.st_size > 0
 
     def _turn(self) -> None:
-        """Leave a file read to its end for the one that has its name."""
+        """Switch from a file read to its end to the one that now has its name."""
         self.close()
         self._is_rotated = False
         self._turn_back()

@@ -1,4 +1,4 @@
-"""Values as lines of text: what Java's ``println`` says of them."""
+"""Values as lines of text, like Java's ``println``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LINE_END = "\n"
 
 
 def lines_of_values(values: Iterable[Any]) -> bytes:
-    """Return one line a value, as UTF-8."""
+    """Return one line per value, as UTF-8."""
     return "".join(f"{to_text(value)}{_LINE_END}" for value in values).encode("utf-8", "replace")
 
 
 def lines_of_data(data: Data) -> bytes:
-    """Return what ``lines_of_values`` returns for the rows of a batch."""
+    """Return the result of ``lines_of_values`` for the rows of a batch."""
     if isinstance(data, Objects):
         return lines_of_values(data.values)
     if not len(data):
@@ -55,7 +55,7 @@ def _map_text(array: pa.StructArray) -> pa.Array:
 
 
 def _struct_text(schema: Schema, array: pa.StructArray) -> pa.Array:
-    # Connect's Struct leaves fields without a value out of its text.
+    # The text of Connect's Struct omits fields without a value.
     fields = [
         pc.if_else(
             pc.is_valid(column),

@@ -1,4 +1,4 @@
-"""Batches as rows to store: the value, and the key and place of a record if wanted."""
+"""Batches as rows to store: the value, and optionally the key and place of a record."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEADERS_KIND: Kind = ("list", ("struct", (("name", "string"), ("value", "string
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What is stored besides the value."""
+    """What is stored in addition to the value."""
 
     key: bool = False
     metadata: bool = False
@@ -33,7 +33,7 @@ class Extras:
 
 
 def uniform(batch: Batch) -> Iterator[Batch]:
-    """Return the batch cut wherever the schema of key or value changes."""
+    """Return the batch, split wherever the schema of key or value changes."""
     if isinstance(batch.key, Columns) and isinstance(batch.value, Columns):
         yield batch
         return
@@ -57,7 +57,7 @@ def rows_of_batch(batch: Batch, extras: Extras) -> Rows:
 
 
 def extra_columns(batch: Batch, extras: Extras) -> list[tuple[str, Kind, pa.Array]]:
-    """Return what is stored besides the value, as columns. Raises DataError."""
+    """Return what is stored in addition to the value, as columns. Raises DataError."""
     found = [(_KEY, *_key_column(batch.key))] if extras.key else []
     if extras.metadata:
         topic, partition = batch.original or (batch.topic, batch.partition)
@@ -74,7 +74,7 @@ def extra_columns(batch: Batch, extras: Extras) -> list[tuple[str, Kind, pa.Arra
 
 
 def plain_columns(data: Data) -> Columns:
-    """Return keys or values of one schema as a column. Raises DataError where one does not fit."""
+    """Return keys or values of one schema as a column. Raises DataError if one does not fit."""
     columns = data.to_columns()
     if columns is None:
         raise DataError("a value or key does not fit a column of its schema's type")
@@ -91,7 +91,7 @@ def _of_maps(data: Data) -> Rows:
 
 
 def _key_column(data: Data) -> tuple[Kind, pa.Array]:
-    """Return the keys as one column, whatever they are."""
+    """Return the keys as one column, whatever their type."""
     if not _is_schemaless(data):
         columns = plain_columns(data)
         return kind_of_column(columns), columns.array
@@ -101,14 +101,14 @@ def _key_column(data: Data) -> tuple[Kind, pa.Array]:
 
 
 def _headers_column(batch: Batch) -> pa.Array:
-    """Return each record's headers in order: a name may stand several times."""
+    """Return each record's headers in order: a name may occur several times."""
     given = batch.headers or [()] * len(batch)
     rows = [[{"name": header.key, "value": _header_text(header.value)} for header in one] for one in given]
     return pa.array(rows, to_type(_HEADERS_KIND))
 
 
 def _header_text(value: Any) -> str | None:
-    """Return a header's value as text: of bytes base64, of numbers and booleans as Connect writes them."""
+    """Return a header's value as text: bytes in base64, numbers and booleans as Connect writes them."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bytes | memoryview):

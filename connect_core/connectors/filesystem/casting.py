@@ -1,4 +1,4 @@
-"""Arrow columns as columns of another kind, missing fields as nulls."""
+"""Converts Arrow columns to another kind, with nulls for missing fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["cast_array"]
 
 
 def cast_array(array: pa.Array, kind: Any) -> pa.Array:
-    """Return the values under a kind that holds them. Raises ArrowInvalid for one that does not fit."""
+    """Return the values converted to a kind that can hold them. Raises ArrowInvalid for one that does not fit."""
     target = to_type(kind)
     if array.type == target:
         return array

@@ -1,8 +1,8 @@
-"""Formats, partitioners and storages by the names that configurations write.
+"""Formats, partitioners and storages by their names in configurations.
 
-Built-in ones are the tables below; other wheels announce theirs by entry points of the groups
-``connect_core.filesystem.formats``, ``.partitioners`` and ``.storages``, whose name is what users write: for a storage
-the scheme of its URLs.
+Built-in ones are in the tables below; other wheels register theirs by entry points of the groups
+``connect_core.filesystem.formats``, ``.partitioners`` and ``.storages``, whose name is the one in configurations: for a
+storage, the scheme of its URLs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from connect_core.errors import ConfigError
 __all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
 
 Chosen = TypeVar("Chosen")
-"""The contract that the classes keep."""
+"""The contract that the classes implement."""
 
 _CONFLUENT = "io.confluent.connect.storage.partitioner."
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -55,21 +55,21 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 @dataclass(frozen=True)
 class Choice(Generic[Chosen]):
-    """The classes of one contract by name; also the validator of the setting that names one."""
+    """The classes of one contract by name; also the validator of the setting that selects one."""
 
     group: str
     contract: type[Chosen]
     built_in: Mapping[str, type[Chosen]]
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Other names of built-in ones."""
+    """Other names of built-in classes."""
 
     def find(self, key: str, name: str) -> type[Chosen]:
-        """Return the class of a name. Raises ConfigError naming those there are."""
+        """Return the class of a name. Raises ConfigError naming the available ones."""
         found = self.built_in.get(self.aliases.get(name, name))
         return found or self._announced(key, name)
 
     def ensure_valid(self, name: str, value: Any) -> None:
-        """Raise ConfigError for a name of no class."""
+        """Raise ConfigError for a name without a class."""
         if value is not None:
             self.find(name, value)
 
@@ -149,6 +149,6 @@ STORAGES: Choice[Storage] = Choice(
 
 
 def storage_of(key: str, url: str) -> type[Storage]:
-    """Return the class for a URL; a path is the local one's. Raises ConfigError."""
+    """Return the class for a URL; a path belongs to the local one. Raises ConfigError."""
     scheme = _SCHEME.match(url)
     return STORAGES.find(key, scheme[1].lower()) if scheme else LocalStorage

@@ -1,9 +1,8 @@
-"""Types of columns found in data, and what several of them have in common.
+"""Types of columns found in data, and their common types.
 
-A ``Kind`` is a hashable value: the name of a scalar type, ``("list", kind)``,
-``("map", key, value)`` or ``("struct", ((name, kind), …))``. ``"null"`` is what
-only nulls say: it gives way to any other. Kinds form a semilattice: in whatever
-order they are merged, the result has the same types.
+A ``Kind`` is a hashable value: the name of a scalar type, ``("list", kind)``, ``("map", key, value)`` or ``("struct",
+((name, kind), …))``. ``"null"`` is the kind of only nulls: merged with any other, it gives the other. Kinds form a
+semilattice: in whatever order they are merged, the result has the same types.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _DECIMALS = {"decimal128": (38, pa.decimal128), "decimal256": (76, pa.decimal256
 
 
 class KindConflict(DataError):
-    """Says that one field holds values of types that have nothing in common."""
+    """One field has values of types without a common type."""
 
     def __init__(self, field: str, first: Kind, second: Kind) -> None:
         super().__init__(f"field {field} holds {_shown(second)} where {_shown(first)} is stored")
@@ -71,7 +70,7 @@ class KindConflict(DataError):
 
 
 def kind_of_type(kind: pa.DataType) -> Kind:
-    """Return the kind of a declared type. Raises DataError for one no Connect schema has."""
+    """Return the kind of a declared type. Raises DataError for a type that no Connect schema has."""
     if pa.types.is_struct(kind):
         return "struct", tuple((field.name, kind_of_type(field.type)) for field in kind.fields)
     if pa.types.is_list(kind):
@@ -87,7 +86,7 @@ def kind_of_type(kind: pa.DataType) -> Kind:
 
 
 def kind_of_array(array: pa.Array) -> Kind:
-    """Return the kind schemaless values have, whatever type their nulls were given."""
+    """Return the kind of schemaless values, whatever the type of their nulls."""
     if array.null_count == len(array):
         return "null"
     if pa.types.is_struct(array.type):
@@ -117,7 +116,7 @@ def merge_columns(first: ColumnKinds, second: ColumnKinds) -> ColumnKinds:
 
 
 def merge_kinds(first: Kind, second: Kind, field: str = "") -> Kind:
-    """Return the one kind that holds the values of both. Raises KindConflict."""
+    """Return the kind that can hold the values of both. Raises KindConflict."""
     if first == second or second == "null":
         return first
     if first == "null":
@@ -131,18 +130,18 @@ def merge_kinds(first: Kind, second: Kind, field: str = "") -> Kind:
 
 
 def stored(columns: ColumnKinds) -> ColumnKinds:
-    """Return the columns that have a type: what only nulls are known of is left out."""
+    """Return the columns that have a type; those with only nulls are left out."""
     known = ((name, _known(kind)) for name, kind in columns)
     return tuple((name, kind) for name, kind in known if kind is not None)
 
 
 def to_text(kind: Kind) -> str:
-    """Return a kind as text: Arrow's name, or JSON for what has parts."""
+    """Return a kind as text: Arrow's name, or JSON if it has parts."""
     return kind if isinstance(kind, str) else json.dumps(kind, separators=(",", ":"), ensure_ascii=False)
 
 
 def to_kind(text: str) -> Kind:
-    """Return the kind ``to_text`` wrote."""
+    """Return the kind in a text of ``to_text``."""
     return _frozen(json.loads(text)) if text.startswith("[") else text
 
 

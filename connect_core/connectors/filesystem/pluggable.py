@@ -1,4 +1,4 @@
-"""What formats, partitioners and storages have in common: settings of their own, made without arguments."""
+"""The common base of formats, partitioners and storages: own settings and a constructor without arguments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Pluggable"]
 
 
 class Pluggable:
-    """One exchangeable part of the sink; a class that another wheel can bring by entry point."""
+    """One exchangeable part of the sink; another wheel can provide the class by an entry point."""
 
     definition = ConfigDef()
     """The settings it adds to those of the sink."""
 
     def configure(self, config: Mapping[str, str]) -> None:
-        """Take the connector's configuration. Raises ConfigError naming key, value and remedy."""
+        """Read the connector's configuration. Raises ConfigError naming key, value and remedy."""
         self.setup(AbstractConfig(self.definition, config))
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the part's own settings, parsed. Raises ConfigError."""
+        """Read the part's own settings, parsed. Raises ConfigError."""

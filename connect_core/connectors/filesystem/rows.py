@@ -1,4 +1,4 @@
-"""Keys and values as columns to store, by record and by batch alike."""
+"""Keys and values as columns to store, from records and batches alike."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from connect_core.errors import DataError
 __all__ = ["VALUE", "Rows", "columns_of_values", "kind_of_column", "rows_of_array", "rows_of_maps"]
 
 VALUE = "value"
-"""The column of values that are no maps and no structs."""
+"""The column of values that are neither maps nor structs."""
 
 _REFUSALS = (pa.ArrowException, OverflowError, UnicodeEncodeError)
 
@@ -52,7 +52,7 @@ class Rows:
         return cast
 
     def fitted(self, columns: ColumnKinds) -> Rows:
-        """Return the rows with their columns under the kinds given for them. Raises DataError."""
+        """Return the rows with their columns cast to the given kinds. Raises DataError."""
         kinds = dict(columns)
         mine = tuple((name, kinds[name]) for name, _ in self.columns)
         return self if mine == self.columns else Rows(mine, tuple(self.cast(mine)), self.length, self.is_schemaless)
@@ -89,12 +89,12 @@ def rows_of_array(data: Columns) -> Rows:
 
 
 def kind_of_column(data: Columns) -> Kind:
-    """Return the declared kind of a column, or that of its values where there is no schema."""
+    """Return the declared kind of a column, or that of its values if there is no schema."""
     return _kind_of(data.array, data.schema is None)
 
 
 def rows_of_maps(values: Sequence[Any], columns: ColumnKinds) -> Rows:
-    """Return the rows of schemaless values under columns that hold them. Raises DataError."""
+    """Return the rows of schemaless values in columns that can hold them. Raises DataError."""
     maps = [value if isinstance(value, dict) else _wrapped(value) for value in values]
     arrays = []
     for name, kind in columns:
@@ -105,11 +105,11 @@ def rows_of_maps(values: Sequence[Any], columns: ColumnKinds) -> Rows:
 
 
 def columns_of_values(values: Iterable[Any]) -> ColumnKinds:
-    """Return the columns that hold all of some schemaless values. Raises DataError."""
+    """Return the columns that can hold all of these schemaless values. Raises DataError."""
     seen: set[object] = set()
     found: ColumnKinds = ()
     for value in values:
-        # Maps of the same keys and scalar types are looked at once.
+        # Maps with the same keys and scalar types are examined only once.
         types = tuple(map(type, value.values())) if type(value) is dict else (dict,)
         signature = (tuple(value), types) if _SCALARS.keys() >= set(types) else None
         if signature is None or signature not in seen:
@@ -126,7 +126,7 @@ def _columns_of_value(value: Any) -> ColumnKinds:
 
 @contextmanager
 def _naming(field: str) -> Iterator[None]:
-    """Turn what Arrow raises for a value its type cannot hold into a DataError naming the field."""
+    """Translate Arrow's error for a value that its type cannot hold into a DataError naming the field."""
     try:
         yield
     except _REFUSALS as error:
@@ -171,7 +171,7 @@ def _name(name: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as pyarrow takes it."""
+    """Return a value in a form that pyarrow accepts."""
     form = _FORMS.get(type(value))
     return value if form is None else form(value)
 

@@ -1,4 +1,4 @@
-"""What becomes of records whose value is null."""
+"""What happens to records whose value is null."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NullValues", "without_nulls"]
 
 
 class NullValues(Enum):
-    """A policy for them."""
+    """The policy for them."""
 
     WRITE = "write"
     IGNORE = "ignore"
@@ -22,7 +22,7 @@ class NullValues(Enum):
 
 
 def without_nulls(batch: Batch, policy: NullValues) -> Batch:
-    """Return what is to be written of a batch. Raises DataError where there is a null and the policy is ``FAIL``."""
+    """Return the rows of a batch to write. Raises DataError if there is a null and the policy is ``FAIL``."""
     if policy is NullValues.WRITE or not len(batch):
         return batch
     there = _present(batch)

@@ -1,4 +1,4 @@
-"""Appends to a table that take place once: the check is part of the same conditional commit."""
+"""Appends to a table that happen exactly once: the check is part of the same conditional commit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Append", "append_once", "begin_branch"]
 
 
 class _Append(_FastAppendFiles):  # type: ignore[misc]
-    """A fast append of files written under any partition specs; one without files keeps none."""
+    """A fast append of files written under any partition specs; one without files keeps no earlier manifests."""
 
     def _manifests(self) -> list[ManifestFile]:
-        # A table without rows: the list of the snapshot before may be removed meanwhile.
+        # A table without rows: the previous snapshot's manifest list may be removed meanwhile.
         found = list(self._existing_manifests()) if self._added_data_files else []
         for spec_id in sorted({file.spec_id for file in self._added_data_files}):
             with self.new_manifest_writer(self.spec(spec_id)) as writer:
@@ -45,22 +45,22 @@ class _Append(_FastAppendFiles):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """One snapshot, and the properties that are set with it."""
+    """One snapshot, and the properties set together with it."""
 
     summary: Mapping[str, str]
     properties: Mapping[str, str]
     files: Sequence[DataFile] = ()
     branch: str = "main"
     expires: bool = False
-    """Whether all earlier snapshots go."""
+    """Whether all earlier snapshots are removed."""
 
 
 def append_once(table: Table, append: Append) -> None:
-    """Make a snapshot if the branch still stands where ``table`` has it.
+    """Create a snapshot if the branch has not changed since ``table`` was loaded.
 
-    Raises ConflictError without having changed anything, and UnclearOutcomeError.
+    Raises ConflictError, also if a refused commit, which a proxy sent twice, took place; UnclearOutcomeError.
     """
-    # Not Transaction.commit_transaction: after another's commit it would try again without the caller's look.
+    # Not Transaction.commit_transaction: after another writer's commit it would retry without the caller's check.
     transaction = Transaction(table)
     producer = _Append(
         operation=Operation.APPEND, transaction=transaction, io=table.io, snapshot_properties=dict(append.summary),
@@ -84,14 +84,14 @@ def append_once(table: Table, append: Append) -> None:
 
 
 def _took_place(table: Table, append: Append, snapshot_id: int) -> bool:
-    """Return whether a commit that was refused had taken place: a proxy may have sent it twice."""
+    """Return whether a commit that was refused has taken place after all: a proxy may have sent it twice."""
     standing = table.catalog.load_table(table.name()).metadata
     is_set = all(standing.properties.get(key) == value for key, value in append.properties.items())
     return is_set or any(one.snapshot_id == snapshot_id for one in standing.snapshots)
 
 
 def begin_branch(table: Table, branch: str) -> None:
-    """Begin a branch where main stands; a table without snapshots gets an empty one first, as pyiceberg needs it."""
+    """Create a branch at the head of main; a table without snapshots gets an empty one first, as pyiceberg requires."""
     with catalog_errors(f"table {'.'.join(table.name())}"), suppress(CommitFailedException, ConflictError):
         snapshot = table.current_snapshot()
         if snapshot is None:
@@ -101,7 +101,7 @@ def begin_branch(table: Table, branch: str) -> None:
 
 
 def _expire(transaction: Transaction, table: Table) -> list[str]:
-    """Let all earlier snapshots go → their files."""
+    """Remove all earlier snapshots → their manifest lists."""
     earlier = list(table.metadata.snapshots)
     if earlier:
         transaction._stage((RemoveSnapshotsUpdate(snapshot_ids=[one.snapshot_id for one in earlier]),))
@@ -109,7 +109,7 @@ def _expire(transaction: Transaction, table: Table) -> list[str]:
 
 
 def _remove(table: Table, places: Sequence[str]) -> None:
-    """Remove what was written for a commit that did not take place."""
+    """Remove files that are no longer needed."""
     for place in places:
         with suppress(OSError):
             table.io.delete(place)

@@ -1,4 +1,4 @@
-"""Catalogs, and what they raise."""
+"""Opens catalogs, and translates their errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PASSING: tuple[type[Exception], ...] = (
     exceptions.WaitingForLockException,
     exceptions.AuthorizationExpiredError,
     OperationalError,
-    # An SQL catalog looks, then inserts: of two tasks that make its tables, or a name in them, one is refused.
+    # An SQL catalog checks, then inserts: of two tasks that create its tables, or a name in them, one is refused.
     IntegrityError,
     OSError,
 )
@@ -43,11 +43,12 @@ _LASTING: tuple[type[Exception], ...] = (
 
 
 def open_catalog(settings: Settings, limits: WorkerLimits) -> Catalog:
-    """Return the catalog of a configuration. Raises ConfigError, RetriableError where it does not answer."""
+    """Return the catalog of a configuration. Raises ConfigError, RetriableError if it does not respond."""
     properties = catalog_properties(settings.properties, limits)
     kind = CatalogType(properties["type"])
     with catalog_errors(f"the catalog {settings.catalog}"):
-        # Not pyiceberg's load_catalog: it would add what a file or the environment of the worker says of the name.
+        # Not pyiceberg's load_catalog: it would add settings for this name from a file or the environment of the
+        # worker.
         if kind is CatalogType.REST:
             return TimedRestCatalog(settings.catalog, **properties)
         if kind is CatalogType.SQL:
@@ -58,7 +59,7 @@ def open_catalog(settings: Settings, limits: WorkerLimits) -> Catalog:
 def _sql_catalog(name: str, properties: Mapping[str, Any], limits: WorkerLimits) -> SqlCatalog:
     url = engine_url(properties["uri"], limits)
     for _ in range(_TRIES):
-        # pyiceberg looks for its tables, then makes them: one of several tasks can.
+        # pyiceberg checks for its tables, then creates them: only one of several tasks can succeed.
         with suppress(IntegrityError, ProgrammingError):
             return SqlCatalog(name, **{**properties, "uri": url})
         time.sleep(_PAUSE)
@@ -66,15 +67,15 @@ def _sql_catalog(name: str, properties: Mapping[str, Any], limits: WorkerLimits)
 
 
 def create_namespaces(catalog: Catalog, table: TableName) -> None:
-    """Make the namespaces that a table lies in, if absent."""
+    """Create the namespaces of a table, if they are absent."""
     for depth in range(1, len(table)):
-        with suppress(IntegrityError):  # Another task has made it since pyiceberg looked.
+        with suppress(IntegrityError):  # Another task has created it since pyiceberg's check.
             catalog.create_namespace_if_not_exists(table[:depth])
 
 
 @contextmanager
 def catalog_errors(what: str) -> Iterator[None]:
-    """Raise what a catalog or its files raise as errors of this project; a conflict is left to the caller."""
+    """Raise a catalog's or its files' errors as errors of this project; a conflict is left to the caller."""
     try:
         yield
     except _CONFLICTS:

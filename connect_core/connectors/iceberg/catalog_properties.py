@@ -1,4 +1,4 @@
-"""Properties of a catalog: Apache's names as pyiceberg's, and only places that the worker allows."""
+"""Properties of a catalog: translates Apache's names to pyiceberg's, and checks that locations are allowed."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _FILE_IO = {
 }
 _OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
 TIMEOUTS = {"rest.client.connection-timeout-ms": 10_000, "rest.client.socket-timeout-ms": 60_000}
-"""Keys of Apache Iceberg's HTTPClient, to connect and for an answer, with the milliseconds that hold without them."""
+"""Keys of Apache Iceberg's HTTPClient, for connecting and for a response, with their defaults in milliseconds."""
 _URL = re.compile(r"(https?|thrift)://", re.IGNORECASE)
 _LOGINS = {
     "adls.": ("azure", {"adls.account-key", "adls.sas-token", "adls.client-secret", "adls.token"}),
     "gcs.": ("google", {"gcs.oauth2.token"}),
 }
-"""Begin of properties → whose hosts get the worker's own login, unless one of these is given."""
+"""Prefix of properties → the cloud whose hosts receive the worker's own login, unless one of these is given."""
 _PLACES = ("endpoint", "host", "authority", "uri")
-"""Ends of the names of properties that name a host, as a URL or without its scheme."""
+"""Endings of the names of properties that name a host, as a URL or without its scheme."""
 
 
 def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[str, str]:
-    """Return pyiceberg's properties of a catalog. Raises ConfigError for one that the worker does not allow."""
+    """Return pyiceberg's properties of a catalog. Raises ConfigError for a location that the worker does not allow."""
     found = dict(given)
     found["type"] = _type(found)
     _drop_classes(found)
@@ -90,7 +90,7 @@ def _type(found: Mapping[str, str]) -> str:
 
 
 def _drop_classes(found: dict[str, str]) -> None:
-    """Leave out Java's classes that say what is so anyway. Raises ConfigError for any that would load code."""
+    """Remove names of Java classes that have no effect here. Raises ConfigError for any that would load code."""
     found.pop("catalog-impl", None)
     given = found.pop("io-impl", None)
     if given is not None and given not in _FILE_IO:
@@ -121,7 +121,7 @@ def _check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
 
 
 def _hosts(key: str, value: str) -> Iterator[str]:
-    """Yield the hosts that a property names."""
+    """Yield the hosts named in a property."""
     parts = [part.partition("=")[2] for part in value.split(";")] if key.endswith("connection-string") else [value]
     for part in parts:
         if _URL.match(part) or key.endswith(_PLACES):

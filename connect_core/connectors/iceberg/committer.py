@@ -1,4 +1,4 @@
-"""Appends decided files to Iceberg tables, one snapshot an interval and table."""
+"""Appends decided files to Iceberg tables, one snapshot per interval and table."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _MARKER = "connect-core.committed."
 
 
 class IcebergCommitter(LakeCommitter):
-    """Keeps a table's newest interval as a property of it, set in the commit of the snapshot."""
+    """Stores a table's newest interval as a property of it, set in the commit of the snapshot."""
 
     def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
         super().__init__(connector, deployment, decisions, CONTROL_NAMESPACE)
         self._tables = tables
 
     def staged_for(self, name: TableName) -> Mapping[str, Any]:
-        """Return the branch: a decision holds whatever the settings say later."""
+        """Return the branch: a decision stays valid if the settings change later."""
         return {"branch": self._tables.settings.of_table(name).branch}
 
     def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
-        """Append files as one snapshot, unless the table has the interval or a later one."""
+        """Append files as one snapshot, unless the table contains the interval or a later one."""
         files = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
         key = self._key_of_tables
         marker = {part: decision[part] for part in ("control", "incarnation", "sequence", "epoch")}
@@ -57,7 +57,7 @@ class IcebergCommitter(LakeCommitter):
         until_first(f"table {'.'.join(name)}", attempt)
 
     def recounts(self) -> IcebergRecounts:
-        """Return what looks for decided intervals in the tables."""
+        """Return the recounts of decided intervals in the tables."""
         return IcebergRecounts(self._tables, self.deployment, self.connector, self._key_of_tables)
 
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ class IcebergCommitter(LakeCommitter):
         return f"{_MARKER}{self.deployment}.{self.connector}"
 
     def _standing(self, name: TableName, branch: str) -> Table:
-        """Return a table that has the branch."""
+        """Return a table that has the branch, which is created if need be."""
         table = self._existing(name)
         while branch != "main" and branch not in table.refs():
             begin_branch(table, branch)
@@ -89,7 +89,7 @@ class IcebergCommitter(LakeCommitter):
 
 
 def _has(text: str | None, decision: Mapping[str, Any]) -> bool:
-    """Return whether a table has an interval already, or a later one of the same control table."""
+    """Return whether a table already contains an interval, or a later one of the same control table."""
     if text is None:
         return False
     found = json.loads(text)

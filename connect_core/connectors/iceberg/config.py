@@ -1,4 +1,4 @@
-"""Settings of IcebergSink: those of Apache Iceberg's own Kafka Connect sink, and a few beside them."""
+"""Settings of IcebergSink: those of Apache Iceberg's own Kafka Connect sink, and a few more."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ INCLUDE_HEADERS = "include.headers"
 
 _OF_TABLE = re.compile(r"iceberg\.table\.(.+)\.(commit-branch|partition-by|route-regex|id-columns)\Z")
 _BY_KEY = ("iceberg.tables.upsert-mode-enabled", "iceberg.tables.cdc-field")
-"""Settings of a relative of Apache's sink, which writes other rows by them."""
+"""Settings of a variant of Apache's sink that would write different rows."""
 _UNNEEDED = (
     *("iceberg.connect.", "iceberg.control.", "iceberg.kafka.", "iceberg.hadoop."),
     *("iceberg.hadoop-conf-dir", "iceberg.coordinator"),
@@ -182,7 +182,7 @@ CONFIG = (
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """What is set for one table."""
+    """The settings of one table."""
 
     branch: str
     partitions: tuple[PartitionText, ...]
@@ -190,7 +190,7 @@ class TableSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A configuration, parsed."""
+    """A parsed configuration."""
 
     catalog: str
     properties: Mapping[str, str]
@@ -199,14 +199,14 @@ class Settings:
     evolution: Evolution
     default: TableSettings
     tables: Mapping[str, TableSettings]
-    """Of those that have settings of their own, by name."""
+    """The tables that have settings of their own, by name."""
     create_properties: Mapping[str, str]
     write_properties: Mapping[str, str]
     control: TableName
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
-        """Read a configuration. Raises ConfigError naming key, value and remedy."""
+        """Parse a configuration. Raises ConfigError naming key, value and remedy."""
         parsed = AbstractConfig(CONFIG, config)
         for key in _BY_KEY:
             if (config.get(key) or "false").strip().lower() != "false":
@@ -230,19 +230,19 @@ class Settings:
         )
 
     def of_table(self, name: TableName) -> TableSettings:
-        """Return what is set for a table."""
+        """Return the settings of a table."""
         return self.tables.get(".".join(name), self.default)
 
 
 def unneeded(config: Mapping[str, str]) -> list[str]:
-    """Return the settings of Apache's sink that say nothing here."""
+    """Return the settings of Apache's sink that have no effect here."""
     known = [key for key in config if key.startswith(_UNNEEDED) or key == ID_COLUMNS or key.endswith(".id-columns")]
     known += [key for key in (FORCE_OPTIONAL, *_BY_KEY) if key in config]
     return sorted(key for key in known if key.startswith("iceberg."))
 
 
 def unknown(config: Mapping[str, str]) -> list[str]:
-    """Return settings that begin as this sink's and that neither it nor Apache's has."""
+    """Return settings with this sink's prefix that neither it nor Apache's sink has."""
     prefixes = (CATALOG_PREFIX, CREATE_PROPERTIES, WRITE_PROPERTIES, *_UNNEEDED)
     return sorted(
         key

@@ -1,7 +1,7 @@
-"""The table in a catalog that holds a connector's state.
+"""The table in a catalog with a connector's state.
 
-It has no rows. The state is one property, changed only together with a snapshot whose parent is the one that was
-read: of any number of drivers one makes the next change, on whatever catalog.
+It has no rows. The state is one property, changed only together with a snapshot whose parent is the one that was read:
+of any number of drivers exactly one makes the next change, with any catalog.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ControlTable:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"the control table {'.'.join(self.table)}"
 
     def read(self) -> Stored | None:
@@ -52,7 +52,7 @@ class ControlTable:
         return Stored(str(table.metadata.table_uuid), table.properties.get(_STATE), table)
 
     def create(self) -> None:
-        """Make the table and its namespace, if absent."""
+        """Create the table and its namespace, if they are absent."""
         with catalog_errors(self.name), suppress(TableAlreadyExistsError):
             create_namespaces(self.catalog, self.table)
             columns = pa.schema([pa.field("unused", pa.string())])
@@ -76,7 +76,7 @@ class ControlTable:
             return bytes(source.read())
 
     def remove(self, place: str) -> None:
-        """Remove a file, if that can be done."""
+        """Remove a file, if possible."""
         with suppress(OSError):
             self._table().io.delete(place)
 

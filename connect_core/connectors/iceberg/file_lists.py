@@ -1,4 +1,4 @@
-"""Data files with their metrics as text, for the way from a task to the driver: in Iceberg's own Avro form."""
+"""Data files with their metrics as text, to pass from a task to the driver: in Iceberg's own Avro form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Memory(BytesIO):
 
 
 class _File:
-    """Input and output of pyiceberg over memory."""
+    """pyiceberg's input and output in memory."""
 
     location = "memory://files.avro"
 
@@ -69,7 +69,7 @@ def text_of_files(files: Iterable[DataFile], spec: PartitionSpec, schema: Schema
 
 
 def files_of_text(text: str, spec_id: int) -> list[DataFile]:
-    """Return what ``text_of_files`` wrote."""
+    """Return the data files in the result of ``text_of_files``."""
     source: Any = _File(base64.b64decode(text))
     manifest = ManifestFile.from_args(manifest_path=source.location, partition_spec_id=spec_id, sequence_number=0)
     return [entry.data_file for entry in manifest.fetch_manifest_entry(source)]

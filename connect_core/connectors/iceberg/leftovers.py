@@ -1,4 +1,4 @@
-"""Files that lost attempts have left at a table's location."""
+"""Removes files that lost attempts have left at a table's location."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def remove_leftovers(table: Table, connector: str, decision: Mapping[str, Any]) -> None:
-    """Remove files of a decided interval that the decision does not name; what cannot be listed stays."""
+    """Remove files of a decided interval that the decision does not name; if they cannot be listed, they are left."""
     if not isinstance(table.io, PyArrowFileIO):
         return
     folder = f"connect/{escaped(connector)}/{decision['incarnation']}-{decision['sequence']}"

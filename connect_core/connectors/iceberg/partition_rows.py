@@ -1,4 +1,4 @@
-"""Rows by the partitions of a spec."""
+"""Splits rows by the partitions of a spec."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["by_partition_of"]
 
 
 def by_partition_of(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iterator[tuple[Record, pa.Table]]:
-    """Return the rows of each partition, in their order. Takes as long for many partitions as for few."""
+    """Return the rows of each partition, in their order. The time does not depend on the number of partitions."""
     if spec.is_unpartitioned() or not len(rows):
         yield Record(), rows
         return
@@ -32,7 +32,7 @@ def by_partition_of(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iter
 
 
 def _coded(rows: pa.Table, schema: Schema, field: object) -> tuple[np.ndarray, list[object]]:
-    """Return each row's number of its transformed value, and the values; the last one is null."""
+    """Return each row's index into the transformed values, and these values; the last one is null."""
     source = schema.find_field(field.source_id)  # type: ignore[attr-defined]
     path = schema.find_column_name(field.source_id) or ""  # type: ignore[attr-defined]
     array = field.transform.pyarrow_transform(source.field_type)(_column(rows, path))  # type: ignore[attr-defined]

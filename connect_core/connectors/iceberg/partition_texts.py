@@ -1,4 +1,4 @@
-"""Partition transforms as configurations write them: ``day(time), bucket(id, 16), country``."""
+"""Partition transforms as written in configurations: ``day(time), bucket(id, 16), country``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PartitionText:
 
     column: str
     transform: str
-    """As Iceberg names it: ``identity``, ``day``, ``bucket[16]``."""
+    """By Iceberg's name: ``identity``, ``day``, ``bucket[16]``."""
 
     @property
     def name(self) -> str:
@@ -31,7 +31,7 @@ class PartitionText:
 
 
 def partition_texts(text: str) -> tuple[PartitionText, ...]:
-    """Return the fields a text says; none for an empty one. Raises ValueError with a remedy."""
+    """Return the partition fields in a text; none for an empty one. Raises ValueError with a remedy."""
     parts = [part.strip() for part in _PARTS.findall(text) if part.strip()]
     if "".join(",".join(parts).split()) != "".join(text.split()):
         raise ValueError(_REMEDY)

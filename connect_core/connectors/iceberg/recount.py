@@ -1,4 +1,4 @@
-"""Snapshots of Iceberg tables against what was decided."""
+"""Compares the snapshots of Iceberg tables with the decisions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class _Seen:
-    """A table as it was when it was opened, with the snapshots each interval has made."""
+    """A table as of when it was opened, with the snapshots of each interval."""
 
     table: Table
     marker: Mapping[str, Any] | None
@@ -37,7 +37,7 @@ class _Seen:
 
 @dataclass(slots=True)
 class IcebergRecounts:
-    """``key``: the property of tables that holds the connector's newest interval."""
+    """``key``: the table property that contains the connector's newest interval."""
 
     tables: Tables
     deployment: str
@@ -46,7 +46,7 @@ class IcebergRecounts:
     _seen: dict[TableName, _Seen | None] = field(default_factory=dict)
 
     def of(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> RecountedTable:
-        """Return what the table's snapshots say of an interval, and whether its files are there."""
+        """Return the state of an interval in the table's snapshots, and whether its files exist."""
         place, number = ".".join(name), decision["sequence"]
         seen = self._opened(name)
         if seen is None:
@@ -69,7 +69,7 @@ class IcebergRecounts:
         return RecountedTable(rows, tuple(wrong))
 
     def _files(self, table: Table, content: Mapping[str, Any], number: int) -> list[Difference]:
-        """Look for the files: a snapshot that is kept needs all of its own."""
+        """Check the files: a snapshot that is kept needs all of its own."""
         named = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
         return [found for file in named for found in _file(table, file, number)]
 

@@ -1,4 +1,4 @@
-"""REST catalogs whose calls end: pyiceberg's wait for an answer for ever."""
+"""REST catalogs with time limits: pyiceberg itself waits forever for a response."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["TimedRestCatalog"]
 
 
 class TimedRestCatalog(RestCatalog):  # type: ignore[misc]
-    """A RestCatalog each of whose requests has a time limit, also those for tokens and for its configuration.
+    """A RestCatalog in which each request has a time limit, including those for tokens and for its configuration.
 
-    Its methods raise requests.Timeout, an OSError, when an answer does not come.
+    Its methods raise requests.Timeout, an OSError, when no response comes.
     """
 
     def _create_session(self) -> Session:
         return self._timed(super()._create_session())
 
     def _create_legacy_oauth2_auth_manager(self, session: Session) -> AuthManager:
-        # It asks for a token at once, with this session.
+        # The manager requests a token at once, with this session.
         return super()._create_legacy_oauth2_auth_manager(self._timed(session))
 
     def _timed(self, session: Session) -> Session:

@@ -1,4 +1,4 @@
-"""IcebergSink: topics as Iceberg tables of any catalog that pyiceberg knows."""
+"""IcebergSink: topics as Iceberg tables of any catalog that pyiceberg supports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class IcebergSinkConnector(SinkConnector):
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError, and ConnectError where pyiceberg is missing."""
+        """Read the configuration. Raises ConfigError, and ConnectError if pyiceberg is missing."""
         ensure_installed("pyiceberg", "IcebergSink", "iceberg")
         self._config = dict(config)
         Settings.of(config)
@@ -39,7 +39,7 @@ class IcebergSinkConnector(SinkConnector):
             _LOG.warning("%s is no setting of this sink and of no other known to it", key)
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[IcebergSinkTask]:
         """Return the class of the tasks."""
@@ -54,7 +54,7 @@ class IcebergSinkConnector(SinkConnector):
         return CONFIG
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every setting with its errors, those between settings included."""
+        """Return every setting with its errors, including those between settings."""
         values = super().validate(config)
         if not any(value.error_messages for value in values):
             try:
@@ -66,7 +66,7 @@ class IcebergSinkConnector(SinkConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Ask the catalog for its namespaces."""
+        """Check the catalog by listing its namespaces."""
         try:
             ensure_installed("pyiceberg", "IcebergSink", "iceberg")
             from connect_core.connectors.iceberg.catalog import catalog_errors, open_catalog
@@ -78,11 +78,11 @@ class IcebergSinkConnector(SinkConnector):
         return {}
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return exactly-once; with several tables each shows an interval as a whole, one after the other."""
+        """Return exactly-once; each of several tables shows an interval as a whole, but not all at the same moment."""
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.INTERVAL, condition="each table by itself")
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
-        """Return what decides intervals and appends their files."""
+        """Return the committer that decides intervals and appends their files."""
         from connect_core.connectors.iceberg.catalog import open_catalog
         from connect_core.connectors.iceberg.committer import IcebergCommitter
         from connect_core.connectors.iceberg.control_table import ControlTable
@@ -96,7 +96,7 @@ class IcebergSinkConnector(SinkConnector):
         return IcebergCommitter(name, self.context.deployment, tables, Decisions(control))
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return the catalog and the namespace of control tables, whoever logs in."""
+        """Return the catalog and the namespace of control tables, without the login."""
         settings = Settings.of(config)
         properties = catalog_properties(settings.properties, self.context.limits)
         place = re.sub(r"//[^/@]*@", "//", properties.get("uri", ""))
@@ -104,5 +104,5 @@ class IcebergSinkConnector(SinkConnector):
         return " ".join(parts)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Accept any offsets: the tables keep none; rows that are read again are appended again."""
+        """Accept any offsets: the tables contain none; rows that are read again are appended again."""
         return True

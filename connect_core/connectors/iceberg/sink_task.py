@@ -19,12 +19,12 @@ __all__ = ["IcebergSinkTask"]
 
 
 class IcebergSinkTask(LakeSinkTask):
-    """Stages Parquet files at the tables' locations; creates and evolves tables where that is allowed."""
+    """Stages Parquet files at the tables' locations; creates and evolves tables if that is allowed."""
 
     _tables: Tables
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration and open the catalog. Raises ConfigError, RetriableError."""
+        """Read the configuration and open the catalog. Raises ConfigError, RetriableError."""
         ensure_installed("pyiceberg", "IcebergSink", "iceberg")
         from connect_core.connectors.iceberg.catalog import open_catalog
         from connect_core.connectors.iceberg.tables import Tables
@@ -37,7 +37,7 @@ class IcebergSinkTask(LakeSinkTask):
         self._tables = Tables(open_catalog(settings, limits), settings, limits)
 
     def writer(self, table: TableName) -> TableWriter:
-        """Return what stages the rows of a table."""
+        """Return the writer for the rows of a table."""
         from connect_core.connectors.iceberg.writer import IcebergTableWriter
 
         return IcebergTableWriter(table, self._tables, f"{self._folder}-{len(self._writers)}")

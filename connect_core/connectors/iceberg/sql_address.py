@@ -1,4 +1,4 @@
-"""The address of an SQL catalog: one host, reached as the configuration says, not as the environment does."""
+"""The address of an SQL catalog: one host, accessed as configured, independently of the environment."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _PARAMETERS: Mapping[str, Mapping[str, str]] = {
     },
     "mysql+pymysql": {"charset": "", "connect_timeout": "10", "read_timeout": "60", "write_timeout": "60"},
 }
-"""The parameters an address may have, with what holds where it has none. Others name files, or another host."""
+"""The parameters that an address may have, with their defaults. Others name files, or another host."""
 
 
 def sql_address(given: str, user: str, password: str, limits: WorkerLimits) -> str:
-    """Return SQLAlchemy's address of a catalog, from its own or JDBC's.
+    """Return SQLAlchemy's address of a catalog, from SQLAlchemy's or JDBC's form.
 
-    Raises ConfigError for one that the worker does not allow; the address is not shown, it may hold a password.
+    Raises ConfigError for one that the worker does not allow; the address is not shown, as it may contain a password.
     """
     scheme, _, rest = given.removeprefix("jdbc:").partition(":")
     scheme = _DRIVERS.get(scheme, scheme)
@@ -63,7 +63,7 @@ def sql_address(given: str, user: str, password: str, limits: WorkerLimits) -> s
 
 
 def engine_url(address: str, limits: WorkerLimits) -> URL:
-    """Return what to connect by: time limits, and a value for all that the worker's environment could fill."""
+    """Return the URL to connect to: with time limits, and a value for all that the worker's environment could set."""
     url = make_url(address)
     defaults = {name: value for name, value in _PARAMETERS.get(url.drivername, {}).items() if value}
     missing = {name: value for name, value in defaults.items() if name not in url.query}
@@ -72,7 +72,7 @@ def engine_url(address: str, limits: WorkerLimits) -> URL:
         missing |= instead_of_environment({*url.query, *missing, *(name for name, part in parts.items() if part)})
         addresses = allowed_addresses(_KEY, str(url.host), limits)
         if addresses:
-            # Not resolved again: the name may stand for another address by then. TLS checks the name.
+            # Not resolved again: the name may have another address by then. TLS checks the name.
             missing["hostaddr"] = addresses[0]
     return url.update_query_dict(missing)
 

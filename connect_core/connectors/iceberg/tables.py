@@ -1,4 +1,4 @@
-"""Tables as tasks find or make them: their columns, and how they grow."""
+"""Finds or creates tables for tasks, and evolves their columns."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Tables:
         return table
 
     def grown(self, name: TableName, wanted: pa.Schema) -> Table:
-        """Return the table with at least these columns, created or evolved where that is allowed.
+        """Return the table with at least these columns, created or evolved if that is allowed.
 
-        Raises ConfigError, DataError where columns conflict with what another task has made meanwhile.
+        Raises ConfigError, DataError if columns conflict with those that another task has created meanwhile.
         """
         for number in range(_TRIES):
             table = self.find(name)
@@ -75,7 +75,7 @@ class Tables:
             self.catalog.create_table(name, schema, partition_spec=self._spec(name, schema), properties=properties)
 
     def _evolve(self, table: Table, wanted: pa.Schema) -> bool:
-        """Add what is missing → whether there was something."""
+        """Add the missing columns → whether any were missing."""
         standing = columns_of(table)
         merged = merged_schema(standing, wanted, self.settings.evolution)
         if merged.equals(standing):

@@ -1,4 +1,4 @@
-"""Stages the rows of one table as Parquet files at its location; no reader knows of them before the commit."""
+"""Stages the rows of one table as Parquet files at its location; no reader sees them before the commit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["IcebergTableWriter"]
 _GROUP_BYTES = 64 * 1024 * 1024
 _GROUP_ROWS = 250_000
 _OPEN = 64
-"""How many files a table has open at most, one a partition."""
+"""How many files a table has open at most, one per partition."""
 _FILE_BYTES = 512 * 1024 * 1024
 _TARGET_SIZE = "write.target-file-size-bytes"
 
@@ -43,7 +43,7 @@ class _Open:
 
 @dataclass(slots=True)
 class IcebergTableWriter:
-    """Rows of one table on their way into files; ``folder``: a path that is this execution's own, below the data."""
+    """Writes the rows of one table to files; ``folder``: a path for this execution alone, within the table's data."""
 
     name: TableName
     tables: Tables
@@ -61,13 +61,13 @@ class IcebergTableWriter:
     _is_found: bool = False
 
     def fit(self, rows: pa.Table) -> Fit:
-        """Return rows in the types the table will have, and its columns then. Raises DataError, ConfigError."""
+        """Return rows in the table's future types, and its future columns. Raises DataError, ConfigError."""
         standing = self._standing()
         planned = merged_schema(standing, rows.schema, self._evolution)
         return planned, fitted(rows, planned, self._evolution)
 
     def add(self, fit: Fit) -> None:
-        """Hold rows back until there are enough for a row group."""
+        """Buffer rows until there are enough for a row group."""
         self._planned, rows = fit
         self._held.append(rows)
         self._rows += len(rows)
@@ -76,7 +76,7 @@ class IcebergTableWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is held back; the table has its columns first."""
+        """Write the buffered rows; the table gets its columns first."""
         if not self._held:
             return
         assert self._planned is not None
@@ -92,7 +92,7 @@ class IcebergTableWriter:
                 self._write(table, partition, some)
 
     def finish(self) -> Mapping[str, Any]:
-        """Complete the files and return them with the table they are for."""
+        """Complete the files and return them with their table."""
         self.flush()
         if self._table is None:
             return {}
@@ -102,14 +102,14 @@ class IcebergTableWriter:
         return {**found, "lists": self._lists, "rows": self._count}
 
     def discard(self) -> None:
-        """Leave what is open; its files are swept."""
+        """Abandon open files, which will be swept."""
         for file in self._open.values():
             file.writer._writer.is_open = False
         self._open.clear()
 
     @property
     def _evolution(self) -> Evolution:
-        """A table that is not there yet takes any columns."""
+        """The allowed evolution; a table that does not exist yet accepts any columns."""
         allowed = self.tables.settings.evolution
         return allowed if self._is_found or self._table is not None else Evolution(True, allowed.ignores_case)
 
@@ -177,5 +177,5 @@ class IcebergTableWriter:
 
 
 def _file_schema(table: Table) -> Schema:
-    """Return the schema with names that Parquet's readers take: fields are found by their ids."""
+    """Return the schema with names that Parquet's readers accept: fields are found by their ids."""
     return sanitize_column_names(table.schema())

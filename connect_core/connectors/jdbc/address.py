@@ -1,8 +1,7 @@
-"""``connection.url``: Connect's JDBC form and SQLAlchemy's, checked against what is allowed.
+"""``connection.url``: Connect's JDBC form and SQLAlchemy's, checked against the allowed values.
 
-A URL is the one setting that could make a driver read files or load code, so
-nothing passes that is not on a list. Which dialects and which further parameters
-a worker allows is its administrator's choice: ``limits.jdbc.dialects`` and
+A URL is the one setting that could make a driver read files or load code, so only listed values are accepted. Which
+dialects and which further parameters a worker allows is its administrator's choice: ``limits.jdbc.dialects`` and
 ``limits.jdbc.parameters`` of the worker.
 """
 
@@ -24,9 +23,9 @@ __all__ = ["ALLOWED_DIALECTS", "CONNECTION_URL", "CURRENT_SCHEMA", "DatabaseAddr
 
 CONNECTION_URL = "connection.url"
 CURRENT_SCHEMA = "currentSchema"
-"""The parameter of PostgreSQL's Java driver for the schema that names without one are in."""
+"""The parameter of PostgreSQL's Java driver for the schema of names without one."""
 ALLOWED_DIALECTS = ("postgresql", "mysql", "mariadb", "sqlite")
-"""What a worker allows that does not set ``limits.jdbc.dialects``."""
+"""The dialects that a worker allows if it does not set ``limits.jdbc.dialects``."""
 
 _FORM = re.compile(
     r"(?P<jdbc>jdbc:)?(?P<dialect>[a-z][a-z0-9_]*)(?:\+(?P<driver>[a-z0-9_]+))?:(?P<rest>[^\0\r\n]*)", re.IGNORECASE
@@ -35,7 +34,7 @@ _PLACE = re.compile(
     r"//(?:(?P<login>[^@/?]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*)(?::(?P<port>\d{1,5}))?(?:/(?P<database>.*))?"
 )
 _FILES = frozenset({"duckdb", "sqlite"})
-"""Dialects whose databases are files, whatever host a URL names."""
+"""Dialects whose databases are files, even if a URL names a host."""
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql", "sqlite": "pysqlite"}
 _SYNONYMS = {"postgres": "postgresql"}
 
@@ -44,7 +43,7 @@ _HARMLESS: dict[str, frozenset[str]] = {
     "mysql": frozenset({"charset"}),
     "mariadb": frozenset({"charset"}),
 }
-"""Parameters that can neither name a file nor load anything."""
+"""Parameters that can neither name a file nor load code."""
 
 _JDBC_NAMES = {
     "ApplicationName": "application_name",
@@ -72,12 +71,12 @@ _WITHOUT_MEANING = frozenset(
         "zeroDateTimeBehavior",
     }
 )
-"""Parameters of Java's drivers that tune what these drivers do anyway, or what settings of ours say."""
+"""Parameters of Java's drivers that tune what these drivers do anyway, or that have settings of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseAddress:
-    """A parsed URL: no credentials in it. ``host`` is empty where the database is a file."""
+    """A parsed URL, without credentials. ``host`` is empty if the database is a file."""
 
     dialect: str
     driver: str | None
@@ -88,14 +87,14 @@ class DatabaseAddress:
 
     @property
     def is_file(self) -> bool:
-        """Whether the database is a file rather than a server."""
+        """Whether the database is a file, not a server."""
         return not self.host or self.dialect in _FILES
 
 
 def parse_address(value: str) -> DatabaseAddress:
     """Parse ``jdbc:dialect://host:port/database?name=value`` or SQLAlchemy's form of it.
 
-    Raises ConfigError; the message shows no login.
+    Raises ConfigError; its message contains no login.
     """
     form = _FORM.fullmatch(value.strip())
     if form is None:
@@ -121,8 +120,8 @@ def parse_address(value: str) -> DatabaseAddress:
 def database_url(value: str, login: tuple[str | None, str | None], limits: WorkerLimits) -> URL:
     """Return the SQLAlchemy URL of a ``connection.url`` for one user and password.
 
-    Raises ConfigError for what this worker does not allow: another dialect or
-    parameter, a database file outside ``file.roots``, a host that may not be called.
+    Raises ConfigError for what this worker does not allow: another dialect or parameter, a database file outside
+    ``file.roots``, a host that may not be called.
     """
     address = parse_address(value)
     _check_allowed(value, address, limits)
@@ -191,6 +190,6 @@ def _refused(value: str, reason: str) -> ConfigError:
 
 
 def _shown(value: str) -> str:
-    """Return a URL without what may be a login or a parameter's value."""
+    """Return a URL without a possible login and without the values of parameters."""
     bare = re.sub(r"(//)[^@/]*@", r"\1…@", value)
     return re.sub(r"(?<==)[^&;]*", "…", bare)

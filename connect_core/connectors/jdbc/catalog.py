@@ -1,4 +1,4 @@
-"""What a database says of its tables: columns, types, primary keys."""
+"""The description of tables in a database: columns, types, primary keys."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ BINARY_TYPES: tuple[type[TypeEngine[Any]], ...] = (
     mysql.MEDIUMBLOB,
     mysql.LONGBLOB,
 )
-"""The types of bytes; SQLAlchemy has no public one they all are."""
+"""The types of bytes; SQLAlchemy has no public base class of them all."""
 
 
 class TableName(NamedTuple):
-    """A table's name; without a schema it is looked up as the database does."""
+    """A table's name; without a schema the database's own lookup rules apply."""
 
     schema: str | None
     name: str
@@ -48,7 +48,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table as it is now; ``unique`` are further sets of columns that identify a row."""
+    """The current state of a table; ``unique``: further sets of columns that identify a row."""
 
     name: TableName
     columns: tuple[Column, ...]
@@ -64,13 +64,13 @@ class Table:
         return frozenset(names) in {frozenset(self.primary_key), *self.unique} - {frozenset()}
 
     def to_sqlalchemy(self) -> sa.Table:
-        """Return the table for statements of SQLAlchemy's."""
+        """Return the table for SQLAlchemy's statements."""
         columns = (sa.Column(sa.sql.quoted_name(one.name, None), one.type) for one in self.columns)
         return sa.Table(self.name.name, sa.MetaData(), *columns, schema=self.name.schema)
 
 
 def look_up(connection: Connection, name: TableName) -> Table | None:
-    """Return a table or view, or ``None`` where there is none of this name."""
+    """Return a table or view, or ``None`` if there is none of this name."""
     inspector = sa.inspect(connection)
     try:
         columns = tuple(_column(found) for found in inspector.get_columns(name.name, schema=name.schema))
@@ -81,7 +81,7 @@ def look_up(connection: Connection, name: TableName) -> Table | None:
 
 
 def has_reflection(connection: Connection) -> bool:
-    """Return whether the SQLAlchemy dialect can describe tables of this server; a failed try ends the transaction."""
+    """Return whether the SQLAlchemy dialect can describe this server's tables; a failure ends the transaction."""
     try:
         look_up(connection, TableName(None, "connect_reflection_probe"))
     except (DBAPIError, NotImplementedError, UnsupportedCompilationError):
@@ -103,7 +103,7 @@ def _unique(inspector: sa.Inspector, name: TableName) -> tuple[frozenset[str], .
 
 
 def look_up_by_standard(connection: Connection, name: TableName) -> Table | None:
-    """Return a table or view as SQL's standard ``information_schema`` has it, or ``None``."""
+    """Return a table or view described by SQL's standard ``information_schema``, or ``None``."""
     where = "table_name = :name AND table_schema = " + (":schema" if name.schema else "current_schema()")
     values = {"name": name.name} | ({"schema": name.schema} if name.schema else {})
     rows = connection.execute(
@@ -163,7 +163,7 @@ _STANDARD: dict[str, TypeEngine[Any]] = {
     "VARBINARY": sa.LargeBinary(),
     "VARCHAR": sa.String(),
 }
-"""Names of types in the SQL standard, and the widespread short ones."""
+"""Names of types in the SQL standard, and the common short ones."""
 
 
 def _standard_type(connection: Connection, text: str, digits: tuple[int | None, int | None]) -> TypeEngine[Any]:

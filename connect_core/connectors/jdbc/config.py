@@ -35,7 +35,7 @@ DB_TIMEZONE = "db.timezone"
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """How a database is reached; times in seconds. ``password`` is never shown."""
+    """How to connect to a database; times in seconds. ``password`` is never shown."""
 
     url: str
     user: str | None

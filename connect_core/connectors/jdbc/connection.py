@@ -1,4 +1,4 @@
-"""Reaching a database: an engine with time-outs, connections with retries, errors without secrets."""
+"""Connects to a database: an engine with timeouts, connections with retries, errors without secrets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_WAIT_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class JdbcDatabase:
-    """One database: makes fresh connections, and turns what drivers raise into errors of ours."""
+    """One database: opens connections, and translates what drivers raise into ConnectErrors."""
 
     engine: Engine
     dialect: Dialect
@@ -37,7 +37,7 @@ class JdbcDatabase:
     def connect(self) -> Iterator[Connection]:
         """Open a connection for the block, closed at its end; the caller commits.
 
-        Raises RetriableError where the database may be there later, else ConnectError.
+        Raises RetriableError if the database may be available later, else ConnectError.
         """
         connection = self._tried()
         try:
@@ -48,7 +48,7 @@ class JdbcDatabase:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a connection and a transaction, committed unless the block raises."""
+        """Open a connection and a transaction, which is committed unless the block raises."""
         with self.connect() as connection, connection.begin():
             yield connection
 
@@ -59,14 +59,14 @@ class JdbcDatabase:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Turn what SQLAlchemy raises in the block into RetriableError or ConnectError."""
+        """Translate what SQLAlchemy raises in the block into RetriableError or ConnectError."""
         try:
             yield
         except SQLAlchemyError as error:
             raise self.translated(error) from error
 
     def translated(self, error: SQLAlchemyError) -> ConnectError:
-        """Return the error as one of ours; its text shows no password, statement or value bound."""
+        """Return the error as a ConnectError; its text contains no password, statement or bound value."""
         text = f"The database at {self.place} says: {message_of(error)}"
         if isinstance(error, DBAPIError) and self.dialect.is_retriable(error):
             return RetriableError(text)
@@ -74,16 +74,16 @@ class JdbcDatabase:
 
     @property
     def place(self) -> str:
-        """Where the database is: host, port and database, or the file."""
+        """The location of the database: host, port and database, or the file."""
         url = self.engine.url
         server = f"{url.host}:{url.port}/" if url.host and url.port else f"{url.host}/" if url.host else ""
         return f"{server}{url.database or ''}"
 
     def addresses(self) -> list[str]:
-        """Return where the host is now, each address checked: none where the database is a file.
+        """Return the host's current addresses, all of them checked: none if the database is a file.
 
-        Raises ConfigError where the name has come to mean a host that may not be called,
-        RetriableError where it does not resolve.
+        Raises ConfigError if the name now resolves to a host that may not be called, RetriableError if it does not
+        resolve.
         """
         host = self.engine.url.host
         found = allowed_addresses(CONNECTION_URL, host, self.limits) if host else []
@@ -105,16 +105,16 @@ class JdbcDatabase:
             return self.engine.connect()
 
     def close(self, connection: Connection) -> None:
-        """Close a connection, whatever state it is in."""
+        """Close a connection, whatever its state."""
         try:
             connection.close()
         except SQLAlchemyError:
-            # A connection that broke is closed by invalidating it: its server has ended the transaction.
+            # A broken connection is closed by invalidating it: its server has ended the transaction.
             connection.invalidate()
 
 
 def open_database(settings: ConnectionSettings, limits: WorkerLimits) -> JdbcDatabase:
-    """Return the database of these settings; nothing is connected yet. Raises ConfigError."""
+    """Return the database of these settings, without connecting yet. Raises ConfigError."""
     url = database_url(settings.url, (settings.user, settings.password), limits)
     dialect = dialect_named(url.get_backend_name())
     schema = parse_address(settings.url).parameters.get(CURRENT_SCHEMA)
@@ -142,6 +142,6 @@ def open_database(settings: ConnectionSettings, limits: WorkerLimits) -> JdbcDat
 
 
 def message_of(error: SQLAlchemyError) -> str:
-    """Return a driver's own text on one line, without SQLAlchemy's statement and parameters."""
+    """Return a driver's own message on one line, without SQLAlchemy's statement and parameters."""
     text = str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Decimals written as text, in both directions' columns."""
+"""Decimals written as text, in the columns of both source and sink."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _MOST_DIGITS = 76
 
 
 def decimals_of(texts: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return texts as decimals of type ``kind``. Raises ArrowInvalid for what it cannot hold.
+    """Return texts as decimals of type ``kind``. Raises ArrowInvalid for values that it cannot hold.
 
-    Arrow's own cast lets digits run over where a text has more than its type; going
-    by the widest type, with no text longer than that, each overflow is noticed.
+    Arrow's own cast overflows silently if a text has more digits than its type; via the widest type, and with no text
+    longer than that, each overflow is detected.
     """
     texts = texts.cast(pa.string())
     longest = pc.max(pc.binary_length(texts)).as_py() or 0

@@ -1,7 +1,7 @@
-"""Between what clocks of a time zone show and points in time, in Arrow columns; all in microseconds.
+"""Converts between wall clock times of a time zone and points in time, in Arrow columns; all in microseconds.
 
-Arrow knows the changes of clocks one by one, up to 2037; Python goes on by
-their rule. Where Arrow does not know, rows are left to Python.
+Arrow has the clock changes one by one, up to 2037; Python continues by their rule. Rows beyond Arrow's data are left to
+Python.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def from_wall_clock(naive: pa.Array, zone: ZoneInfo) -> pa.Array:
 
 
 def to_wall_clock(utc: pa.Array, zone: ZoneInfo) -> pa.Array:
-    """Return points in time (int64) as the clocks of a zone show them (int64)."""
+    """Return points in time (int64) as wall clock times of a zone (int64)."""
     shown = pc.local_timestamp(utc.view(pa.timestamp("us", zone.key))).view(pa.int64())
     return _corrected(shown, utc, _is_late(utc), lambda value: _shown(value, zone))
 
 
 def _located(naive: pa.Array, zone: ZoneInfo) -> tuple[pa.Array, pa.Array]:
-    """Return local times in UTC, and which of them there never were."""
+    """Return local times in UTC, and which of them never existed."""
     local = naive.view(pa.timestamp("us"))
     first, last = (
         pc.assume_timezone(local, zone.key, ambiguous="earliest", nonexistent=choice)
@@ -49,7 +49,7 @@ def _is_late(micros: pa.Array) -> pa.Array:
 
 
 def _corrected(found: pa.Array, given: pa.Array, rows: pa.Array, read: Callable[[int], int]) -> pa.Array:
-    """Return the array with the marked rows read by Python, each distinct value once."""
+    """Return the array with the marked rows converted by Python, each distinct value once."""
     if not pc.any(rows).as_py():
         return found
     chosen = given.filter(rows)

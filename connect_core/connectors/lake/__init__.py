@@ -1,1 +1,1 @@
-"""What sinks of table formats have in common: which table a record goes to, and rows fitted to a table's columns."""
+"""The common part of sinks to table formats: choosing a record's table, and fitting rows to its columns."""

@@ -1,4 +1,4 @@
-"""Decides intervals, then lets the tables follow, each once."""
+"""Decides intervals, then updates the tables, once for each decision."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from connect_core.errors import ConfigError, RetriableError
 __all__ = ["LakeCommitter"]
 
 _SWEPT = 50
-"""How many intervals are swept, the newest first: those of this run, and of one that did not come to its end."""
+"""How many intervals are swept, the newest first: those of this run, and of an earlier one that was interrupted."""
 
 
 class LakeCommitter:
-    """The committer of one connector. The decision is the commit; each table follows, whoever leads it there."""
+    """The committer of one connector. The decision is the commit; any later driver can update the tables from it."""
 
     def __init__(self, connector: str, deployment: str, decisions: Decisions, key: str) -> None:
-        """``key``: the setting that says where the decisions are."""
+        """``key``: the setting that names the place of the decisions."""
         self.connector = connector
         self.deployment = deployment
         self.decisions = decisions
@@ -36,18 +36,18 @@ class LakeCommitter:
 
     @abstractmethod
     def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
-        """Append what was staged for a table, unless it has it: look and append are one conditional commit."""
+        """Append what was staged for a table, unless it is there: check and append are one conditional commit."""
 
     @abstractmethod
     def recounts(self) -> TableRecounts:
-        """Return what looks for decided intervals in the tables."""
+        """Return the recounts of decided intervals in the tables."""
 
     @abstractmethod
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
-        """Remove files of a decided interval that the decision does not name; what cannot be listed stays."""
+        """Remove files of a decided interval that the decision does not name; if listing fails, they are left."""
 
     def staged_for(self, name: TableName) -> Mapping[str, Any]:
-        """Return what a decision says of a table beside the files."""
+        """Return what a decision must contain about a table in addition to the files."""
         return {}
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
@@ -58,12 +58,12 @@ class LakeCommitter:
         return None
 
     def last_interval(self) -> tuple[int, int] | None:
-        """Return the newest interval that was decided."""
+        """Return the newest decided interval."""
         state = self.decisions.state()
         return None if state is None else state.last
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
-        """Return what was decided of an interval, ``None`` if nothing was."""
+        """Return the decision on an interval as a marker, ``None`` if there is none."""
         decision = self.decisions.decision(interval)
         return None if decision is None else self._marker(decision)
 
@@ -80,7 +80,7 @@ class LakeCommitter:
         return self._decide(interval, {"aborted": False, "ranges": ranges, "topic_ids": ids, "tables": tables})
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Append the decided files to their tables, each at once. Raises StaleEpochError."""
+        """Append the decided files to their tables, each with one commit. Raises StaleEpochError."""
         if marker.aborted:
             return
         if self._epoch is not None:
@@ -91,7 +91,7 @@ class LakeCommitter:
                 self.append(tuple(content["name"]), content, decision)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        """Decide that the interval is never committed, unless it is decided; the tables keep no positions."""
+        """Decide that the interval is never committed, unless it is decided; the tables contain no positions."""
         wanted = sorted((part, at) for part, at in (positions or {}).items() if at is not None)
         ranges = [[part.topic, part.partition, at, at] for part, at in wanted]
         return self._decide(interval, {"aborted": True, "ranges": ranges, "tables": {}})
@@ -107,15 +107,15 @@ class LakeCommitter:
                     self.remove_leftovers(name, decision)
 
     def release(self) -> None:
-        """Let another deployment have the place; the epoch and what was decided stay."""
+        """Allow another deployment to use the target; the epoch and the decisions are kept."""
         if self.decisions.state() is not None:
             self.decisions.change(lambda state: replace(state, owner=None) if state.owner == self._owner else None)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def recount(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
-        """Yield what was decided against the tables."""
+        """Yield the decisions compared with the tables."""
         tables = self.recounts()
         for decision in self.decisions.all():
             if (decision["incarnation"], decision["sequence"]) > (last.incarnation, last.sequence):
@@ -125,11 +125,11 @@ class LakeCommitter:
             yield recounted(self._marker(decision), tables)
 
     def strangers(self) -> Iterator[Difference]:
-        """Yield nothing: others may write the tables, too."""
+        """Yield nothing: others may write to the tables as well."""
         yield from ()
 
     def summary(self, decision: Mapping[str, Any]) -> dict[str, str]:
-        """Return what a table's history says of an interval."""
+        """Return the entries about an interval for a table's history."""
         offsets: dict[str, dict[str, int]] = {}
         for topic, partition, _, end in decision["ranges"]:
             offsets.setdefault(topic, {})[str(partition)] = end
@@ -180,7 +180,7 @@ class LakeCommitter:
 
 
 def _join(tables: dict[str, dict[str, Any]], name: str, found: Mapping[str, Any]) -> None:
-    """Add what a task has staged for a table to what others have."""
+    """Add what a task has staged for a table to what the other tasks have staged."""
     if not found:
         return
     standing = tables.setdefault(name, {**found, "lists": [], "rows": 0})

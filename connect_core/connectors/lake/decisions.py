@@ -1,6 +1,6 @@
-"""Which intervals of a connector are committed: a state that one driver at a time can change, wherever it is kept.
+"""Decides which intervals of a connector are committed: a state that only one driver at a time can change.
 
-What is decided of an interval is a file that the state names; each names the one before.
+A decision on an interval is a file that the state names; each decision names the previous one.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ _PLAIN = re.compile(r"[a-z0-9_]{1,64}\Z")
 
 
 class ConflictError(Exception):
-    """Somebody else has changed it since it was read; nothing was done."""
+    """Another writer has changed the state since it was read; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a store holds. ``version``: what a change is conditional on."""
+    """The content of a store. ``version``: a change is conditional on it."""
 
     identity: str
-    """Another one after the store was removed and made again."""
+    """Changes when the store is removed and created again."""
     text: str | None
     version: Any
 
 
 class StateStore(Protocol):
-    """A place in the target for one text, and for files beside it that are written once."""
+    """A place in the target for one text, and for files next to it that are written once."""
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
 
     def read(self) -> Stored | None:
-        """Return what stands there, ``None`` before ``create``."""
+        """Return its content, ``None`` before ``create``."""
 
     def create(self) -> None:
-        """Make the store, if it is absent."""
+        """Create the store, if it is absent."""
 
     def replace(self, stored: Stored, text: str, summary: Mapping[str, str]) -> None:
-        """Replace what was read. Raises ConflictError, exactly if somebody else was first."""
+        """Replace what was read. Raises ConflictError, exactly if another writer was first."""
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a new file → its place."""
+        """Write a new file → its path."""
 
     def load(self, place: str) -> bytes:
         """Return a file's content."""
 
     def remove(self, place: str) -> None:
-        """Remove a file, if that can be done."""
+        """Remove a file, if possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Who may write, and what was decided last. ``decision``: the file that says it."""
+    """Who may write, and the last decision. ``decision``: the file that contains it."""
 
     owner: tuple[str, str] | None = None
     """Deployment and connector."""
@@ -78,12 +78,12 @@ class State:
 
     @property
     def last(self) -> tuple[int, int] | None:
-        """The newest interval that was decided."""
+        """The newest decided interval."""
         return (self.incarnation, self.sequence) if self.decision else None
 
     @classmethod
     def of(cls, text: str | None) -> State:
-        """Read a state."""
+        """Parse a state."""
         if text is None:
             return cls()
         found = json.loads(text)
@@ -98,7 +98,7 @@ class Decisions:
     store: StateStore
 
     def ensure(self) -> None:
-        """Make the store, if it is absent."""
+        """Create the store, if it is absent."""
         if self.store.read() is None:
             self.store.create()
 
@@ -108,14 +108,14 @@ class Decisions:
         return None if stored is None else State.of(stored.text)
 
     def change(self, change: Callable[[State], State | None]) -> None:
-        """Replace the state by what ``change`` makes of the present one; ``None``: leave it.
+        """Replace the current state by the result of ``change``; ``None``: leave it.
 
-        It is called again where somebody else was first.
+        ``change`` is called again if another writer was first.
         """
         until_first(self.store.name, lambda: self._replace(lambda _, state: change(state)))
 
     def decide(self, interval: IntervalKey, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Make the decision on an interval unless there is one → the one that stands. Raises StaleEpochError."""
+        """Make the decision on an interval unless there is one → the valid decision. Raises StaleEpochError."""
         found: dict[str, Any] = {}
         written: list[str] = []
 
@@ -142,7 +142,7 @@ class Decisions:
         return found
 
     def decision(self, interval: IntervalKey) -> dict[str, Any] | None:
-        """Return what was decided of an interval, ``None`` if nothing was."""
+        """Return the decision on an interval, ``None`` if there is none."""
         state = self.state()
         return None if state is None else self._find(state, (interval.incarnation, interval.sequence))
 
@@ -188,7 +188,7 @@ class Decisions:
 
 
 def until_first(what: str, attempt: Callable[[], None]) -> None:
-    """Try until nobody else was first. Raises RetriableError after many tries."""
+    """Retry until no other writer was first. Raises RetriableError after many tries."""
     for number in range(_TRIES):
         try:
             attempt()
@@ -199,7 +199,7 @@ def until_first(what: str, attempt: Callable[[], None]) -> None:
 
 
 def check_epoch(state: State, epoch: int) -> None:
-    """Raise StaleEpochError if a newer epoch stands there."""
+    """Raise StaleEpochError if the state has a newer epoch."""
     if state.epoch > epoch:
         error = StaleEpochError(f"epoch {state.epoch} stands in the control table: the driver with {epoch} must stop")
         error.epoch = state.epoch
@@ -207,7 +207,7 @@ def check_epoch(state: State, epoch: int) -> None:
 
 
 def plain_name(name: str) -> str:
-    """Return a name as one that every catalog and file system takes; two names never become one."""
+    """Return a name that every catalog and file system accepts; different names stay different."""
     if _PLAIN.match(name):
         return name
     plain = re.sub(r"[^a-z0-9_]+", "_", name.lower())[:64]

@@ -1,4 +1,4 @@
-"""Arrow columns as a table's own types; nothing is rounded, cut or wrapped on the way."""
+"""Converts Arrow columns to a table's own types without rounding, truncation or overflow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["fitted"]
 
 
 def fitted(rows: pa.Table, schema: pa.Schema, evolution: Evolution) -> pa.Table:
-    """Return rows under a table's columns, by name; what the table has no column for is left out. Raises DataError."""
+    """Return rows with a table's columns, by name; fields without a column are left out. Raises DataError."""
     present = {_key(name, evolution): rows.column(number) for number, name in enumerate(rows.column_names)}
     columns = []
     for part in schema:
@@ -57,7 +57,7 @@ def _cast(array: pa.Array, target: pa.DataType, evolution: Evolution) -> pa.Arra
 
 
 def _is_guess(found: pa.DataType, target: pa.DataType) -> bool:
-    """Return whether Arrow would read a value into one of another nature: text into a number, a truth into 1."""
+    """Return whether Arrow would convert between different kinds of value: text to a number, a boolean to 1."""
     if pa.types.is_string(target):
         return bool(pa.types.is_binary(found))
     is_text = pa.types.is_string(found) or pa.types.is_binary(found)

@@ -1,4 +1,4 @@
-"""Whether the library of a sink is there: it is an extra."""
+"""Checks that the library of a sink, which is an optional dependency, is installed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ __all__ = ["ensure_installed"]
 
 
 def ensure_installed(package: str, sink: str, extra: str) -> None:
-    """Raise ConnectError naming the extra where a package is missing."""
+    """Raise ConnectError naming the extra if a package is missing."""
     if find_spec(package) is None:
         raise ConnectError(f"{sink} needs {package}, which is not installed: pip install 'connect-core[{extra}]'")

@@ -1,4 +1,4 @@
-"""What decisions say against the tables: one decision in memory at a time."""
+"""Compares decisions with the tables: one decision in memory at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["RecountedTable", "TableRecounts", "recounted"]
 
 @dataclass(frozen=True, slots=True)
 class RecountedTable:
-    """What a table has of an interval; ``rows`` is ``None`` where it does not tell any more."""
+    """A table's part of an interval; ``rows`` is ``None`` if the table no longer shows it."""
 
     rows: int | None = None
     differences: tuple[Difference, ...] = ()
@@ -23,14 +23,14 @@ class RecountedTable:
 
 
 class TableRecounts(Protocol):
-    """Looks for decided intervals in tables; each table is opened once."""
+    """Finds decided intervals in tables; each table is opened once."""
 
     def of(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> RecountedTable:
-        """Return what a table has of what a decision says it shall have. Raises ConnectError."""
+        """Return a table's part of an interval, compared with the decision. Raises ConnectError."""
 
 
 def recounted(marker: CommitMarker, tables: TableRecounts) -> RecountedInterval:
-    """Return what became of one decided interval."""
+    """Return the result for one decided interval."""
     decision: Mapping[str, Any] = marker.detail or {}
     found = [tables.of(tuple(one["name"]), one, decision) for _, one in sorted(_staged(decision))]
     rows = [one.rows for one in found]
@@ -48,5 +48,5 @@ def recounted(marker: CommitMarker, tables: TableRecounts) -> RecountedInterval:
 
 
 def _staged(decision: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the tables that got rows."""
+    """Return the tables that received rows."""
     return ((name, one) for name, one in decision["tables"].items() if one["lists"])

@@ -1,4 +1,4 @@
-"""Which tables the rows of a batch go to."""
+"""Chooses the tables for the rows of a batch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from connect_core.errors import DataError
 __all__ = ["Routing", "TableName", "table_name"]
 
 TableName = tuple[str, ...]
-"""Namespace, of one or several levels, and name."""
+"""Namespace, of one or several levels, and table name."""
 
 _TOPIC = "${topic}"
 _LONGEST = 150
@@ -27,7 +27,7 @@ _UNFIT = re.compile(r"[\x00-\x1f\x7f/\\]")
 class Routing:
     """One of three ways: by topic (``template``), by a field's value, or every row to all ``tables``.
 
-    With a field and tables, a row goes to those whose pattern its value matches as a whole.
+    With a field and tables, a row goes to those whose pattern matches its whole value.
     """
 
     template: TableName = ()
@@ -37,7 +37,7 @@ class Routing:
     patterns: Mapping[TableName, re.Pattern[str]] = field(default_factory=dict)
 
     def tables_of(self, topic: str, batch: Batch) -> Iterator[tuple[TableName, pa.Array | None]]:
-        """Return tables with the rows (int64 indices) that go there, ``None``: all. Raises DataError."""
+        """Return tables with the rows (int64 indices) for each, ``None``: all rows. Raises DataError."""
         if self.template:
             yield self._of_topic(topic), None
         elif not self.route_field:
@@ -59,7 +59,7 @@ class Routing:
                 yield from ((table, rows) for table in matching)
 
     def _values(self, batch: Batch) -> pa.Array:
-        """Return the field's values as texts; empty where there is none."""
+        """Return the field's values as texts; empty if there is none."""
         try:
             found = field_values(batch.value, self.route_field)
         except DataError as error:
@@ -72,12 +72,12 @@ class Routing:
 
 
 def table_name(text: str) -> TableName:
-    """Return the name a text says, with points between its parts. Raises DataError for one that is none."""
+    """Return the table name in a text, whose parts are separated by points. Raises DataError for an invalid one."""
     return _checked(tuple(text.strip().split(".")))
 
 
 def _checked(name: TableName) -> TableName:
-    """Refuse what would lead out of the warehouse's folder, or into a hidden one."""
+    """Refuse names that would lead out of the warehouse's folder, or into a hidden one."""
     for part in name:
         if not part or part[0] == "." or part != part.strip() or len(part) > _LONGEST or _UNFIT.search(part):
             shown = ".".join(name)[:_LONGEST]

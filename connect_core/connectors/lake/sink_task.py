@@ -1,4 +1,4 @@
-"""The task of a sink of tables: fits rows to their tables, which writers stage as files nobody sees yet."""
+"""The task of a sink of tables: fits rows to their tables; writers stage them as files that no reader sees yet."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from connect_core.errors import DataError
 __all__ = ["LakeSettings", "LakeSinkTask", "TableWriter"]
 
 _BUFFERED = 256 * 1024 * 1024
-"""How many bytes a task holds back at most, for all tables together."""
+"""How many bytes a task buffers at most, for all tables together."""
 
 
 @dataclass(frozen=True, slots=True)
 class LakeSettings:
-    """What becomes of a record before it is a row of a table."""
+    """How a record becomes a row of a table."""
 
     routing: Routing
     extras: Extras
@@ -38,26 +38,26 @@ class TableWriter(Protocol):
     """Stages the rows of one table."""
 
     buffered: int
-    """How many bytes are held back."""
+    """How many bytes are buffered."""
 
     def fit(self, rows: pa.Table) -> Any:
-        """Return rows ready for ``add``; stages nothing. Raises DataError for one that does not fit the table."""
+        """Return rows ready for ``add``; stages nothing. Raises DataError if a row does not fit the table."""
 
     def add(self, fit: Any) -> None:
-        """Take what ``fit`` returned."""
+        """Add what ``fit`` returned."""
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write the buffered rows."""
 
     def finish(self) -> Mapping[str, Any]:
         """Complete the files and return what the committer needs of them, as JSON."""
 
     def discard(self) -> None:
-        """Close what is open."""
+        """Close open files."""
 
 
 class LakeSinkTask(SinkTask):
-    """Rows in columns; records one by one only where columns cannot say them."""
+    """Writes rows in columns; record by record only if columns cannot represent them."""
 
     settings: LakeSettings
 
@@ -66,10 +66,10 @@ class LakeSinkTask(SinkTask):
 
     @abstractmethod
     def writer(self, table: TableName) -> TableWriter:
-        """Return what stages the rows of a table. Raises ConnectError."""
+        """Return the writer for the rows of a table. Raises ConnectError."""
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Take records; those whose fields do not fit are reported, or fail the task."""
+        """Write records; those whose fields do not fit are reported, or fail the task."""
         if not records or self.put_batch(Batch.from_records(records)):
             return
         for record in records:
@@ -79,7 +79,7 @@ class LakeSinkTask(SinkTask):
                 self._refuse(record, error)
 
     def put_batch(self, batch: Batch) -> bool:
-        """Take a batch whole, or nothing of it where some row does not fit."""
+        """Write a whole batch, or nothing of it if some row does not fit."""
         try:
             fits = self._fitted(batch)
         except DataError:
@@ -88,7 +88,7 @@ class LakeSinkTask(SinkTask):
         return True
 
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
-        """Complete the files of all partitions: the first one's detail names them."""
+        """Complete the files of all partitions; the detail of the first partition names them all."""
         ranges = {part.topic_partition: part for part in self.context.interval.ranges}
         tables = {".".join(name): writer.finish() for name, writer in self._writers.items()} if positions else {}
         staged: list[Staged] = []
@@ -98,12 +98,12 @@ class LakeSinkTask(SinkTask):
         return staged
 
     def stop(self) -> None:
-        """Close what is open."""
+        """Close open files."""
         for writer in self._writers.values():
             writer.discard()
 
     def _fitted(self, batch: Batch) -> list[tuple[TableWriter, Any]]:
-        """Return what is to be added; stages nothing. Raises DataError."""
+        """Return the rows to add, by writer; stages nothing. Raises DataError."""
         fits = []
         for topic, piece in _pieces(without_nulls(batch, self.settings.nulls)):
             rows: pa.Table | None = None
@@ -124,7 +124,7 @@ class LakeSinkTask(SinkTask):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Write what is held back, the most first, until half the allowance is free."""
+        """Write buffered rows, from the largest buffer on, until half of the limit is free."""
         held = sum(writer.buffered for writer in self._writers.values())
         for writer in sorted(self._writers.values(), key=lambda one: one.buffered, reverse=True):
             if held <= _BUFFERED // 2:

@@ -1,4 +1,4 @@
-"""Rows of a batch as an Arrow table whose columns are known to a table format."""
+"""Rows of a batch as an Arrow table with types that a table format has."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from connect_core.connectors.filesystem.rows import VALUE, Rows
 __all__ = ["PLACEHOLDER", "arrow_rows"]
 
 PLACEHOLDER = VALUE
-"""The column of a table of rows that have none; it is always null."""
+"""The only column of a table whose rows have no columns; it is always null."""
 
 
 def arrow_rows(rows: Rows) -> pa.Table:
-    """Return rows with typed columns only: what nothing but nulls are known of has no type yet. Raises DataError."""
+    """Return rows with typed columns only: a column with only nulls has no type yet. Raises DataError."""
     columns = stored(rows.columns)
     if not columns:
         return pa.table({PLACEHOLDER: pa.nulls(rows.length, pa.string())})

@@ -1,4 +1,4 @@
-"""Types of a table's columns, and how far rows found make them wider."""
+"""Types of a table's columns, and how new rows may widen them."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _WIDER = {(pa.int32(), pa.int64()), (pa.float32(), pa.float64())}
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """What may be changed of a table's columns by the rows that are written."""
+    """How written rows may change a table's columns."""
 
     adds: bool
     """Columns and nested fields may be added."""
     ignores_case: bool = False
     widens: bool = True
-    """Columns may also be made wider and optional."""
+    """Columns may also be widened and made optional."""
 
 
 def table_type(found: pa.DataType) -> pa.DataType:
-    """Return the type that both table formats have for one found. Raises DataError."""
+    """Return the type that both table formats have for a type of rows. Raises DataError."""
     if pa.types.is_struct(found):
         return pa.struct([pa.field(part.name, table_type(part.type), part.nullable) for part in found.fields])
     if pa.types.is_list(found) or pa.types.is_large_list(found):
@@ -49,7 +49,7 @@ def table_type(found: pa.DataType) -> pa.DataType:
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return a type as rows have it: strings, binaries and lists are not large and no views."""
+    """Return a type in the form that rows have: strings, binaries and lists are neither large nor views."""
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
@@ -64,12 +64,12 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def plain_field(part: pa.Field) -> pa.Field:
-    """Return a field whose type is as rows have it."""
+    """Return a field with its type in the form that rows have."""
     return pa.field(part.name, plain_type(part.type), part.nullable)
 
 
 def merged_schema(table: pa.Schema, found: pa.Schema, evolution: Evolution) -> pa.Schema:
-    """Return the table's columns with what the rows found add, by name; nullable where they lack one."""
+    """Return the table's columns extended by those of the rows, by name; nullable if the rows lack one."""
     return pa.schema(_merged(list(table), list(found), evolution))
 
 

@@ -1,1 +1,1 @@
-"""Sinks of other makers under their own class names: their keys as settings of FileSystemSink, each accounted for."""
+"""Sinks of other vendors under their own class names: their keys as settings of FileSystemSink, each one handled."""

@@ -1,4 +1,4 @@
-"""The keys by which Aiven's sinks say what files are called and what they contain."""
+"""Aiven's keys for the names and contents of files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HOUR, _DAY = 3_600_000, 86_400_000
 
 
 def _read_together(name: str, type: ConfigType, default: object, doc: str) -> Key:
-    """Return a key that is read by ``file_settings``."""
+    """Return a key whose value is read by ``file_settings``."""
     return Named(name, type, default).mapped(doc, lambda value: {})
 
 
@@ -112,7 +112,7 @@ def _template(config: Mapping[str, str], form: str, ending: str) -> str:
     if prefix:
         return f"{prefix}{{{{topic}}}}-{{{{partition}}}}-{{{{start_offset:padding=true}}}}{ending}"
     given = config.get(_TEMPLATE)
-    # Year of week, which nobody means, is read as year there, too.
+    # The week-based year is read as the calendar year, as this is what users mean.
     return given.replace("YYYY", "yyyy") if given else f"{{{{topic}}}}-{{{{partition}}}}-{{{{start_offset}}}}{ending}"
 
 

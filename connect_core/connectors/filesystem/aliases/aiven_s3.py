@@ -30,7 +30,7 @@ def _renamed(name: str, type: ConfigType, to: str, doc: str, default: object = N
 
 
 _STORE_KEYS = (
-    # The old names stand first: where both are given the new one counts.
+    # The old names come first: if both are given, the new one wins.
     _renamed("aws_access_key_id", PASSWORD, "aws.access.key.id", "The access key by its old name."),
     _renamed("aws_secret_access_key", PASSWORD, "aws.secret.access.key", "Its secret by its old name."),
     _renamed("aws_s3_endpoint", STRING, "store.url", "The endpoint by its old name."),
@@ -97,6 +97,6 @@ AIVEN_S3_SINK = Original(
 
 
 class AivenKafkaConnectS3SinkConnector(AliasSinkConnector):
-    """Objects named by ``file.name.template``. Aiven's class name."""
+    """Writes objects named by ``file.name.template``. Aiven's class name."""
 
     original: ClassVar[Original] = AIVEN_S3_SINK

@@ -40,7 +40,7 @@ _CLASS = re.compile(r"(?:io\.confluent\.connect\.[\w.]+\.)?(\w+)\Z")
 
 
 def format_class(default: object, *known: str) -> Key:
-    """Return the key that names the class of the format; ``known``: the simple names of those there are."""
+    """Return the key that names the class of the format; ``known``: the simple names of the supported classes."""
 
     def read(value: str) -> Mapping[str, str]:
         found = _CLASS.match(value.strip())
@@ -56,7 +56,7 @@ _PRESETS = {3600: "@hourly", 86_400: "@daily", 604_800: "@weekly"}
 
 
 def _hint(config: Mapping[str, str], name: str) -> str:
-    """Return what an interval does in place of closing files by time, where that is asked for."""
+    """Return the hint that intervals replace closing files by time, if this is configured."""
     seconds = int(config[name]) // 1000
     if seconds < 1 or "schedule" in config:
         return ""
@@ -66,7 +66,7 @@ def _hint(config: Mapping[str, str], name: str) -> str:
 
 
 def _rotation(name: str) -> Key:
-    """Return a key that closes files by time: an interval does it here."""
+    """Return a key that closes files by time, which is done by intervals here."""
 
     def read(value: str) -> Mapping[str, str]:
         return {}
@@ -117,7 +117,7 @@ _NO_OTHER_FILES = "set it to false, and include.{} to true: {} are then a column
 
 
 def compression(name: str) -> Key:
-    """Return the key, called so, that says how JSON and byte files are compressed."""
+    """Return the key of this name for the compression of JSON and byte files."""
     doc = "How JSON and byte files are compressed; gzip ends their names in .gz."
     known = {codec: {"compression.type": codec} for codec in ("none", "gzip")}
     return choice(name, "none", doc, known, "choose one of those there are")
@@ -174,7 +174,7 @@ NAMING_KEYS = (
     ),
     Named("storage.class", STRING, None).unneeded("the storage follows from the connector class"),
 )
-"""What files are called."""
+"""The names of files."""
 
 PARTITIONER_KEYS = (
     Named("partitioner.class", STRING, "io.confluent.connect.storage.partitioner.DefaultPartitioner").honoured(
@@ -195,4 +195,4 @@ PARTITIONER_KEYS = (
     ),
     Named("timestamp.field", STRING, "timestamp").honoured("The field of RecordField."),
 )
-"""In which folders files lie."""
+"""The folders of files."""

@@ -83,6 +83,6 @@ AZURE_SINK = Original(
 
 
 class AzureBlobStorageSinkConnector(AliasSinkConnector):
-    """Blobs ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class name."""
+    """Writes blobs ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class."""
 
     original: ClassVar[Original] = AZURE_SINK

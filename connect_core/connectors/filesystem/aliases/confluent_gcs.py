@@ -74,6 +74,6 @@ GCS_SINK = Original(
 
 
 class GcsSinkConnector(AliasSinkConnector):
-    """Objects ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class name."""
+    """Writes objects ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class."""
 
     original: ClassVar[Original] = GCS_SINK

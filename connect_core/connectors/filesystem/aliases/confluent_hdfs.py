@@ -112,10 +112,10 @@ HDFS_SINK = Original(
 
 
 class HdfsSinkConnector(AliasSinkConnector):
-    """Files ``topics/<topic>/<folder>/<topic>+<partition>+<first>+<last>.<extension>``, by first and last offset."""
+    """Writes files ``topics/<topic>/<folder>/<topic>+<partition>+<first>+<last>.<extension>``, named by offsets."""
 
     original: ClassVar[Original] = HDFS_SINK
 
 
 class Hdfs3SinkConnector(HdfsSinkConnector):
-    """The same under the name for HDFS 3, whose keys are those for HDFS 2."""
+    """The same with the class name for HDFS 3, whose keys are those for HDFS 2."""

@@ -74,7 +74,7 @@ _STORE_KEYS = (
         "How long to wait before the first repetition."
     ),
 )
-"""Where objects go; keys of the storage itself."""
+"""Keys of the storage itself."""
 
 _OBJECT_KEYS = (
     Named("s3.object.tagging", BOOLEAN, False).only(
@@ -139,6 +139,6 @@ S3_SINK = Original(
 
 
 class S3SinkConnector(AliasSinkConnector):
-    """Objects ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class name."""
+    """Writes objects ``topics/<topic>/<folder>/<topic>+<partition>+<first offset>.<extension>``. Confluent's class."""
 
     original: ClassVar[Original] = S3_SINK

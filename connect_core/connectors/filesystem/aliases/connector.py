@@ -1,4 +1,4 @@
-"""A FileSystemSink under the class name and with the keys of another maker's sink."""
+"""A FileSystemSink with the class name and the keys of another vendor's sink."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _LOG = logging.getLogger(__name__)
 
 
 class AliasSinkConnector(FileSystemSinkConnector):
-    """Reads configurations of ``original``; what is written, and its guarantee, are those of FileSystemSink."""
+    """Reads configurations of ``original``; the output and its guarantee are those of FileSystemSink."""
 
     original: ClassVar[Original]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration, and log what of it is not needed. Raises ConfigError, RetriableError."""
+        """Read the configuration, and log its keys that are not needed. Raises ConfigError, RetriableError."""
         translated = self.original.translated(config)
         for notice in self.original.notices(config):
             _LOG.warning("Connector %s: %s", self.context.connector_name, notice)
         super().start(translated)
 
     def config(self) -> ConfigDef:
-        """Return the keys of the original, and settings of ours besides."""
+        """Return the keys of the original, and additional settings of ours."""
         return self.original.definition
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every key with its errors, also those found in what it stands for."""
+        """Return every key with its errors, including those in the settings that it is translated to."""
         values = self.original.definition.validate_all(config)
         if any(value.error_messages for value in values.values()):
             return list(values.values())
@@ -52,17 +52,17 @@ class AliasSinkConnector(FileSystemSinkConnector):
         return list(values.values())
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the storage may be written."""
+        """Check whether the storage may be written."""
         found = super().validate_live(self.original.translated(config), limits)
         names = {PATH: self.original.place_key}
         return {names.get(name, name): [self._told(text) for text in texts] for name, texts in found.items()}
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
-        """Return what makes manifests and puts files in place."""
+        """Return the committer, which creates manifests and publishes files."""
         return super().committer(self.original.translated(config))
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return the place that is written to."""
+        """Return the location that is written to."""
         return super().target(self.original.translated(config))
 
     def _named(self, values: Mapping[str, ConfigValue], message: str) -> str:

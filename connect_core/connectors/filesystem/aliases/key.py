@@ -1,4 +1,4 @@
-"""What becomes of one key of another maker's sink: honoured, mapped to settings of ours, or not needed."""
+"""The treatment of one key of another vendor's sink: honoured, mapped to settings of ours, or not needed."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from connect_core.errors import ConfigError
 __all__ = ["Hint", "Key", "Named", "Treatment", "choice", "no_hint"]
 
 Reading = Callable[[str], Mapping[str, str]]
-"""A value as settings of ours. Raises ConfigError naming key, value and remedy."""
+"""Translates a value to settings of ours. Raises ConfigError naming key, value and remedy."""
 
 
 Hint = Callable[[Mapping[str, str], str], str]
-"""Takes a configuration that gives the key, and its name → what to know about it, or nothing."""
+"""Takes a configuration that contains the key, and its name → a hint, or an empty text."""
 
 
 def no_hint(config: Mapping[str, str], name: str) -> str:
-    """Return nothing."""
+    """Return an empty text."""
     return ""
 
 
 class Treatment(Enum):
-    """What this connector does with a key."""
+    """How this connector treats a key."""
 
     HONOURED = "honoured"
     MAPPED = "mapped"
@@ -35,7 +35,7 @@ class Treatment(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key with the default of its maker; ``doc`` says what it does here, or why it is not needed."""
+    """One key with its vendor's default; ``doc`` describes its effect here, or why it is not needed."""
 
     name: str
     type: ConfigType
@@ -49,13 +49,13 @@ class Key:
 
     @property
     def text(self) -> str:
-        """Its documentation: of keys that are not needed it says so."""
+        """Its documentation, marked if the key is not needed."""
         return f"Not needed here: {self.doc}" if self.treatment is Treatment.UNNEEDED else self.doc
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A key as its maker defines it; the methods say what becomes of it."""
+    """A key as its vendor defines it; the methods set its treatment."""
 
     name: str
     type: ConfigType
@@ -63,15 +63,15 @@ class Named:
     validator: Validator | None = None
 
     def honoured(self, doc: str, *, empty: bool = True) -> Key:
-        """Return a key that is one of ours; ``empty=False``: the empty text means our default."""
+        """Return a key that is one of ours; with ``empty=False``, an empty text means our default."""
         return self._key(Treatment.HONOURED, doc, lambda value: {self.name: value} if value or empty else {})
 
     def mapped(self, doc: str, read: Reading, hint: Hint = no_hint) -> Key:
-        """Return a key whose values are read as settings of ours; ``hint``: what is told once where it is given."""
+        """Return a key whose values are translated to settings of ours; ``hint`` is logged once if the key is given."""
         return replace(self._key(Treatment.MAPPED, doc, read), hint=hint)
 
     def only(self, doc: str, values: tuple[str, ...], remedy: str) -> Key:
-        """Return a key that is kept with some values only, in lower case, and changes nothing with these."""
+        """Return a key that accepts only these values (in lower case), which have no effect."""
 
         def read(value: str) -> Mapping[str, str]:
             if value.strip().lower() not in values:
@@ -81,7 +81,7 @@ class Named:
         return self._key(Treatment.HONOURED, doc, read)
 
     def unneeded(self, why: str) -> Key:
-        """Return a key that is accepted and changes nothing; ``why`` is told once where it is given."""
+        """Return a key that is accepted without effect; ``why`` is logged once if it is given."""
         return self._key(Treatment.UNNEEDED, why, lambda value: {})
 
     def _key(self, treatment: Treatment, doc: str, read: Reading) -> Key:
@@ -90,7 +90,7 @@ class Named:
 
 
 def choice(name: str, default: Any, doc: str, values: Mapping[str, Mapping[str, str]], remedy: str) -> Key:
-    """Return a key with some values, each of which stands for settings of ours; others are refused."""
+    """Return a key with a fixed set of values, each translated to settings of ours; others are refused."""
 
     def read(value: str) -> Mapping[str, str]:
         found = values.get(value.strip().lower())

@@ -1,4 +1,4 @@
-"""A sink of another maker: its keys, and how a configuration of it reads as one of FileSystemSink."""
+"""A sink of another vendor: its keys, and the translation of its configuration to FileSystemSink."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from connect_core.connectors.filesystem.sink.config import CONFIG, FORMAT, PARTI
 __all__ = ["Original", "Prefix"]
 
 _TAKEN_OVER = frozenset((PATH, FORMAT, PARTITIONER))
-"""Settings of ours that keys of every original stand for."""
+"""Settings of ours that are covered by keys of every original."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Keys that begin alike, none of which is needed; ``why`` is told once where one is given."""
+    """Keys with a common prefix, none of which is needed; ``why`` is logged once if one is given."""
 
     text: str
     why: str
@@ -28,9 +28,9 @@ class Prefix:
 class Original:
     """The keys of one connector class.
 
-    ``place``: a configuration → the URL to write to; ``place_key`` is the key that mistakes in it are told under.
-    ``settings``: what is always so under this class. ``derived``: what follows from several keys together.
-    ``families``: how keys of the original begin, also those of versions not known here.
+    ``place``: a configuration → the URL to write to; ``place_key``: the key under which errors of the URL are reported.
+    ``settings``: fixed settings of this class. ``derived``: settings that follow from several keys together.
+    ``families``: prefixes of the original's keys, including those of unknown versions.
     """
 
     keys: tuple[Key, ...]
@@ -43,7 +43,7 @@ class Original:
 
     @cached_property
     def definition(self) -> ConfigDef:
-        """The keys of the original, then the settings of ours that it has no key for."""
+        """The keys of the original, then the settings of ours for which it has no key."""
         definition = ConfigDef()
         for key in self.keys:
             traits = {"validator": key.validator, "importance": key.importance, "doc": key.text}
@@ -67,7 +67,7 @@ class Original:
         return {**read, **self.derived(completed), **given, PATH: self.place(completed)}
 
     def notices(self, config: Mapping[str, str]) -> list[str]:
-        """Return a sentence for each given key that changes nothing, or less than its maker's does."""
+        """Return a sentence for each given key that has no effect, or less than in its vendor's sink."""
         whys = {key.name: key.doc for key in self.keys if key.treatment is Treatment.UNNEEDED}
         known = {key.name for key in self.keys}
         for name in config:
@@ -84,7 +84,7 @@ class Original:
         ]
 
     def source_of(self, config: Mapping[str, str], name: str) -> str:
-        """Return the key of a configuration that became a setting of ours; ``place_key`` if there is none such."""
+        """Return the key that a setting of ours was translated from; ``place_key`` if there is none."""
         if name in self.definition.names():
             return name
         found = (key.name for key in self.keys if key.name in config and name in key.read(config[key.name]))
@@ -96,7 +96,7 @@ class Original:
 
 
 def _default(key: Key) -> str | None:
-    """Return the default as a configuration would write it, ``None`` where there is none."""
+    """Return the default as written in a configuration, ``None`` if there is none."""
     if key.default is NO_DEFAULT or isinstance(key.default, Password):
         return None
     return key.default if isinstance(key.default, str) else convert_to_string(key.default, key.type)

@@ -1,4 +1,4 @@
-"""What files look like: the contract of formats, and those there are."""
+"""The contents of files: the contract of formats, and the built-in ones."""
 
 from connect_core.connectors.filesystem.formats.avro.format import AvroFormat
 from connect_core.connectors.filesystem.formats.csv import CsvFormat

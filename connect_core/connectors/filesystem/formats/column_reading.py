@@ -1,4 +1,4 @@
-"""Formats of columns, read: Parquet and CSV."""
+"""Reads the column formats Parquet and CSV."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _KINDS: dict[str, pa.DataType] = {
 
 
 class ParquetReader(FormatReader):
-    """Structs of the columns; a row group belongs to the span its first byte is in."""
+    """Structs of the columns; a row group belongs to the span that contains its first byte."""
 
     is_split = True
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
-        """Return blocks of 10,000 rows; row groups to be left out whole are not read."""
+        """Return blocks of 10,000 rows; row groups that are skipped completely are not read."""
         try:
             with pq.ParquetFile(file) as parquet:
                 groups = list(_groups(parquet.metadata, span))
@@ -64,7 +64,7 @@ class ParquetReader(FormatReader):
 
 
 class CsvReader(FormatReader):
-    """Structs of texts, or of the types given; what stands for null without quotes is null."""
+    """Structs of texts, or of the given types; an unquoted null text is null."""
 
     definition = (
         ConfigDef()
@@ -107,7 +107,7 @@ class CsvReader(FormatReader):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings. Raises ConfigError for columns without names and types that there are not."""
+        """Read the settings. Raises ConfigError for columns without names and for unknown types."""
         self._header = bool(settings.get_boolean(_HEADER))
         self._names = list(settings.get_list(_COLUMNS) or ())
         if not self._header and not self._names:
@@ -122,7 +122,7 @@ class CsvReader(FormatReader):
         self._null = settings.get_string(_NULL) or ""
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
-        """Return blocks of 1 MB; a file is always read whole, as a line's end may stand in quotes."""
+        """Return blocks of 1 MB; a file is always read completely, as quotes may contain line ends."""
         names = self._names if not self._header else self._first(file, name)
         if not names:
             return
@@ -167,7 +167,7 @@ def _typed(text: str) -> tuple[str, pa.DataType]:
 
 
 def _structs(block: pa.RecordBatch) -> pa.StructArray:
-    """Return rows as structs none of which is null."""
+    """Return rows as structs, none of which is null."""
     return pa.StructArray.from_arrays(block.columns, fields=list(block.schema))
 
 

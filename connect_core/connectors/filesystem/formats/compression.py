@@ -1,4 +1,4 @@
-"""Whole files compressed as they are written: gzip and zstd."""
+"""Compresses whole files while they are written: gzip and zstd."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ COMPRESSION_KEYS = ConfigDef().define(
 
 
 def compressed(output: Output, codec: str) -> pa.NativeFile:
-    """Return a file whose bytes go to ``output`` compressed; closing it writes what ends the stream."""
+    """Return a file that writes compressed bytes to ``output``; closing it writes the end of the stream."""
     sink = pa.PythonFile(output, "w")
     return sink if codec == "none" else pa.CompressedOutputStream(sink, codec)
 
 
 def pieces_of(source: BinaryIO, codec: str) -> Iterator[bytes]:
-    """Return what a file holds, piece by piece, as it was before it was compressed."""
+    """Return the uncompressed content of a file, piece by piece."""
     file = source if codec == "none" else pa.CompressedInputStream(source, codec)
     while piece := file.read(_PIECE):
         yield piece

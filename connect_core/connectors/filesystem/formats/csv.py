@@ -64,11 +64,11 @@ class CsvFormat(ColumnFormat):
 
     @property
     def extension(self) -> str:
-        """``csv``, and how the compression ends names."""
+        """``csv``, with the ending of the compression."""
         return f"csv{ENDINGS[self._codec]}"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings. Raises ConfigError for a delimiter or null that would make lines ambiguous."""
+        """Read the settings. Raises ConfigError for a delimiter or null text that would make lines ambiguous."""
         self._codec = settings.get_string(COMPRESSION) or "none"
         self._header = bool(settings.get_boolean(_HEADER))
         given = settings.get_string(_DELIMITER) or ""
@@ -84,13 +84,13 @@ class CsvFormat(ColumnFormat):
             ensure_pyarrow(26, _NULL, self._null)
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
-        """Begin a file."""
+        """Start a file."""
         null = {"null_string": self._null} if self._null else {}
         options = csv.WriteOptions(include_header=self._header, delimiter=self._delimiter, **null)
         return _Writer(compressed(output, self._codec), stored_schema(_written(columns)), options)
 
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
-        """Return the rows of a file, with texts for what CSV has as text only."""
+        """Return the rows of a file, with texts for types that CSV stores only as text."""
         names = stored_schema(columns).names
         schema = stored_schema(_written(columns))
         file = source if self._codec == "none" else pa.CompressedInputStream(source, self._codec)
@@ -108,12 +108,12 @@ class CsvFormat(ColumnFormat):
         yield from reader
 
     def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
-        """Read the lines of each part and write them with the columns of all."""
+        """Read the lines of each part and write them with the columns of all parts."""
         written = _written(columns)
         super().unite(((source, _written(known)) for source, known in parts), output, written)
 
     def count(self, source: BinaryIO) -> int:
-        """Return how many lines end outside quotes, without that of the names."""
+        """Return how many lines end outside of quotes, without the header."""
         lines, is_quoted, is_empty = 0, False, True
         for piece in pieces_of(source, self._codec):
             is_empty = False
@@ -139,7 +139,7 @@ class _Writer:
         self._file.close()
 
     def abandon(self) -> None:
-        """Do nothing: what is left of a stream is of no use to anyone, and its output is closed."""
+        """Do nothing: the rest of the stream is not needed, and its output is closed."""
 
 
 _WRITTEN = frozenset(map(str, (pa.bool_(), pa.date32(), pa.time32("ms"), pa.null(), *(pa.int8(), pa.int16())))) | {
@@ -149,7 +149,7 @@ _WRITTEN = frozenset(map(str, (pa.bool_(), pa.date32(), pa.time32("ms"), pa.null
     "double",
     str(pa.timestamp("ms", "UTC")),
 }
-"""The kinds that CSV has as they are; all others are texts."""
+"""The kinds that CSV stores natively; all others are texts."""
 
 
 def _written(columns: ColumnKinds) -> ColumnKinds:

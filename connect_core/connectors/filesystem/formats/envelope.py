@@ -1,4 +1,4 @@
-"""Chosen parts of each record, not of its value alone: as JSON, or as plain text."""
+"""Selected parts of each record, not only its value: as JSON, or as plain text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _joined_keys(first: ConfigDef, second: ConfigDef) -> ConfigDef:
 
 
 class EnvelopeFormat(JsonLinesFormat):
-    """A line of JSON a record: ``{"key": …, "value": …, "offset": 7}``; one part alone may stand without its name."""
+    """One line of JSON per record: ``{"key": …, "value": …, "offset": 7}``; a single part may be without its name."""
 
     reader = None
     has_fields = False
@@ -55,7 +55,7 @@ class EnvelopeFormat(JsonLinesFormat):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings. Raises ConfigError for several parts without names."""
+        """Read the settings. Raises ConfigError for several parts without names."""
         super().setup(settings)
         self._parts = settings.get_list(_FIELDS) or []
         self._named = bool(settings.get_boolean(_ENVELOPE))
@@ -63,7 +63,7 @@ class EnvelopeFormat(JsonLinesFormat):
             raise ConfigError(_ENVELOPE, "false", f"{_FIELDS} has several parts; name one, or set it to true")
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
-        """Return the chosen parts as JSON. Raises DataError."""
+        """Return the selected parts as JSON. Raises DataError."""
         makers: Mapping[str, Callable[[], Sequence[Any]]] = {
             "key": lambda: self._values(batch.key),
             "value": lambda: self._values(batch.value),
@@ -78,7 +78,7 @@ class EnvelopeFormat(JsonLinesFormat):
 
 
 class PlainFormat(LineFormat):
-    """A line of parts with commas between: keys and values in base64, times in milliseconds, null as nothing."""
+    """A line of comma-separated parts: keys and values in base64, times in milliseconds, null as an empty text."""
 
     has_fields = False
     definition = _joined_keys(COMPRESSION_KEYS, _FIELD_KEYS).define(
@@ -92,17 +92,17 @@ class PlainFormat(LineFormat):
 
     @property
     def extension(self) -> str:
-        """``csv``, and how the compression ends names."""
+        """``csv``, with the ending of the compression."""
         return f"csv{ENDINGS[self.codec]}"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings."""
+        """Read the settings."""
         self.codec = settings.get_string(COMPRESSION) or "none"
         self._parts = settings.get_list(_FIELDS) or []
         self._is_encoded = settings.get_string(_ENCODING) == "base64"
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
-        """Return the lines. Raises DataError for keys, values and headers that are no bytes and no texts."""
+        """Return the lines. Raises DataError for keys, values and headers that are neither bytes nor texts."""
         makers: Mapping[str, Callable[[], Sequence[bytes]]] = {
             "key": lambda: [base64.b64encode(key) for key in _bytes(batch.key, "key")],
             "value": lambda: self._encoded(_bytes(batch.value, "value")),

@@ -1,4 +1,4 @@
-"""What a file's content looks like: the contract of formats."""
+"""The contract of formats: the content of files."""
 
 from __future__ import annotations
 
@@ -26,55 +26,55 @@ class FormatWriter(Protocol):
     """One file being written."""
 
     def write(self, table: pa.Table) -> None:
-        """Append rows: of the columns the file was opened with. Raises ConnectError, DataError."""
+        """Append rows with the columns the file was opened with. Raises ConnectError, DataError."""
 
     def close(self) -> None:
-        """Write what ends the file; the output stays open."""
+        """Write the end of the file; the output stays open."""
 
     def abandon(self) -> None:
-        """Forget the file; nothing more is written to its output, not even when this is collected."""
+        """Discard the file; nothing more is written to its output, not even when this object is collected."""
 
 
 class Format(Pluggable, ABC):
-    """How rows become bytes. Used by one thread at a time; one object writes many files."""
+    """Converts rows to bytes. Used by one thread at a time; one object writes many files."""
 
     group_rows: int = _GROUP_ROWS
-    """How many rows are held back to be written at once."""
+    """How many rows are buffered to be written at once."""
     has_fields: bool = True
-    """Whether keys, headers and where a record was read can be stored besides the value."""
+    """Whether keys, headers and the place of a record can be stored in addition to the value."""
     reader: type[FormatReader] | None = None
-    """What reads such files; without one the format can be written only."""
+    """The reader of such files; without one the format can only be written."""
 
     @property
     @abstractmethod
     def extension(self) -> str:
-        """How names of files end, without the first point: ``json.gz``."""
+        """The ending of file names, without the first point: ``json.gz``."""
 
     @abstractmethod
     def rows(self, batch: Batch, extras: Extras) -> Rows:
-        """Return the rows to store of records of one schema, as many as the batch has.
+        """Return the rows to store for records of one schema, as many as the batch has.
 
-        Raises DataError where some record does not fit; it is then asked for each by itself.
+        Raises DataError if some record does not fit; it is then called for each record separately.
         """
 
     @abstractmethod
     def open(self, output: Output, columns: ColumnKinds) -> FormatWriter:
-        """Begin a file of these columns; each may be null."""
+        """Start a file with these columns; each is nullable."""
 
     @abstractmethod
     def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
-        """Write one file with the rows of several, in order; ``columns`` hold those of all. Raises DataError."""
+        """Write one file with the rows of several, in order; ``columns`` contains those of all. Raises DataError."""
 
     def count(self, source: BinaryIO) -> int | None:
-        """Return how many rows a file of this format has, ``None`` where a file does not tell.
+        """Return how many rows a file of this format has, ``None`` if the file does not contain the count.
 
-        May raise what its library raises for a file that is none. It need hold no more than a piece of the file.
+        May raise what its library raises for an invalid file. Needs only a part of the file in memory.
         """
         return None
 
 
 class ColumnFormat(Format):
-    """A format of columns with types: all records of a file have the same."""
+    """A format of typed columns, which are the same for all records of a file."""
 
     def rows(self, batch: Batch, extras: Extras) -> Rows:
         """Return the fields of maps and structs as columns, others as the column ``value``."""
@@ -82,7 +82,7 @@ class ColumnFormat(Format):
 
     @abstractmethod
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
-        """Return the rows of a file this format wrote with these columns."""
+        """Return the rows of a file that this format wrote with these columns."""
 
     def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
         """Read the rows of each part, cast and write them."""

@@ -1,4 +1,4 @@
-"""Formats of one line a record, read: JSON, text, and bytes with a separator."""
+"""Reads formats of one line per record: JSON, text, and bytes with a separator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SEPARATOR = "format.bytearray.separator"
 
 
 class _LineReader(FormatReader):
-    """Reads the lines that begin in a span; the last one needs no end."""
+    """Reads the lines that begin in a span; the last one needs no terminator."""
 
     is_split = True
     separator = b"\n"
@@ -48,7 +48,7 @@ class _LineReader(FormatReader):
         stream = decompressed(file, name)
         place = begin
         if begin:
-            # The line that holds the byte before the span began in an earlier one.
+            # The line that contains the byte before the span began in an earlier span.
             stream.seek(begin - 1)
             place = begin - 1
         rest, is_first = b"", begin > 0
@@ -84,19 +84,19 @@ class _LineReader(FormatReader):
 
 
 class JsonLinesReader(_LineReader):
-    """A value without a schema from each line; blank lines are none."""
+    """A value without a schema from each line; blank lines are skipped."""
 
     def values(self, lines: list[bytes], name: str) -> Data:
-        """Parse the lines. Raises DataError naming the first that is no JSON."""
+        """Parse the lines. Raises DataError naming the first that is not JSON."""
         values = [_parsed(line, name) for line in lines if line and not line.isspace()]
         return Objects([None] * len(values), values)
 
 
 class TextReader(_LineReader):
-    """A string from each line; bytes that are no UTF-8 become U+FFFD."""
+    """A string from each line; bytes that are not UTF-8 become U+FFFD."""
 
     def values(self, lines: list[bytes], name: str) -> Data:
-        """Decode the lines, without the carriage return of Windows."""
+        """Decode the lines, without Windows' carriage returns."""
         bare = [line.removesuffix(b"\r") for line in lines]
         try:
             return Columns(STRING_SCHEMA, pa.array(bare, pa.binary()).cast(pa.string()))
@@ -116,7 +116,7 @@ class RawReader(_LineReader):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the separator."""
+        """Read the separator."""
         given = settings.get_string(_SEPARATOR)
         self.separator = given.encode() if given else b"\n"
         self.is_split = len(self.separator) == 1
@@ -132,7 +132,7 @@ def _parsed(line: bytes, name: str) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        # Whole numbers of more than 64 bits.
+        # Integers of more than 64 bits.
         return json.loads(line)
     except ValueError as error:
         shown = line[:80].decode("utf-8", "replace")

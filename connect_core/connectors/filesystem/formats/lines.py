@@ -1,4 +1,4 @@
-"""Formats of one text or byte string a record: what a record becomes hangs on no other."""
+"""Formats of one text or byte string per record, which does not depend on other records."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _COLUMNS: ColumnKinds = ((VALUE, "binary"),)
 
 
 class LineFormat(Format):
-    """Writes the bytes of each record, and a separator, one after the other."""
+    """Writes the bytes of each record, followed by a separator."""
 
     codec = "none"
     separator = b"\n"
 
     @abstractmethod
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
-        """Return the bytes of each record, null for none at all. Raises DataError."""
+        """Return the bytes of each record, null for no line at all. Raises DataError."""
 
     def rows(self, batch: Batch, extras: Extras) -> Rows:
         """Return the records' bytes as one column."""
         return Rows(_COLUMNS, (self.encoded(batch, extras),), len(batch), False)
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
-        """Begin a file."""
+        """Start a file."""
         return _Writer(compressed(output, self.codec), self.separator)
 
     def unite(self, parts: Iterable[tuple[BinaryIO, ColumnKinds]], output: Output, columns: ColumnKinds) -> None:
-        """Copy the parts as they are: members of gzip and frames of zstd may follow each other."""
+        """Concatenate the parts unchanged: members of gzip and frames of zstd may follow each other."""
         for source, _ in parts:
             shutil.copyfileobj(source, output)
 
@@ -62,4 +62,4 @@ class _Writer:
         self._file.close()
 
     def abandon(self) -> None:
-        """Do nothing: what is left of a stream is of no use to anyone, and its output is closed."""
+        """Do nothing: the rest of the stream is not needed, and its output is closed."""

@@ -1,4 +1,4 @@
-"""Maps in values: Arrow gives and takes them as pairs, others as dicts."""
+"""Maps in values: Arrow uses pairs, other libraries dicts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from connect_core.connectors.filesystem.columns import Kind
 __all__ = ["Form", "Scalars", "formed", "maps_to_pairs", "pairs_to_maps"]
 
 Form: TypeAlias = Callable[[Any], Any]
-"""What makes one kind of value of another."""
+"""Converts a value to another form."""
 Scalars: TypeAlias = Callable[[str], Form | None]
-"""What is to be made of values of a scalar kind, ``None``: nothing else."""
+"""Returns the conversion for values of a scalar kind, ``None`` for none."""
 
 
 def formed(values: list[Any], form: Form | None) -> list[Any]:
@@ -22,16 +22,16 @@ def formed(values: list[Any], form: Form | None) -> list[Any]:
 
 
 def pairs_to_maps(kind: Kind, scalars: Scalars | None = None) -> Form | None:
-    """Return what makes Python's values of Arrow's; ``None`` where they are the same.
+    """Return the conversion of Arrow's values to Python's; ``None`` if they are the same.
 
-    A map whose keys are texts is a dict, another a list of dicts of ``key`` and ``value``; ``scalars``: what becomes of
-    values that are neither.
+    A map with text keys becomes a dict, any other a list of dicts of ``key`` and ``value``; ``scalars``: the conversion
+    of values that are neither.
     """
     return _form(kind, _to_map, scalars)
 
 
 def maps_to_pairs(kind: Kind) -> Form | None:
-    """Return what makes Arrow's values of Python's, the other way round."""
+    """Return the reverse conversion, of Python's values to Arrow's."""
     return _form(kind, _to_pairs)
 
 

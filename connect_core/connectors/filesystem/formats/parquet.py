@@ -29,7 +29,7 @@ _READ_ROWS = 250_000
 
 
 class ParquetFormat(ColumnFormat):
-    """Columns of Parquet's own types; a row group for each write."""
+    """Columns of Parquet's own types; one row group per write."""
 
     reader = ParquetReader
     definition = (
@@ -82,11 +82,11 @@ class ParquetFormat(ColumnFormat):
 
     @property
     def extension(self) -> str:
-        """``parquet``, after the codec where names tell it."""
+        """``parquet``, after the codec if names contain it."""
         return f"{self._ending}parquet"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings. Raises ConfigError for Bloom filters where pyarrow has none."""
+        """Read the settings. Raises ConfigError for Bloom filters if pyarrow does not support them."""
         codec = settings.get_string(_CODEC) or "none"
         self._ending = _ENDINGS[codec] if settings.get_boolean(_CODEC_IN_NAMES) else ""
         self.group_rows = settings.get_int(_GROUP_ROWS) or 1
@@ -100,7 +100,7 @@ class ParquetFormat(ColumnFormat):
         }
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
-        """Begin a file."""
+        """Start a file."""
         schema = stored_schema(columns)
         return _Writer(output, schema, {**self._options, **self._bloom_options(schema)})
 
@@ -110,11 +110,11 @@ class ParquetFormat(ColumnFormat):
             yield from file.iter_batches(_READ_ROWS)
 
     def count(self, source: BinaryIO) -> int:
-        """Return what the footer says."""
+        """Return the count in the footer."""
         return int(pq.read_metadata(source).num_rows)
 
     def _bloom_options(self, schema: pa.Schema) -> dict[str, Any]:
-        """Return what asks for Bloom filters of the wanted columns that this file has and that can have one."""
+        """Return the options for Bloom filters of the configured columns that this file has and that support one."""
         wanted = self._bloom & {path for field in schema for path in _paths(field.name, field.type)}
         return {"bloom_filter_options": dict.fromkeys(sorted(wanted), True)} if wanted else {}
 
@@ -128,12 +128,12 @@ class _Writer:
         self._writer.write_table(table, row_group_size=max(1, len(table)))
 
     def close(self) -> None:
-        """Write the file's end."""
+        """Write the end of the file."""
         self._writer.close()
 
     def abandon(self) -> None:
-        """Forget the file."""
-        # The writer would otherwise write the end of the file when it is collected.
+        """Discard the file."""
+        # Otherwise the writer would write the end of the file when it is collected.
         self._writer.is_open = False
 
 

@@ -1,4 +1,4 @@
-"""What only newer versions of pyarrow can do."""
+"""Checks for features that only newer versions of pyarrow have."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ __all__ = ["ensure_pyarrow"]
 
 
 def ensure_pyarrow(least: int, key: str, value: str) -> None:
-    """Raise ConfigError if a setting asks for what pyarrow has from version ``least`` on, and an older one is here."""
+    """Raise ConfigError if a setting needs pyarrow ``least`` or later, and an older one is installed."""
     if int(pa.__version__.partition(".")[0]) < least:
         raise ConfigError(key, value, f"it needs pyarrow {least} on driver and workers, here is {pa.__version__}")

@@ -1,4 +1,4 @@
-"""The bytes of the values as they are."""
+"""The unchanged bytes of the values."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class RawFormat(LineFormat):
 
     @property
     def extension(self) -> str:
-        """The extension that is set, and how the compression ends names."""
+        """The configured extension, with the ending of the compression."""
         return f"{self._extension}{ENDINGS[self.codec]}"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take extension, separator and compression. Raises ConfigError for an extension that is no part of a name."""
+        """Read extension, separator and compression. Raises ConfigError for an extension that no name can have."""
         self.codec = settings.get_string(COMPRESSION) or "none"
         separator = settings.get_string(_SEPARATOR)
         self.separator = b"\n" if separator is None else separator.encode()
@@ -59,7 +59,7 @@ class RawFormat(LineFormat):
             raise ConfigError(_EXTENSION, given, "it ends names of files: give letters and digits, such as .bin")
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
-        """Return the values' bytes; a null record has none, not even a separator. Raises DataError for others."""
+        """Return the values' bytes; a null record gets none, not even a separator. Raises DataError for other types."""
         rows = rows_of_batch(batch, Extras())
         if not rows.columns:
             return pa.nulls(len(batch), pa.binary())
@@ -72,7 +72,7 @@ class RawFormat(LineFormat):
 
 
 class TextFormat(LineFormat):
-    """A line of text a record."""
+    """One line of text per record."""
 
     reader = TextReader
     has_fields = False
@@ -80,15 +80,15 @@ class TextFormat(LineFormat):
 
     @property
     def extension(self) -> str:
-        """``txt``, and how the compression ends names."""
+        """``txt``, with the ending of the compression."""
         return f"txt{ENDINGS[self.codec]}"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the compression."""
+        """Read the compression."""
         self.codec = settings.get_string(COMPRESSION) or "none"
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
-        """Return the texts; a null record has none, not even a line. Raises DataError for lines in it, and others."""
+        """Return the texts; a null record gets no line. Raises DataError for other types and texts of several lines."""
         rows = rows_of_batch(batch, Extras())
         if not rows.columns:
             return pa.nulls(len(batch), pa.binary())

@@ -1,4 +1,4 @@
-"""How bytes become rows again: the contract of the reading side of formats."""
+"""The contract of a format's reader: converts bytes back to rows."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class FormatReader(Pluggable, ABC):
     """Reads the files of one format. Used by one thread at a time; one object reads many files."""
 
     is_split: bool = False
-    """Whether several may read one file, each the rows that begin in its span."""
+    """Whether several readers may share one file, each for the rows that begin in its span."""
 
     @abstractmethod
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
         """Return the values of a file's rows, block by block, always in the same order.
 
-        file: seekable; span: the whole file where it ``is_split`` no more; skip: how many of its first rows to leave
-        out. A block's size does not depend on the file's. Raises DataError where the file is no file of this format.
+        file: seekable; span: the whole file unless ``is_split``; skip: how many of its first rows to leave out. A
+        block's size does not depend on the file's. Raises DataError if the file is not of this format.
         """
 
 
 def compression_of(name: str) -> str | None:
-    """Return the codec that a file's name tells: gzip for .gz, zstd for .zst."""
+    """Return the codec by a file's name: gzip for .gz, zstd for .zst."""
     return next((codec for ending, codec in _CODECS.items() if name.lower().endswith(ending)), None)
 
 
 def decompressed(file: BinaryIO, name: str) -> pa.NativeFile:
-    """Return the content of a file, decompressed where its name says so."""
+    """Return the content of a file, decompressed according to its name."""
     source, codec = pa.PythonFile(_Open(file), "r"), compression_of(name)
     return source if codec is None else pa.CompressedInputStream(source, codec)
 
 
 class _Open:
-    """A file that pyarrow does not close when it lets go of it: it may be read again from its start."""
+    """A file that pyarrow does not close when it releases it: it may be read again from its start."""
 
     closed = False
 
@@ -57,11 +57,11 @@ class _Open:
         self.read, self.seek, self.tell = file.read, file.seek, file.tell
 
     def close(self) -> None:
-        """Leave the file to whoever opened it."""
+        """Do nothing: the file is closed by whoever opened it."""
 
 
 def skipping(blocks: Iterator[Data], skip: int) -> Iterator[Data]:
-    """Return the blocks without their first rows."""
+    """Return the blocks without their first ``skip`` rows."""
     for block in blocks:
         if skip >= len(block):
             skip -= len(block)
@@ -75,7 +75,7 @@ def skipping(blocks: Iterator[Data], skip: int) -> Iterator[Data]:
 def connect_columns(array: pa.Array, nullable: bool = False) -> Columns:
     """Return a column in the Arrow type of its Connect schema. Raises DataError for types and values without one.
 
-    Points in time lose what is finer than milliseconds.
+    Points in time are truncated to milliseconds.
     """
     schema = from_arrow_field(pa.field("value", array.type, nullable=nullable))
     kind = to_arrow_type(schema)

@@ -1,4 +1,4 @@
-"""In which folder a record lies: the contract of partitioners, and those there are."""
+"""The folder of a record: the contract of partitioners, and the built-in ones."""
 
 from connect_core.connectors.filesystem.partitioners.daily import DailyPartitioner
 from connect_core.connectors.filesystem.partitioners.default import DefaultPartitioner

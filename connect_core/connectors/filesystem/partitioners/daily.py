@@ -1,4 +1,4 @@
-"""A folder a day."""
+"""One folder per day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder for each of Kafka's partitions."""
+"""One folder for each Kafka partition."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class DefaultPartitioner(Partitioner):
     """``partition=<number>``. Connect: ``DefaultPartitioner`` of Confluent's storage sinks."""
 
     def folders(self, batch: Batch) -> pa.Array:
-        """Return the one folder of the partition the records were read from."""
+        """Return the folder of the partition from which the records were read."""
         _, partition = batch.original or (batch.topic, batch.partition)
         return constant(f"partition={partition[0].as_py()}", len(batch))

@@ -1,4 +1,4 @@
-"""A folder for each value of one or several fields."""
+"""One folder for each value, or combination of values, of one or several fields."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class FieldPartitioner(Partitioner):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the fields. Raises ConfigError if there are none, or one is there twice."""
+        """Read the fields. Raises ConfigError if there are none, or one occurs twice."""
         self._fields = settings.get_list(_FIELDS) or []
         if not all(self._fields) or not self._fields or len(set(self._fields)) < len(self._fields):
             given = ",".join(self._fields)
             raise ConfigError(_FIELDS, repr(given), "name the fields to partition by, each once: country,city")
 
     def folders(self, batch: Batch) -> pa.Array:
-        """Return ``name=value`` for each field. Raises DataError for a field that is missing or no text or number."""
+        """Return ``name=value`` for each field. Raises DataError for a field that is missing, or of another type."""
         columns = [_coded(field, field_values(batch.value, field)) for field in self._fields]
         if len(columns) == 1:
             return columns[0]
@@ -46,7 +46,7 @@ class FieldPartitioner(Partitioner):
 
 
 def _coded(field: str, values: Sequence[Any] | pa.Array) -> pa.Array:
-    """Return the folders of one field's values; each different value is looked at once."""
+    """Return the folders of one field's values; each distinct value is converted once."""
     if isinstance(values, pa.Array):
         plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
         _check_type(field, plain.type)

@@ -1,4 +1,4 @@
-"""A folder an hour."""
+"""One folder per hour."""
 
 from __future__ import annotations
 

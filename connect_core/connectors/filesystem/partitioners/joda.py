@@ -1,4 +1,4 @@
-"""Patterns of Joda-Time, by which Confluent's sinks name folders: ``'year'=YYYY/'month'=MM/'day'=dd``."""
+"""Patterns of Joda-Time, which name the folders of Confluent's sinks: ``'year'=YYYY/'month'=MM/'day'=dd``."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _NAMES: Mapping[str, Callable[[datetime, int], str]] = {
 
 
 class JodaFormat:
-    """A compiled pattern in English. Raises IllegalArgumentError for letters that mean nothing."""
+    """A compiled pattern in English. Raises IllegalArgumentError for letters without a meaning."""
 
     def __init__(self, pattern: str) -> None:
         self._parts = tuple(_parts(pattern))
 
     @property
     def has_words(self) -> bool:
-        """Whether what it writes hangs on a language."""
+        """Whether its output depends on a language."""
         return any(isinstance(part, tuple) and _is_word(*part) for part in self._parts)
 
     def format(self, at: datetime) -> str:
-        """Return a moment, which has a time zone, as text."""
+        """Return a datetime, which has a time zone, as text."""
         return "".join(part if isinstance(part, str) else _field(at, *part) for part in self._parts)
 
 

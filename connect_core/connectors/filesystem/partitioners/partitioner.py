@@ -1,4 +1,4 @@
-"""In which folder a record lies: the contract of partitioners."""
+"""The folder of a record: the contract of partitioners."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ __all__ = ["Partitioner", "constant"]
 
 
 class Partitioner(Pluggable, ABC):
-    """Shares records out to folders below their topic's. Used by one thread at a time."""
+    """Assigns records to folders within their topic's folder. Used by one thread at a time."""
 
     @abstractmethod
     def folders(self, batch: Batch) -> pa.Array:
         """Return the folder of each record: strings, or a dictionary of them; parts with ``/`` between.
 
         ``batch``: records of one schema, read from one partition. The same record must always get the same folder,
-        or a range exported again leaves its earlier files. No part is ``..`` or empty, is longer than 255 bytes, or
-        begins with ``_`` or ``.``: listing readers skip such. Raises DataError where some record has no folder; it is
-        then asked for each by itself.
+        otherwise a range exported again does not replace its earlier files. No part is ``..`` or empty, is longer than
+        255 bytes, or begins with ``_`` or ``.``, which listing readers skip. Raises DataError if some record has no
+        folder; it is then called for each record separately.
         """
 
     def end_of(self, folder: str) -> int | None:
-        """Return when the time of a folder that ``folders`` has named is over, in milliseconds since 1970.
+        """Return when the time of a folder returned by ``folders`` ends, in milliseconds since 1970.
 
-        ``None``: it stands for no time.
+        ``None``: the folder has no time.
         """
         return None
 
     def folder_at(self, millis: int) -> str | None:
-        """Return the folder of a time, in milliseconds since 1970; ``None`` where folders stand for none."""
+        """Return the folder of a time, in milliseconds since 1970; ``None`` if folders have no time."""
         return None
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the same record always gets the same folder: what is exported again replaces its earlier files."""
+        """Whether the same record always gets the same folder, so that a repeated export replaces its earlier files."""
         return True
 
 
 def constant(folder: str, count: int) -> pa.Array:
-    """Return one folder for so many records."""
+    """Return one folder for ``count`` records."""
     zeros = pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(bytes(4 * count))])
     return pa.DictionaryArray.from_arrays(zeros, pa.array([folder]))

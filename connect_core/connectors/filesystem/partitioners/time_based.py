@@ -28,26 +28,26 @@ _LOCALE = "locale"
 _EXTRACTOR = "timestamp.extractor"
 _FIELD = "timestamp.field"
 _SHIFT = 900_000
-"""Zones are shifted by whole quarters of an hour: times within one have the same folder."""
+"""Time zone offsets are multiples of a quarter of an hour: times within one have the same folder."""
 _WHOLE_SHIFTS = 63_072_000_000
-"""That is so since 1972."""
+"""This holds since 1972."""
 _REMEMBERED = 100_000
 _MOST_DURATIONS = 1000
-"""How many a folder may have whose pattern is coarser than its duration."""
+"""How many durations a folder may have whose pattern is coarser than its duration."""
 _NO_TIME = hive_folder("time", None)
-"""Where null records lie when the time is a field's."""
+"""The folder of null records if the time is a field's."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIXED = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
 _CLASS = re.compile(r"(?:io\.confluent\.[\w.]+\$)?(\w+)TimestampExtractor\Z")
 
 
 class TimeBasedPartitioner(Partitioner):
-    """A folder for each piece of time. Connect: ``TimeBasedPartitioner`` of Confluent's storage sinks."""
+    """One folder for each period. Connect: ``TimeBasedPartitioner`` of Confluent's storage sinks."""
 
     path_format: ClassVar[str | None] = None
-    """The pattern where it is fixed and not set by ``path.format``."""
+    """The pattern, if it is fixed and not set by ``path.format``."""
     duration: ClassVar[int | None] = None
-    """The milliseconds of a folder where they are fixed."""
+    """The length of a folder's period in milliseconds, if it is fixed."""
     definition = (
         ConfigDef()
         .define(
@@ -97,7 +97,7 @@ class TimeBasedPartitioner(Partitioner):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the settings. Raises ConfigError for a pattern, zone, language or extractor that is not known."""
+        """Read the settings. Raises ConfigError for an unknown pattern, zone, language or extractor."""
         self._duration = self.duration or settings.get_long(_DURATION) or 0
         if self._duration <= 0:
             raise ConfigError(_DURATION, self._duration, "say how long a folder is; 3600000 is an hour")
@@ -136,7 +136,7 @@ class TimeBasedPartitioner(Partitioner):
         return folder
 
     def end_of(self, folder: str) -> int | None:
-        """Return when a folder's last duration is over; ``None`` for null records, and where one name is for years."""
+        """Return when a folder's last period ends; ``None`` for null records, and if a name covers too many periods."""
         start = self._begins.get(folder)
         if start is None:
             return None
@@ -153,14 +153,14 @@ class TimeBasedPartitioner(Partitioner):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether folders are named by a time that records have."""
+        """Whether folders are named by a time of the records themselves."""
         return self._extract is not of_wallclock
 
     def _name(self, local: datetime) -> str:
         return "/".join(map(component, self._format.format(local.replace(tzinfo=self._zone)).split("/")))
 
     def _millis(self, local: datetime, fold: int) -> int:
-        """Return a local time as milliseconds; where clocks are changed it is there twice, or not."""
+        """Return a local time as milliseconds; when clocks are changed, it may exist twice or not at all."""
         return (local.replace(tzinfo=self._zone, fold=fold) - _EPOCH) // timedelta(milliseconds=1)
 
 

@@ -1,4 +1,4 @@
-"""The time by which a record's folder is chosen."""
+"""The time that determines a record's folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DAY_MILLIS = 86_400_000
 
 
 def of_wallclock(batch: Batch, field: str) -> pa.Array:
-    """Return the time of now."""
+    """Return the current time."""
     return pa.array([int(time.time() * 1000)] * len(batch), pa.int64())
 
 
@@ -36,7 +36,7 @@ def of_record(batch: Batch, field: str) -> pa.Array:
 
 
 def of_record_field(batch: Batch, field: str) -> pa.Array:
-    """Return the times that stand in a field: milliseconds, a timestamp, or ISO 8601 text (UTC unless it says)."""
+    """Return the times in a field: milliseconds, a timestamp, or ISO 8601 text (UTC unless it has a zone)."""
     values = field_values(batch.value, field)
     found = _of_array(values, field) if isinstance(values, pa.Array) else None
     if found is None:
@@ -56,7 +56,7 @@ def _null_count(data: Data) -> int:
 
 
 def _of_array(values: pa.Array, field: str) -> pa.Array | None:
-    """Return milliseconds of a column of times or integers, ``None`` for one of texts or others."""
+    """Return a column of times or integers as milliseconds, ``None`` for texts and other types."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return values.cast(pa.int64())

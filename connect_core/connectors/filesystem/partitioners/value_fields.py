@@ -1,4 +1,4 @@
-"""One field of each value of a batch, in whichever form the batch is."""
+"""One field of each value of a batch, in either form of the batch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["field_values"]
 
 
 def field_values(data: Data, path: str) -> Sequence[Any] | pa.Array:
-    """Return a field of each value; ``path`` is the field's name, or the way to a nested one: ``a.b``.
+    """Return a field of each value; ``path`` is the field's name, or the path to a nested one: ``a.b``.
 
-    Null where the value is null. Raises DataError where a value has no such field.
+    Null if the value is null. Raises DataError if a value has no such field.
     """
     if isinstance(data, Columns):
         return _of_column(data.array, path)
@@ -31,7 +31,7 @@ def _of_column(array: pa.Array, path: str) -> pa.Array:
         raise _missing(path)
     names = array.type.names
     if path in names:
-        # flatten() carries the nulls of the structs over to their fields.
+        # flatten() propagates the nulls of the structs to their fields.
         return array.flatten()[names.index(path)]
     head, _, rest = path.partition(".")
     if not rest or head not in names:

@@ -1,4 +1,4 @@
-"""Makes manifests and puts staged files in place, driven by the manifest only."""
+"""Creates manifests and publishes staged files, based on the manifest only."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class FileSystemCommitter:
         return None
 
     def last_interval(self) -> tuple[int, int] | None:
-        """Return the newest interval the control folder has a manifest of."""
+        """Return the newest interval with a manifest in the control folder."""
         return self._control.last_interval()
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
@@ -76,10 +76,10 @@ class FileSystemCommitter:
         return self._with_files(self._control.marker(interval))
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
-        """Give all schemaless files of a topic the same columns, then make the manifest.
+        """Give all schemaless files of a topic the same columns, then create the manifest.
 
-        Raises StaleEpochError, DataError where fields conflict between
-        partitions, ConfigError for a topic another connector writes.
+        Raises StaleEpochError, DataError if fields conflict between partitions, ConfigError for a topic that another
+        connector writes.
         """
         self._control.check_epoch(interval.epoch)
         standing = self._control.marker(interval)
@@ -92,18 +92,18 @@ class FileSystemCommitter:
         return self._with_files(self._control.commit(interval, ordered, content))
 
     def refusal(self) -> str | None:
-        """Return why files cannot be replaced by a backfill's, or ``None``."""
+        """Return why a backfill cannot replace files, or ``None``."""
         return replacing.refusal(self.layout.storage, self.partitioner)
 
     def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
-        """Return what was exported of these ranges."""
+        """Return the earlier export of these ranges."""
         return replacing.standing(self._control, self.layout.storage, ranges)
 
     def replace(self, interval: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> CommitMarker:
-        """Make the manifest of an interval whose files take the place of those of the same names.
+        """Create the manifest of an interval whose files replace those of the same names.
 
-        Raises StaleEpochError, ConfigError, DataError where an earlier file of these ranges would stay, and
-        RetriableError where a driver that sleeps could still put an earlier file in place.
+        Raises StaleEpochError, ConfigError, DataError if an earlier file of these ranges would remain, and
+        RetriableError if a suspended driver could still publish an earlier file.
         """
         self._control.check_epoch(interval.epoch)
         standing = self._control.marker(interval)
@@ -124,7 +124,7 @@ class FileSystemCommitter:
         return self._with_files(self._control.commit(interval, ordered, content))
 
     def _content(self, interval: IntervalKey, staged: Sequence[Staged]) -> tuple[list[Staged], dict[str, Any]]:
-        """Return what was staged in order, and the files and columns of its manifest."""
+        """Return the staged parts in order, and the files and columns of their manifest."""
         ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
         pieces = [(part, StagedData.from_detail(file)) for part in ordered for file in part.detail["files"]]
         columns = _union(pieces)
@@ -135,7 +135,7 @@ class FileSystemCommitter:
         return ordered, {"files": files, "columns": texts}
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Move the files the manifest names to their final names; ``_SUCCESS`` comes last, in folders by time first."""
+        """Move the manifest's files to their final names; ``_SUCCESS`` is written last, first in folders by time."""
         if marker.aborted or self._control.is_published(interval):
             return
         if self._epoch is not None:
@@ -153,7 +153,7 @@ class FileSystemCommitter:
         self._control.set_published(interval)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        """Make the abort manifest unless the interval has a manifest; the folder keeps no positions."""
+        """Create the abort manifest unless the interval has a manifest; the folder contains no positions."""
         return self._with_files(self._control.abandon(interval, positions))
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
@@ -161,15 +161,15 @@ class FileSystemCommitter:
         self._control.sweep(keep)
 
     def release(self) -> None:
-        """Let other connectors write the topics' folders; the data stays."""
+        """Allow other connectors to write the topics' folders; the data is kept."""
         for place in (*self.layout.owners(), self._owner_file):
             release(place, self._owner, self.layout.storage.control)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def recount(self, first: int, last: IntervalKey) -> Iterator[RecountedInterval]:
-        """Yield what manifests say against the files. Raises ConnectError for a storage that cannot be read so."""
+        """Yield the manifests compared with the files. Raises ConnectError if the storage cannot be listed and read."""
         published = self.layout.storage.published()
         if published is None:
             raise ConnectError(f"the storage {type(self.layout.storage).__name__} cannot list and read what it holds")
@@ -195,7 +195,8 @@ class FileSystemCommitter:
         claim(place, self._owner, PATH, what, self.layout.storage.control)
 
     def _home(self, file: Mapping[str, Any]) -> str:
-        # The manifest says it: recovery must not follow a setting that was changed since. Old manifests have the topic.
+        # From the manifest: recovery must not follow a setting that was changed since. Old manifests have only the
+        # topic.
         return str(file.get("home") or self.layout.home(file["topic"]))
 
     def _file(
@@ -215,7 +216,7 @@ class FileSystemCommitter:
         return {**done.held, **told}
 
     def _united(self, staging: Staging, part: Staged, piece: StagedData, wanted: ColumnKinds, name: str) -> Part:
-        """Return the one part there is, or a new one where it lacks columns or there are several."""
+        """Return the only part, or a new one if it lacks columns or there are several."""
         first, *others = piece.parts
         if not others and dict(first.columns) == dict(wanted) and first.final in ("", name):
             return first

@@ -183,7 +183,7 @@ _OWN = (
 
 
 def _with(base: ConfigDef, parts: Iterable[ConfigDef]) -> ConfigDef:
-    """Return a definition with the settings of parts that it does not have yet."""
+    """Return a definition with those settings of parts that it does not have yet."""
     definition = ConfigDef(base)
     for part in parts:
         for key in part.config_keys().values():
@@ -203,7 +203,7 @@ CONFIG = _with(_OWN, (part.definition for part in _BUILT_IN))
 
 
 def definition_of(config: Mapping[str, str]) -> ConfigDef:
-    """Return the settings there are with the chosen parts, also those of other wheels. Raises ConfigError."""
+    """Return all settings with the selected parts, including those of other wheels. Raises ConfigError."""
     chosen = AbstractConfig(_OWN, config)
     storage = storage_of(PATH, chosen.get_string(PATH) or "")
     return _with(CONFIG, (part.definition for part in (_format_of(chosen), _partitioner_of(chosen), storage)))
@@ -211,7 +211,7 @@ def definition_of(config: Mapping[str, str]) -> ConfigDef:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A configuration with its parts made."""
+    """A configuration with its parts created."""
 
     format: Format
     partitioner: Partitioner
@@ -223,7 +223,7 @@ class Settings:
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
-        """Read a configuration. Raises ConfigError naming key, value and remedy."""
+        """Parse a configuration. Raises ConfigError naming key, value and remedy."""
         parsed = AbstractConfig(definition_of(config), config)
         form, partitioner = _format_of(parsed)(), _partitioner_of(parsed)()
         form.configure(config)
@@ -236,7 +236,7 @@ class Settings:
         return cls(form, partitioner, extras, naming, rotation, nulls, evolution)
 
     def layout(self, storage: Storage) -> Layout:
-        """Return where files lie in a storage."""
+        """Return the layout of files in a storage."""
         return Layout(storage, self.naming)
 
 
@@ -247,7 +247,7 @@ def open_storage(config: Mapping[str, str], limits: WorkerLimits, *, is_at_work:
 
 
 def located(config: Mapping[str, str], limits: WorkerLimits) -> str:
-    """Return the place a configuration writes to, as a text that tells it from all others. Raises ConfigError."""
+    """Return the target of a configuration as a text that is unique to it. Raises ConfigError."""
     url = _url(config)
     return storage_of(PATH, url).locate(url, config, limits)
 

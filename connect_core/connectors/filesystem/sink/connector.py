@@ -20,19 +20,19 @@ _LOG = logging.getLogger(__name__)
 
 
 class FileSystemSinkConnector(SinkConnector):
-    """Writes every record once: what a manifest names is data, all else is not."""
+    """Writes every record once: only the files that a manifest names are data."""
 
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError, and RetriableError for a folder that cannot be written now."""
+        """Read the configuration. Raises ConfigError, and RetriableError for a folder that cannot be written now."""
         self._config = dict(config)
         Settings.of(config)
         storage = open_storage(config, self.context.limits, is_at_work=True)
         _LOG.info("Starting file system sink connector writing to %s", storage.root)
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[FileSystemSinkTask]:
         """Return the class of the tasks."""
@@ -47,7 +47,7 @@ class FileSystemSinkConnector(SinkConnector):
         return CONFIG
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every setting with its errors, also those that only the chosen parts can see."""
+        """Return every setting with its errors, including those that only the selected parts detect."""
         try:
             values = definition_of(config).validate(config)
         except ConfigError:
@@ -61,7 +61,7 @@ class FileSystemSinkConnector(SinkConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the storage may be written."""
+        """Check whether the storage may be written."""
         try:
             open_storage(config, limits)
         except ConfigError as error:
@@ -69,16 +69,16 @@ class FileSystemSinkConnector(SinkConnector):
         return {}
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
-        """Return what makes manifests and puts files in place."""
+        """Return the committer, which creates manifests and publishes files."""
         settings = Settings.of(config)
         layout = settings.layout(open_storage(config, self.context.limits, is_at_work=True))
         name, deployment = self.context.connector_name, self.context.deployment
         return FileSystemCommitter(name, layout, settings.format, deployment, settings.nulls, settings.partitioner)
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return the place that is written to, links followed."""
+        """Return the location that is written to, links followed."""
         return located(config, self.context.limits)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Accept any offsets: the folder keeps none; ranges exported again replace their files."""
+        """Accept any offsets: the folder contains none; ranges exported again replace their files."""
         return True

@@ -1,4 +1,4 @@
-"""What becomes of a file when the schema of its records changes."""
+"""What happens to a file when the schema of its records changes."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ __all__ = ["Evolution"]
 
 
 class Evolution(Enum):
-    """A policy for records with a schema; records without one share the columns of their topic in any case."""
+    """A policy for records with a schema; records without one always share the columns of their topic."""
 
     UNION = "UNION"
     """A file has the columns of all its schemas; a column whose types conflict is refused."""
     NONE = "NONE"
-    """Each schema begins a file of its own."""
+    """Each schema starts a new file."""
     BACKWARD = "BACKWARD"
     FORWARD = "FORWARD"
     FULL = "FULL"
-    """As UNION, but where types conflict a file of its own begins."""
+    """Like UNION, but conflicting types start a new file."""
 
     def united(self, earlier: ColumnKinds, columns: ColumnKinds, *, is_schemaless: bool) -> ColumnKinds | None:
-        """Return the columns of a file that goes on, ``None``: another begins. Raises KindConflict."""
+        """Return the columns of a file that is continued, ``None``: another one starts. Raises KindConflict."""
         if not earlier or is_schemaless or self is Evolution.UNION:
             return merge_columns(earlier, columns)
         if self is Evolution.NONE:

@@ -1,4 +1,4 @@
-"""What a folder has of ranges of offsets, as its newest manifests say."""
+"""Finds what a folder contains of ranges of offsets, by its newest manifests."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _Pieces: TypeAlias = list[tuple[int, int]]
 def newest_over(
     markers: Iterable[Found], wanted: Sequence[PartitionRange]
 ) -> tuple[list[Found], tuple[PartitionRange, ...]]:
-    """Return the markers that are the newest over some of these offsets, the oldest first, and what none is over.
+    """Return the markers that are the newest for some of these offsets, oldest first, and the offsets without one.
 
-    markers: the newest first; asked for only until all is covered.
+    markers: the newest first; read only until all offsets are covered.
     """
     missing = {part.topic_partition: [(part.start, part.end)] for part in wanted if part.start < part.end}
     ids = {part.topic_partition: part.topic_id for part in wanted}

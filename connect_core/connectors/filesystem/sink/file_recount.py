@@ -1,4 +1,4 @@
-"""One file against what its manifest says: is it there, how large is it, how many rows has it."""
+"""Compares one file with its manifest: whether it exists, its size and its number of rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from connect_core.connectors.filesystem.storages.storage import Storage
 __all__ = ["FileRecount", "RecountedFile"]
 
 _SELF_TOLD = ("parquet", "orc", "avro")
-"""Formats whose files tell how they are to be read, whatever the settings are now."""
+"""Formats whose files can be read independently of the current settings."""
 _BROKEN = (pa.ArrowException, OSError, EOFError, ValueError, KeyError, IndexError, TypeError, zlib.error)
-"""What the libraries raise for files that are cut or written over."""
+"""What the libraries raise for truncated or overwritten files."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecountedFile:
-    """What one file came to; ``rows`` is ``None`` where they were not counted."""
+    """The result for one file; ``rows`` is ``None`` if they were not counted."""
 
     rows: int | None = None
     differences: tuple[Difference, ...] = ()
@@ -34,14 +34,14 @@ class RecountedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileRecount:
-    """Recounts files of a storage, the rows of those in a format that tells them."""
+    """Recounts files of a storage, and the rows of those in a format that supports it."""
 
     storage: Storage
     published: PublishedFiles
     format: Format
 
     def recounted(self, file: Mapping[str, Any], sequence: int) -> RecountedFile:
-        """Return what became of a file that a manifest names. Raises ConnectError where the storage does not answer."""
+        """Return the result for a file that a manifest names. Raises ConnectError if the storage does not respond."""
         name = str(file["name"])
         place = self.storage.address(name)
         size = self.published.size(name)
@@ -60,7 +60,7 @@ class FileRecount:
         return RecountedFile(rows, tuple(wrong))
 
     def _rows(self, name: str) -> tuple[int | None, str]:
-        """Return how many rows a file has, ``None`` with the reason where it cannot be read, without where it may."""
+        """Return the number of rows; ``None`` with the reason if unreadable, without one if they are not counted."""
         counter = self._counter(name)
         if counter is None:
             return None, ""
@@ -73,7 +73,7 @@ class FileRecount:
     def _counter(self, name: str) -> Format | None:
         if name.endswith(f".{self.format.extension}"):
             return self.format
-        # Written under other settings: some formats can be read without them.
+        # Written with other settings: some formats can be read without them.
         told = next((one for one in _SELF_TOLD if name.endswith(f".{one}")), None)
         return None if told is None else FORMATS.built_in[told]()
 

@@ -1,4 +1,4 @@
-"""Which folders by time are finished when an interval is: those that a reader may take as a whole."""
+"""Determines which folders by time are finished when an interval is: those that a reader may take as complete."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ __all__ = ["SUCCESS", "ends_of", "folders_of", "touched"]
 SUCCESS = "_SUCCESS"
 
 _LOOK_BACK = 1000
-"""How many manifests to pass by that tell nothing: of intervals that were given up."""
+"""How many manifests without this information, of abandoned intervals, are skipped at most."""
 
 Files = Iterable[Mapping[str, Any]]
 
 
 def touched(files: Files) -> set[str]:
-    """Return the folders by time that get files."""
+    """Return the folders by time that receive files."""
     return set(ends_of(files))
 
 
 def ends_of(files: Files) -> dict[str, int]:
-    """Return when the folders by time that get files end, in milliseconds since 1970."""
+    """Return the ends of the folders by time that receive files, in milliseconds since 1970."""
     return {file["name"].rpartition("/")[0]: file["ends"] for file in files if file.get("ends") is not None}
 
 
 def folders_of(
     control: ControlFolder, interval: IntervalKey, staged: Iterable[Staged], files: Files
 ) -> dict[str, Any] | None:
-    """Return the folders that end by the interval's time, and those that do not with their ends.
+    """Return the folders that end by the interval's time, and the other ones with their ends.
 
-    ``None`` where the interval ends by no time. What earlier intervals have left open is in the last one's manifest.
+    ``None`` if the interval has no end time. The folders that earlier intervals left open are in the last one's
+    manifest.
     """
     bounds = [bound for part in staged if (bound := part.detail.get("bound")) is not None]
     if not bounds:

@@ -1,4 +1,4 @@
-"""Where files lie: names that are safe on disk whatever a topic or connector is called."""
+"""The locations of files: names that are safe on disk for any topic or connector name."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ __all__ = ["Layout", "Naming", "Offsets"]
 
 
 class Offsets(Enum):
-    """Which offsets names of files tell."""
+    """The offsets in names of files."""
 
     RANGE = "range"
-    """Those [start, end) of what was read: equal ranges have equal names, records or not."""
+    """The range [start, end) that was read: equal ranges have equal names, whether they have records or not."""
     FIRST = "first"
-    """That of the first record in the file."""
+    """The offset of the first record in the file."""
     FIRST_LAST = "first-last"
-    """Those of the first and of the last record."""
+    """The offsets of the first and of the last record."""
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How data files are called."""
+    """The naming of data files."""
 
     extension: str = "parquet"
     delimiter: str = "+"
     digits: int = 20
     folder: str = ""
-    """Where the topics' folders lie below the root."""
+    """The location of the topics' folders, relative to the root."""
     offsets: Offsets = Offsets.RANGE
     template: NameTemplate | None = None
-    """What names files whole, in place of all of the above."""
+    """Names files completely, in place of all of the above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The tree under a connector's root.
+    """The folder tree of a connector's root.
 
-    ``<topic>/<folder>/<topic>+<partition>+<start>+<end>.<extension>`` is data;
-    ``_connect`` holds manifests and staged files, which listing readers skip.
+    ``<topic>/<folder>/<topic>+<partition>+<start>+<end>.<extension>`` is data; ``_connect`` contains manifests and
+    staged files, and is skipped by listing readers.
     """
 
     storage: Storage
     naming: Naming = Naming()
     _first_ids: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """The ids that topics had first, as far as they were asked for: they never change."""
+    """Cache of the first ids of topics, which never change."""
 
     def control(self, connector: str, deployment: str = "") -> ControlFolder:
-        """Return where a connector's epochs, manifests and staged files are."""
+        """Return the folder of a connector's epochs, manifests and staged files."""
         folder, name = self._hidden, escaped(connector)
         return ControlFolder(folder / name, folder / "+tmp" / name, deployment=deployment, store=self.storage.control)
 
@@ -66,27 +66,27 @@ class Layout:
         return self.storage.staging(control.attempt_folder(interval, ""))
 
     def owner(self, topic: str) -> Path:
-        """Return the file that names the one connector that writes a topic's folder."""
+        """Return the file that names the only connector that writes to a topic's folder."""
         name = f"{self.naming.folder}/{topic}" if self.naming.folder else topic
         return self._hidden / "+topics" / f"{escaped(name)}.json"
 
     def owners(self) -> list[Path]:
-        """Return the files that name owners, of all topics."""
+        """Return the files that name owners, for all topics."""
         folder = self._hidden / "+topics"
         return [folder / name for name in self.storage.control.names(folder) if name.endswith(".json")]
 
     def home(self, topic: str) -> str:
-        """Return the folder of a topic's data, below the root."""
+        """Return the folder of a topic's data, relative to the root."""
         if self.naming.template is not None:
-            # Names by a template share no folder of their topic.
+            # Files named by a template do not share a folder for their topic.
             return f"_connect/+homes/{escaped(topic)}"
         return "/".join(filter(None, (self.naming.folder, escaped(topic))))
 
     def final_name(self, key: FileKey, read: TopicPartition, start: int, end: int, topic_id: str = "") -> str:
-        """Return a data file's path below the root: the same for the same range, for ever.
+        """Return a data file's path, relative to the root: always the same for the same range.
 
-        ``key.topic`` is the one transforms left; ``read`` says what was read, so
-        that topics routed into one folder keep apart.
+        ``key.topic`` is the topic after transforms; ``read`` is the partition that was read, so that topics routed into
+        one folder have different names.
         """
         first = start if key.first is None else key.first
         if self.naming.template is not None:
@@ -104,7 +104,7 @@ class Layout:
         return self.storage.root / "_connect"
 
     def _recreated(self, topic: str, topic_id: str) -> list[str]:
-        """Return what keeps files of a topic apart from those of an earlier one of its name; nothing for the first.
+        """Return a suffix that distinguishes files of a recreated topic from the first one's; empty for the first.
 
         A topic that was deleted and created again has the same offsets with other records.
         """
@@ -117,7 +117,7 @@ class Layout:
 
 
 def _with_suffix(name: str, recreated: list[str]) -> str:
-    """Return a name with what tells a topic's second life before its endings."""
+    """Return a name with the suffix of a recreated topic before its extensions."""
     folder, slash, last = name.rpartition("/")
     stem, point, endings = last.partition(".")
     return f"{folder}{slash}{'+'.join([stem, *recreated])}{point}{endings}"

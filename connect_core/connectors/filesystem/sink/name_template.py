@@ -1,4 +1,4 @@
-"""Names of files by a template with variables, in place of the scheme of folders."""
+"""Names of files by a template with variables, in place of the usual names and folders."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from connect_core.errors import ConfigError
 __all__ = ["TIME_FOLDERS", "NameTemplate"]
 
 TIME_FOLDERS = "yyyy/MM/dd/HH"
-"""The ``path.format`` of folders from which a template takes units of time."""
+"""The ``path.format`` of folders from which a template takes the units of time."""
 
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*(?::\s*(\w+)\s*=\s*(\w+)\s*)?\}\}")
 _TEXT = re.compile(r"[^\x00-\x1f\x7f\\{}]{0,500}\Z")
 _NEEDED = ("topic", "partition", "start_offset")
 _UNITS = tuple(TIME_FOLDERS.split("/"))
 _DIGITS = {"partition": 10, "start_offset": 20}
-"""How many digits numbers have where padding=true asks for zeros."""
+"""The width of numbers if padding=true requests leading zeros."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameTemplate:
-    """Text and variables by turns; each variable with its parameter."""
+    """Alternating texts and variables; each variable with its parameter."""
 
     texts: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
 
     @classmethod
     def parse(cls, key: str, given: str) -> NameTemplate:
-        """Read a template. Raises ConfigError, naming the key, for one that would not name each file differently."""
+        """Parse a template. Raises ConfigError, naming the key, for one that could give two files the same name."""
         found = [(one[1], one[2], one[3]) for one in _VARIABLE.finditer(given)]
         texts = _VARIABLE.split(given)[::4]
         for name, parameter, value in found:
@@ -46,13 +46,13 @@ class NameTemplate:
 
     @property
     def needs_time(self) -> bool:
-        """Whether there are units of time, which the folders of the partitioner give."""
+        """Whether there are units of time, which are taken from the partitioner's folders."""
         return any(name == "timestamp" for name, _ in self.variables)
 
     def render(self, topic: str, partition: int, start_offset: int, folder: str) -> str:
-        """Return a name; ``folder`` is of ``TIME_FOLDERS`` where there are units of time."""
+        """Return a name; ``folder`` has the form of ``TIME_FOLDERS`` if there are units of time."""
         told = folder.split("/")
-        # Null records have no time where it is that of a field.
+        # Null records have no time if it is that of a field.
         units = dict(zip(_UNITS, told if len(told) == len(_UNITS) else [NO_VALUE] * len(_UNITS), strict=True))
         numbers = {"partition": partition, "start_offset": start_offset}
         parts = [self.texts[0]]

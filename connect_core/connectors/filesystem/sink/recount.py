@@ -1,4 +1,4 @@
-"""What manifests say against the files that are there: read only, one manifest in memory at a time."""
+"""Compares manifests with the existing files: read-only, with one manifest in memory at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Key = tuple[int, int]
 
 @dataclass(slots=True)
 class Recount:
-    """One pass over a connector's manifests, the newest first. Of names of files eight bytes each are kept."""
+    """One pass over a connector's manifests, the newest first. It stores only eight bytes of each file's name."""
 
     layout: Layout
     control: ControlFolder
@@ -43,13 +43,13 @@ class Recount:
             if marker is None:
                 continue
             if key > _place(last):
-                # A later interval may have written a file again, by an equal name.
+                # A later interval may have rewritten a file with an equal name.
                 self._note(_files(marker))
                 continue
             yield self._interval(key, marker)
 
     def strangers(self) -> Iterator[Difference]:
-        """Yield the files below the topics' folders that no manifest names; hidden ones are no data."""
+        """Yield the files in the topics' folders that no manifest names; hidden ones are not data."""
         published = self.layout.storage.published()
         for home in sorted(self._homes):
             names = iter(()) if published is None or _is_hidden(home) else published.names(home)
@@ -87,7 +87,7 @@ class Recount:
         )
 
     def _look_again(self) -> None:
-        """Learn what was committed since, and what other connectors have named: their files are none of ours."""
+        """Read what was committed since, and the files in other connectors' manifests, as these are not foreign."""
         newest = self._newest
         for key in self.control.intervals():
             if key <= newest:

@@ -1,4 +1,4 @@
-"""How a backfill's interval takes the place of what was exported of its ranges."""
+"""How a backfill's interval replaces the earlier export of its ranges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Files = Sequence[Mapping[str, Any]]
 
 
 def refusal(storage: Storage, partitioner: Partitioner) -> str | None:
-    """Return why what is exported again cannot take the place of the earlier; ``None`` where it can."""
+    """Return why a repeated export cannot replace the earlier one; ``None`` if it can."""
     if not storage.replaces:
         return f"files of {storage.root} are not replaced there; backfill needs a storage whose class says replaces"
     if not partitioner.is_repeatable:
@@ -30,16 +30,16 @@ def refusal(storage: Storage, partitioner: Partitioner) -> str | None:
 
 
 def standing(control: ControlFolder, storage: Storage, ranges: Sequence[PartitionRange]) -> Standing:
-    """Return what was exported of these ranges."""
+    """Return the earlier export of these ranges."""
     found, gaps = newest_over(_markers(control), ranges)
     return Standing(tuple(_exported(storage, *one) for one in found), gaps)
 
 
 def clear_staged(control: ControlFolder, interval: IntervalKey) -> None:
-    """Remove what earlier intervals have staged, before files take the place of theirs.
+    """Remove what earlier intervals have staged, before new files replace theirs.
 
-    A driver that was thought dead finds nothing left to put in the place of a later file. Raises RetriableError where
-    something stays.
+    A driver that was thought dead then finds nothing that it could publish in place of a later file. Raises
+    RetriableError if something cannot be removed.
     """
     if not control.sweep([interval]):
         raise RetriableError(
@@ -51,9 +51,9 @@ def clear_staged(control: ControlFolder, interval: IntervalKey) -> None:
 def replacement(
     control: ControlFolder, storage: Storage, ranges: Sequence[PartitionRange], files: Files
 ) -> dict[str, Any]:
-    """Return what a manifest of these ranges and files adds: that it moves nothing, and what it replaces.
+    """Return what a manifest of these ranges and files adds: that it moves no position, and what it replaces.
 
-    Raises DataError where an earlier file of these ranges would stay: its records would be there twice.
+    Raises DataError if an earlier file of these ranges would remain, as its records would be there twice.
     """
     found, _ = newest_over(_markers(control), ranges)
     earlier = sorted({file["name"] for _, _, marker in found for file in _files(marker)})
@@ -68,7 +68,7 @@ def replacement(
 
 
 def marks(storage: Storage, partitioner: Partitioner, files: Files, backfill: Backfill) -> list[str]:
-    """Return the folders by time that are finished afterwards: those that were, and those of its own time."""
+    """Return the folders by time that are finished afterwards: those that were before, and the backfill's."""
     before = partitioner.folder_at(backfill.since - 1)
 
     def is_own(folder: str, end: int) -> bool:

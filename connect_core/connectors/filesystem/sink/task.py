@@ -1,4 +1,4 @@
-"""The task of FileSystemSink: stages the rows of its partitions and says what columns it found."""
+"""The task of FileSystemSink: stages the rows of its partitions and reports the columns it found."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class _Addition:
     columns: ColumnKinds
     offsets: pa.Array
     is_apart: bool
-    """Whether a file of its own begins with these rows."""
+    """Whether these rows start a new file."""
 
 
 class FileSystemSinkTask(SinkTask):
-    """Stages rows in columns; records one by one only where columns cannot say them."""
+    """Stages rows in columns; record by record only if columns cannot represent them."""
 
     def __init__(self) -> None:
         self._files = StagedFiles(self._parts)
         self._columns: dict[str, ColumnKinds] = {}
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError."""
+        """Read the configuration. Raises ConfigError."""
         self._settings = Settings.of(config)
         interval = self.context.interval
         self._ranges = {part.topic_partition: part for part in interval.ranges}
@@ -58,7 +58,7 @@ class FileSystemSinkTask(SinkTask):
         }
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Take records; those whose fields do not fit are reported, or fail the task."""
+        """Write records; those whose fields do not fit are reported, or fail the task."""
         if not records or self.put_batch(Batch.from_records(records)):
             return
         for record in records:
@@ -70,7 +70,7 @@ class FileSystemSinkTask(SinkTask):
                 self._add(additions)
 
     def put_batch(self, batch: Batch) -> bool:
-        """Take a batch whole, or nothing of it where some row does not fit."""
+        """Write a whole batch, or nothing of it if some row does not fit."""
         try:
             additions = self._prepared(batch)
         except DataError:
@@ -79,7 +79,7 @@ class FileSystemSinkTask(SinkTask):
         return True
 
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
-        """Complete the staged files and say where they are and what columns they have."""
+        """Complete the staged files and return their locations and columns."""
         staged = []
         for read, end in positions.items():
             detail = {
@@ -95,11 +95,11 @@ class FileSystemSinkTask(SinkTask):
         return replace(file, ends=self._settings.partitioner.end_of(file.key.folder)).to_detail()
 
     def stop(self) -> None:
-        """Close what is open."""
+        """Close open files."""
         self._files.discard()
 
     def _prepared(self, batch: Batch) -> list[_Addition]:
-        """Return what is to be added; changes nothing. Raises DataError."""
+        """Return the rows to add; changes nothing. Raises DataError."""
         additions: list[_Addition] = []
         topics = dict(self._columns)
         found: dict[Target, ColumnKinds] = {}
@@ -139,7 +139,7 @@ class FileSystemSinkTask(SinkTask):
         return self._columns.get(topic, ())
 
     def _finals(self, read: TopicPartition, end: int) -> Callable[[FileKey], str]:
-        """Return what names a file whose end is known, unless the driver may have to give it more columns."""
+        """Return a function that names a file if its end is known, unless the driver may have to add columns to it."""
         part = self._ranges[read]
 
         def name(key: FileKey) -> str:

@@ -1,4 +1,4 @@
-"""What becomes of files that were read, once that is committed."""
+"""What happens to files once the reading of them is committed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["AfterCommit"]
 
 
 class AfterCommit(Enum):
-    """Each may be repeated, as after a crash: the second time nothing changes."""
+    """Each action is idempotent: it may be repeated, for example after a crash."""
 
     LEAVE = "leave"
     MARK = "mark"
@@ -23,7 +23,7 @@ class AfterCommit(Enum):
         return self in (AfterCommit.MOVE, AfterCommit.DELETE)
 
     def apply(self, files: SourceFiles, entry: FileEntry) -> None:
-        """Do it. Raises RetriableError where the storage does not let it."""
+        """Carry out the action. Raises RetriableError if the storage refuses it."""
         if self is AfterCommit.MARK:
             files.mark(entry)
         elif self is AfterCommit.MOVE:

@@ -176,21 +176,21 @@ SOURCE_CONFIG = _with(_OWN, (part.definition for part in _BUILT_IN))
 
 
 def source_definition(config: Mapping[str, str]) -> ConfigDef:
-    """Return the settings there are with the chosen parts, also those of other wheels. Raises ConfigError."""
+    """Return all settings with the selected parts, including those of other wheels. Raises ConfigError."""
     chosen = AbstractConfig(_OWN, config)
     storage = storage_of(PATH, chosen.get_string(PATH) or "")
     return _with(SOURCE_CONFIG, (_reader_of(chosen).definition, storage.definition))
 
 
 def source_files(config: Mapping[str, str], limits: WorkerLimits) -> SourceFiles:
-    """Return the files to read. Raises ConfigError for a place that may not be read."""
+    """Return the files to read. Raises ConfigError for a location that may not be read."""
     url = AbstractConfig(_OWN, config).get_string(PATH) or ""
     return storage_of(PATH, url).open_source(url, config, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """A configuration with its parts made. ``settle``: nanoseconds; ``poll_interval``: seconds."""
+    """A configuration with its parts created. ``settle``: nanoseconds; ``poll_interval``: seconds."""
 
     path: str
     topic: str
@@ -205,7 +205,7 @@ class SourceSettings:
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> SourceSettings:
-        """Read a configuration. Raises ConfigError naming key, value and remedy."""
+        """Parse a configuration. Raises ConfigError naming key, value and remedy."""
         parsed = AbstractConfig(source_definition(config), config)
         reader = _reader_of(parsed)()
         reader.configure(config)

@@ -29,27 +29,27 @@ _LOG = logging.getLogger(__name__)
 
 
 class FileSystemSourceConnector(SourceConnector):
-    """Finds new files at each plan and shares them out; large ones by row groups and lines."""
+    """Finds new files at each plan and assigns them to tasks; large ones by row groups and lines."""
 
     _config: Mapping[str, str]
     _planner: SourcePlanner
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError."""
+        """Read the configuration. Raises ConfigError."""
         self._config = dict(config)
         settings, files = SourceSettings.of(config), source_files(config, self.context.limits)
         self._planner = SourcePlanner(files, settings, max(1, int(config.get("tasks.max") or 1)))
         _LOG.info("Starting file system source connector reading from %s", settings.path)
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[FileSystemSourceTask]:
         """Return the class of the tasks."""
         return FileSystemSourceTask
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
-        """Return a configuration for each task; what it reads is in the bounds."""
+        """Return a configuration for each task; the files that it reads are in the bounds."""
         return [{**self._config, TASK: str(task), TASKS: str(max_tasks)} for task in range(max_tasks)]
 
     def config(self) -> ConfigDef:
@@ -57,7 +57,7 @@ class FileSystemSourceConnector(SourceConnector):
         return SOURCE_CONFIG
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every setting with its errors, also those that only the chosen parts can see."""
+        """Return every setting with its errors, including those that only the selected parts detect."""
         try:
             values = source_definition(config).validate(config)
         except ConfigError:
@@ -71,7 +71,7 @@ class FileSystemSourceConnector(SourceConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Look whether the files may be read."""
+        """Check whether the files may be read."""
         try:
             source_files(config, limits)
         except ConfigError as error:
@@ -79,15 +79,15 @@ class FileSystemSourceConnector(SourceConnector):
         return {}
 
     def latest(self, offsets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
-        """Return what each slot will have read. Raises RetriableError where files cannot be listed now."""
+        """Return the bound of each slot. Raises RetriableError if files cannot be listed now."""
         return self._planner.latest(offsets)
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
-        """Promise it: files have places to return to."""
+        """Return SUPPORTED: files have positions to return to."""
         return ExactlyOnceSupport.SUPPORTED
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Promise exactly-once, with what it takes of those who put files there."""
+        """Return exactly-once, with its condition on the writers of the files."""
         condition = (
             "files are whole when they have been left alone for file.settle.ms, and do not change afterwards; a new "
             "one is not older than the 1,000 files modified last before the plan that finds it"
@@ -100,7 +100,7 @@ class FileSystemSourceConnector(SourceConnector):
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, Mapping[str, Any] | None]) -> bool:
-        """Check the form of new offsets; any may be forgotten."""
+        """Check the form of new offsets; any may be deleted."""
         settings = SourceSettings.of(config)
         for key, offset in offsets.items():
             if offset is None:

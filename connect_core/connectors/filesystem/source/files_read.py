@@ -1,4 +1,4 @@
-"""Which files were read: kept small however many there were."""
+"""Stores which files were read, in limited space for any number of files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from connect_core.errors import ConnectError
 __all__ = ["KEPT", "NamesRead", "Read", "TimesRead", "folder_of"]
 
 KEPT = 1000
-"""How many of the newest files that were read are known one by one."""
+"""How many of the newest files that were read are stored individually."""
 _MOST_FOLDERS = 2000
 _DONE = "done"
 _FLOOR = "floor"
@@ -37,12 +37,12 @@ class Read(ABC):
 
     @abstractmethod
     def joined(self, other: Read) -> Read:
-        """Return what is in one or the other."""
+        """Return the union of both sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimesRead(Read):
-    """Files in order of their time: all up to ``floor``, and those of ``done``.
+    """Files ordered by time: all up to ``floor``, and those in ``done``.
 
     floor: (time in nanoseconds since 1970, name); done: digest of a piece → its file's time.
     """
@@ -52,7 +52,7 @@ class TimesRead(Read):
 
     @classmethod
     def of(cls, offset: Mapping[str, Any]) -> TimesRead:
-        """Read an offset. Raises KeyError, ValueError."""
+        """Parse an offset. Raises KeyError, ValueError."""
         time, _, name = str(offset[_FLOOR]).partition(" ")
         pairs = (one.partition(":") for one in str(offset[_DONE]).split())
         return cls((int(time), name), {digest: int(at, 16) for digest, _, at in pairs})
@@ -63,7 +63,7 @@ class TimesRead(Read):
         return {_FLOOR: f"{self.floor[0]} {self.floor[1]}", _DONE: done}
 
     def has(self, piece: Piece) -> bool:
-        """Return whether a piece was read, or is so old that it must have been."""
+        """Return whether a piece was read, or is so old that it counts as read."""
         return piece.key <= self.floor or (bool(self.done) and piece.digest in self.done)
 
     def with_pieces(self, pieces: Iterable[Piece]) -> TimesRead:
@@ -71,38 +71,38 @@ class TimesRead(Read):
         return replace(self, done={**self.done, **{piece.digest: piece.entry.modified for piece in pieces}})
 
     def joined(self, other: Read) -> TimesRead:
-        """Return what is in one or the other."""
+        """Return the union of both sets."""
         assert isinstance(other, TimesRead)
         return TimesRead(max(self.floor, other.floor), {**self.done, **other.done})
 
     def floored(self, listed: Mapping[str, str], oldest: tuple[int, str] | None) -> tuple[int, str]:
-        """Return the floor that leaves at most ``KEPT`` pieces above it, all unread files too.
+        """Return the floor that leaves at most ``KEPT`` pieces above it, and all unread files.
 
-        listed: digests of the pieces that are there, with their files' names; oldest: the key of the oldest unread one.
+        listed: digests of the existing pieces, with their files' names; oldest: the key of the oldest unread one.
         """
         keys = sorted((at, listed.get(digest, "")) for digest, at in self.done.items())
         limits = [key for key in keys[: max(0, len(keys) - KEPT)] if oldest is None or key < oldest]
         return max([self.floor, *limits[-1:]])
 
     def above(self, floor: tuple[int, str], listed: Mapping[str, str]) -> TimesRead:
-        """Return the set with a higher floor, and without what is below it."""
+        """Return the set with a higher floor, without the pieces below it."""
         kept = {digest: at for digest, at in self.done.items() if (at, listed.get(digest, "")) > floor}
         return TimesRead(floor, kept)
 
     def only(self, digests: Collection[str]) -> TimesRead:
-        """Return the set of those among given digests."""
+        """Return the subset with the given digests."""
         return replace(self, done={digest: at for digest, at in self.done.items() if digest in digests})
 
 
 @dataclass(frozen=True, slots=True)
 class NamesRead(Read):
-    """Files in order of their names within a folder: all up to the last name of each."""
+    """Files ordered by their names within a folder: all up to the last name of each."""
 
     last: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, offset: Mapping[str, Any]) -> NamesRead:
-        """Read an offset. Raises KeyError, ValueError."""
+        """Parse an offset. Raises KeyError, ValueError."""
         return cls(json.loads(offset[_DONE]))
 
     def to_offset(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class NamesRead(Read):
         return NamesRead(last)
 
     def joined(self, other: Read) -> NamesRead:
-        """Return what is in one or the other."""
+        """Return the union of both sets."""
         assert isinstance(other, NamesRead)
         last = dict(self.last)
         for folder, name in other.last.items():

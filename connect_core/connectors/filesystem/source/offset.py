@@ -1,4 +1,4 @@
-"""Source offsets of FileSystemSource: which files a slot is reading, how far it is, and what was read before."""
+"""Source offsets of FileSystemSource: the files a slot is reading, its position, and what was read before."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _ORDER = "order"
 class SlotState:
     """A slot reads the pieces of ``batch`` one after the other.
 
-    read: what was read before; next: the piece to read now, all before are read; position: how many of its rows are.
+    read: what was read before; next: the current piece, all before it are read; position: how many of its rows are
+    read.
     """
 
     read: Read
@@ -35,7 +36,7 @@ class SlotState:
 
     @classmethod
     def of(cls, offset: Mapping[str, Any], by_name: bool) -> SlotState:
-        """Read an offset. Raises ConnectError for one that is not of this connector."""
+        """Parse an offset. Raises ConnectError for one that is not of this connector."""
         try:
             read: Read = NamesRead.of(offset) if by_name else TimesRead.of(offset)
             batch = tuple(_piece(row) for row in json.loads(offset[BATCH]))
@@ -59,12 +60,12 @@ class SlotState:
 
     @property
     def left(self) -> Sequence[Piece]:
-        """The pieces that are not read to their end."""
+        """The pieces that are not completely read."""
         return self.batch[self.next :]
 
     @property
     def all_read(self) -> Read:
-        """What was read, the pieces that are behind this state among it."""
+        """All that was read, including the pieces before the current one."""
         return self.read.with_pieces(self.batch[: self.next])
 
 

@@ -1,4 +1,4 @@
-"""A part of a file, as one task reads it."""
+"""A part of a file that one task reads."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Piece:
 
     @property
     def digest(self) -> str:
-        """What tells this piece of this version of the file from all others."""
+        """Identifies this piece of this version of the file."""
         text = f"{self.entry.name}\0{self.entry.version}\0{self.begin}".encode()
         return base64.urlsafe_b64encode(hashlib.blake2b(text, digest_size=9).digest()).decode()
 
     @property
     def key(self) -> tuple[int, str]:
-        """When its file was modified, and its name."""
+        """The modification time and the name of its file."""
         return self.entry.modified, self.entry.name
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Files cut into pieces, and looked into."""
+"""Splits files into pieces, and reads these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from connect_core.connectors.filesystem.storages import FileEntry, SourceFiles
 __all__ = ["PIECE_BYTES", "has_rows", "pieces_of", "rows_of"]
 
 PIECE_BYTES = 64 * 1024 * 1024
-"""Pieces of large files; what was read of a file is known by them, so that it must not change."""
+"""Size of the pieces of large files; must not change, as what was read of a file is stored by piece."""
 
 
 def pieces_of(entry: FileEntry, settings: SourceSettings) -> list[Piece]:
@@ -30,7 +30,7 @@ def has_rows(files: SourceFiles, reader: FormatReader, piece: Piece) -> bool:
 
 
 def rows_of(files: SourceFiles, reader: FormatReader, piece: Piece, skip: int) -> Iterator[Data]:
-    """Return the rows of a piece, block by block, each of the version that was listed.
+    """Return the rows of a piece, block by block, always of the version that was listed.
 
     Raises FileGoneError, FileChangedError and DataError.
     """

@@ -1,4 +1,4 @@
-"""What the next interval reads: which pieces of which files, and by which slot."""
+"""Plans what the next interval reads: which pieces of which files, and by which slot."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["MOST_PIECES", "SourcePlanner", "changed_text", "slot_of"]
 Offsets = Mapping[str, Mapping[str, Any]]
 
 MOST_PIECES = 1000
-"""How many pieces one interval reads at most: they stand in its row, and in offsets."""
+"""How many pieces one interval reads at most, as they are stored in its row, and in offsets."""
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class SourcePlanner:
-    """Plans the bounds of a connector; remembers its last answer, and files without rows."""
+    """Plans the bounds of a connector; caches its last result, and the files without rows."""
 
     files: SourceFiles
     settings: SourceSettings
@@ -43,7 +43,7 @@ class SourcePlanner:
     _finished: set[str] = field(default_factory=set)
 
     def latest(self, offsets: Offsets) -> Offsets:
-        """Return the bound of each slot; the last answer while it is new and nothing has moved."""
+        """Return the bound of each slot; the cached result while it is recent and the offsets are unchanged."""
         now = time.monotonic()
         if self._asked is not None and self._asked[1] == offsets and now - self._asked[0] < self.settings.poll_interval:
             return self._answer
@@ -62,7 +62,7 @@ class SourcePlanner:
         return {**offsets, **mine}
 
     def _finish(self, states: Mapping[int, SlotState], entries: dict[str, FileEntry]) -> None:
-        """Do what is to be done with files that were read: their offsets are committed, and no plan has come since."""
+        """Apply ``after.commit`` to files that were read: their offsets are committed, and no plan has come since."""
         action = self.settings.after_commit
         if action is AfterCommit.LEAVE:
             return
@@ -103,7 +103,7 @@ class SourcePlanner:
         return time.time_ns() - entry.touched >= self.settings.settle
 
     def _checked(self, state: SlotState, entries: Mapping[str, FileEntry]) -> SlotState:
-        """Return where a slot is. Raises ConnectError for a file that changed half-way, unless its rest is left out."""
+        """Return the state of a slot. Raises ConnectError for a file changed half-way, unless its rest is skipped."""
         if not state.left or not state.position or _is_there(state.left[0], entries):
             return state
         if self.settings.is_strict:
@@ -111,7 +111,7 @@ class SourcePlanner:
         return replace(state, next=state.next + 1, position=0)
 
     def _has_left(self, state: SlotState, entries: Mapping[str, FileEntry]) -> bool:
-        """Return whether a slot is to go on with its batch; else what is left of it is planned again."""
+        """Return whether a slot must continue its batch; otherwise the rest of it is planned again."""
         if state.position:
             return True
         return all(_is_there(piece, entries) for piece in state.left) and any(map(self._has_rows, state.left))
@@ -124,7 +124,7 @@ class SourcePlanner:
         except (FileGoneError, FileChangedError):
             return False
         except ConnectError:
-            # The task says what is wrong with it, and fails.
+            # The task reports the error, and fails.
             return True
         if not found:
             _LOG.info("%s has no rows", piece)
@@ -149,14 +149,14 @@ class SourcePlanner:
         return {slot: SlotState(before(slot), tuple(share)).at_end() for slot, share in shares.items()}
 
     def _pieces(self, entries: Iterable[FileEntry]) -> list[Piece]:
-        """Return all pieces there are, in the order they are to be read in."""
+        """Return all existing pieces, in reading order."""
         pieces = [piece for entry in entries for piece in pieces_of(entry, self.settings)]
         if self.settings.by_name:
             return sorted(pieces, key=lambda piece: folder_of(piece.entry.name))
         return sorted(pieces, key=lambda piece: (*piece.key, piece.begin))
 
     def _chosen(self, left: Sequence[Piece]) -> list[Piece]:
-        """Return the first pieces, of which one at least has rows: else the interval would move nothing."""
+        """Return the first pieces, at least one of which has rows: otherwise the interval would move no position."""
         settled = self._settled(left)
         first = next((number for number, piece in enumerate(settled) if self._has_rows(piece)), None)
         return [] if first is None else settled[first : first + MOST_PIECES]
@@ -165,7 +165,7 @@ class SourcePlanner:
         if not self.settings.by_name:
             latest = time.time_ns() - self.settings.settle
             return [piece for piece in left if piece.entry.touched <= latest]
-        # What follows an unsettled file in its folder must wait for it.
+        # The files after an unsettled one in its folder must wait for it.
         settled: list[Piece] = []
         for _, pieces in groupby(left, lambda piece: folder_of(piece.entry.name)[0]):
             for piece in pieces:
@@ -175,7 +175,7 @@ class SourcePlanner:
         return settled
 
     def _dealt(self, pieces: Sequence[Piece], slots: Sequence[int]) -> dict[int, list[Piece]]:
-        """Share pieces out, each group to the slot with the fewest bytes."""
+        """Distribute pieces, each group to the slot with the fewest bytes."""
         groups: dict[Any, list[Piece]] = {}
         for number, piece in enumerate(pieces):
             groups.setdefault(folder_of(piece.entry.name)[0] if self.settings.by_name else number, []).append(piece)
@@ -190,14 +190,14 @@ class SourcePlanner:
     def _before(
         self, states: Mapping[int, SlotState], read: Read, pieces: Sequence[Piece], unread: Sequence[Piece]
     ) -> Callable[[int], Read]:
-        """Return what each slot is to remember of what was read before, as a function of the slot."""
+        """Return a function of the slot that returns what it must store of what was read before."""
         if not isinstance(read, TimesRead):
             return lambda slot: states[slot].all_read if slot in states else NamesRead()
-        # Few of many files are known one by one: only those of their times are looked at closely.
+        # Only a few of many files are stored individually: only those with their times are examined.
         times = set(read.done.values())
         listed = {piece.digest: piece.entry.name for piece in pieces if piece.entry.modified in times}
         if self.settings.after_commit.removes:
-            # What was read is no longer there, so that nothing needs to be taken for read by its time.
+            # Files that were read no longer exist, so none has to count as read because of its time.
             return lambda slot: _times(states, slot).only(listed)
         keys = (piece.key for piece in unread if not self._empty or piece.digest not in self._empty)
         floor = read.floored(listed, min(keys, default=None))
@@ -216,14 +216,14 @@ def _is_there(piece: Piece, entries: Mapping[str, FileEntry]) -> bool:
 
 
 def slot_of(partition: Mapping[str, Any], settings: SourceSettings) -> int | None:
-    """Return the slot a source partition stands for, ``None`` for one of another path or order."""
+    """Return the slot of a source partition, ``None`` for one of another path or order."""
     slot = partition.get("slot")
     is_mine = isinstance(slot, int) and slot_partition(settings.path, slot, settings.by_name) == dict(partition)
     return slot if is_mine else None
 
 
 def changed_text(piece: Piece, is_gone: bool) -> str:
-    """Return what is said of a file that is no longer the one that was begun."""
+    """Return the message for a file that is no longer the one whose reading began."""
     what = "is gone" if is_gone else "has changed"
     return (
         f"{piece.entry.name} {what} after some of its rows were read; put it back as it was, or set "

@@ -1,4 +1,4 @@
-"""Rows that FileSystemSink wrote with keys, headers and places, made records again."""
+"""Converts rows that FileSystemSink wrote with keys, headers and places back to records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLACE = (_TOPIC, _PARTITION, _OFFSET, _TIMESTAMP)
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The parts of some records. ``topic`` (string), ``partition`` (int32), ``timestamp`` (int64): none if not kept."""
+    """Parts of some records. ``topic`` (string), ``partition`` (int32), ``timestamp`` (int64): none if not stored."""
 
     value: Data
     key: Data
@@ -45,7 +45,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Restoring:
-    """Which columns become something else than fields of the value."""
+    """Which columns become something other than fields of the value."""
 
     key: bool = False
     metadata: bool = False
@@ -54,7 +54,7 @@ class Restoring:
     unwrap: bool = False
 
     def restored(self, data: Data) -> Restored:
-        """Return the parts of records. Raises DataError where a wanted column is missing or of another type."""
+        """Return the parts of records. Raises DataError if a configured column is missing or of another type."""
         if not (self.key or self.metadata or self.headers or self.unwrap):
             return Restored(data, Columns(None, pa.nulls(len(data))))
         return self._of_columns(data) if isinstance(data, Columns) else self._of_maps(data)
@@ -95,7 +95,7 @@ class Restoring:
         if not set(rest) <= {VALUE}:
             names = ", ".join(name for name in rest if name != VALUE)
             raise DataError(f"rows have columns besides value: {names}; set unwrap.value=false")
-        # Where all values of a file are null it has no column of them.
+        # If all values of a file are null, it has no column for them.
         column = rest.get(VALUE)
         if column is None or pa.types.is_null(column.type):
             return Columns(OPTIONAL_BYTES_SCHEMA, pa.nulls(len(array), pa.binary()))
@@ -143,7 +143,7 @@ def _millis_of(array: pa.Array) -> pa.Array:
 
 
 def _millis(value: Any) -> int | None:
-    """Return milliseconds since 1970 of a number or of ISO 8601."""
+    """Return a number or an ISO 8601 text as milliseconds since 1970."""
     if value is None or isinstance(value, int):
         return value
     try:

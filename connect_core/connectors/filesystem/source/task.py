@@ -1,4 +1,4 @@
-"""The task of FileSystemSource: the pieces of its slots, as columns or records."""
+"""The task of FileSystemSource: reads the pieces of its slots, as columns or records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _OffsetsOf:
-    """Makes offsets of the places of rows: the piece to read next, and how much of it is read."""
+    """Makes offsets from the positions of rows: the piece to read next, and how many of its rows are read."""
 
     common: Mapping[str, Any]
 
@@ -43,7 +43,7 @@ class _OffsetsOf:
 
 
 class FileSystemSourceTask(SourceTask):
-    """Reads the pieces that were planned for its slots, one after the other, at most up to the bounds."""
+    """Reads the pieces that were planned for its slots, one after the other, up to the bounds."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
@@ -52,7 +52,7 @@ class FileSystemSourceTask(SourceTask):
         self._is_exhausted = False
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the settings and the slots; nothing is opened yet."""
+        """Read the settings and the slots, without opening anything yet."""
         self._settings = SourceSettings.of(config)
         self._files = source_files(config, self.context.limits)
         task, tasks = int(config.get(TASK, 0)), int(config.get(TASKS, 1))
@@ -66,7 +66,7 @@ class FileSystemSourceTask(SourceTask):
         self._places = {slot: self._place(slot, one) for slot, (_, one) in zip(self._bounds, found, strict=True)}
 
     def stop(self) -> None:
-        """End reading with the block in hand."""
+        """Stop reading after the current block."""
         self._stopped.set()
         with self._polling:
             self._close()
@@ -83,14 +83,14 @@ class FileSystemSourceTask(SourceTask):
         return Batch.from_records([]) if batch is None else batch
 
     def is_exhausted(self) -> bool:
-        """Return whether all planned pieces have been read; some may be without rows, or gone."""
+        """Return whether all planned pieces have been read; some may have no rows, or no longer exist."""
         return self._is_exhausted
 
     def _partition(self, slot: int) -> dict[str, Any]:
         return slot_partition(self._settings.path, slot, self._settings.by_name)
 
     def _place(self, slot: int, offset: Mapping[str, Any] | None) -> tuple[int, int]:
-        """Return the piece to go on with, and how many of its rows were read."""
+        """Return the piece to continue with, and how many of its rows were read."""
         bound = self._bounds[slot]
         if offset is None:
             return 0, 0
@@ -108,7 +108,7 @@ class FileSystemSourceTask(SourceTask):
             try:
                 batch = next(self._batches, None)
             except RetriableError:
-                # Polled again, it goes on behind the last row that was returned.
+                # The next poll continues after the last row that was returned.
                 self._batches = None
                 raise
         if batch is None:
@@ -134,7 +134,7 @@ class FileSystemSourceTask(SourceTask):
                 self._places[slot] = number + 1, 0
 
     def _piece(self, slot: int, piece: Piece, number: int) -> Iterator[Batch]:
-        """Return a piece's rows; the last block's offset is the start of the next piece."""
+        """Return a piece's rows; the last block's final offset is the start of the next piece."""
         ahead: Data | None = None
         for block in rows_of(self._files, self._settings.reader, piece, self._places[slot][1]):
             if ahead is not None:
@@ -144,9 +144,9 @@ class FileSystemSourceTask(SourceTask):
             yield self._taken(slot, ahead, number, is_last=True)
 
     def _is_left_out(self, slot: int, piece: Piece, error: ConnectError) -> bool:
-        """Return whether the rest of a piece is left out; one that was not begun is left to the next plan.
+        """Return whether the rest of a piece is skipped; one whose reading has not begun is left to the next plan.
 
-        Raises ConnectError where the rest is wanted.
+        Raises ConnectError if the rest must not be skipped.
         """
         if not self._places[slot][1]:
             _LOG.warning("%s is planned again: %s", piece, error)

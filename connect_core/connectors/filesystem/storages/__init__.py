@@ -1,4 +1,4 @@
-"""Where files are put: the contract of storages, and those that come with it."""
+"""Where files are stored: the contract of storages, and the built-in ones."""
 
 from connect_core.connectors.filesystem.storages.azure.storage import AzureStorage
 from connect_core.connectors.filesystem.storages.gcs.storage import GcsStorage

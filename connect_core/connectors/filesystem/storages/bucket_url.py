@@ -1,4 +1,4 @@
-"""URLs of object stores: a bucket and a prefix."""
+"""Parses URLs of object stores: a bucket and a prefix."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _URL = re.compile(r"[A-Za-z]+://([^/\s]+)/?(.*)\Z", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class BucketUrl:
-    """What stands between ``://`` and the next slash, and the prefix behind it."""
+    """The part between ``://`` and the next slash, and the prefix after it."""
 
     bucket: str
     prefix: str
 
     @classmethod
     def of(cls, key: str, url: str, form: str) -> BucketUrl:
-        """Read a URL; ``form`` tells how it is written. Raises ConfigError."""
+        """Parse a URL; ``form`` describes the expected form. Raises ConfigError."""
         found = _URL.match(url)
         prefix = "/".join(part for part in (found[2] if found else "").split("/") if part)
         if found is None or any(part in (".", "..") for part in prefix.split("/")) or not prefix.isprintable():
@@ -31,12 +31,12 @@ class BucketUrl:
 
     @property
     def root(self) -> Path:
-        """The prefix as a path, which begins at the bucket's root."""
+        """The prefix as a path, relative to the bucket's root."""
         return Path(self.prefix)
 
 
 def placed(root: Path, name: str) -> str:
-    """Return the object of a name below a root. Raises DataError if it leaves the root."""
+    """Return the object of a name within a root. Raises DataError if it leaves the root."""
     if name.startswith("/") or any(part in ("", ".", "..") for part in name.split("/")):
         raise DataError(f"{name} lies outside {root}: nothing is written there")
     return (root / name).as_posix()

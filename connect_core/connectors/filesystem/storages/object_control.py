@@ -1,4 +1,4 @@
-"""Manifests, epochs and owners as objects of a bucket that has a conditional create."""
+"""Manifests, epochs and owners as objects of a bucket with a conditional create."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ class Objects(Protocol):
         """Return an object's bytes, ``None`` if there is none."""
 
     def create(self, name: str, data: bytes) -> None:
-        """Write an object unless there is one: of any number of callers one writes."""
+        """Write an object unless it exists: of any number of callers exactly one writes."""
 
     def names(self, prefix: str) -> list[str]:
-        """Return what stands behind a prefix, up to the next slash."""
+        """Return the names after a prefix, up to the next slash."""
 
     def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
 
     def remove_all(self, prefix: str) -> None:
-        """Remove the objects whose names begin so."""
+        """Remove the objects with this prefix."""
 
 
 class ObjectControlStore:
-    """An object is there whole or not at all, so that no draft is needed."""
+    """Objects are written atomically, so that no draft is needed."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -46,7 +46,7 @@ class ObjectControlStore:
         return content
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Write JSON unless the object exists → the content that stands."""
+        """Write JSON unless the object exists → the content that is there."""
         standing = self.read(place)
         if standing is not None:
             return standing
@@ -58,19 +58,19 @@ class ObjectControlStore:
         return standing
 
     def names(self, folder: Path) -> list[str]:
-        """Return the names below a prefix, one level of them."""
+        """Return the names within a prefix, on one level."""
         return sorted(set(self._objects.names(f"{object_name(folder)}/")))
 
     def remove(self, place: Path) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
         self._objects.remove(object_name(place))
 
     def remove_tree(self, place: Path) -> bool:
-        """Remove the objects below a prefix."""
+        """Remove the objects within a prefix."""
         self._objects.remove_all(f"{object_name(place)}/")
         return True
 
 
 def object_name(place: Path) -> str:
-    """Return the name of a place in a bucket."""
+    """Return the name of a path's object in a bucket."""
     return place.as_posix().lstrip("/")

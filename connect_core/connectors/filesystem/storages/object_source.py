@@ -1,4 +1,4 @@
-"""Objects below a prefix as files to read."""
+"""Objects within a prefix as files to read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ListedObject:
-    """An object as a store lists it; ``version`` tells two contents of one name apart."""
+    """An object as listed by a store; ``version`` distinguishes two contents of one name."""
 
     name: str
     size: int
@@ -36,10 +36,10 @@ class ListedObject:
 
 @dataclass(frozen=True, slots=True)
 class ObjectSource(SourceFiles):
-    """A store's objects. An object is whole or not there: only its replacement can change it.
+    """A store's objects. An object is complete or does not exist: only a replacement can change it.
 
-    listing: all objects behind a prefix; piece: some bytes of an object of a version, which raises FileNotFoundError,
-    or FileChangedError where there is another version; removal: of an object, if it is there; creation: of an empty
+    listing: all objects with a prefix; piece: some bytes of a version of an object, raises FileNotFoundError, or
+    FileChangedError if there is another version; removal: removes an object, if it exists; creation: creates an empty
     one.
     """
 
@@ -50,7 +50,7 @@ class ObjectSource(SourceFiles):
     creation: Callable[[str], None]
 
     def listed(self) -> Iterator[FileEntry]:
-        """Return the objects of which no part of the name below the prefix is skipped."""
+        """Return the objects whose names, after the prefix, have no part that is skipped."""
         skipped = len(placed(self.root, "a")) - 1
         for one in self.listing(placed(self.root, "a")[:skipped]):
             name = one.name[skipped:]
@@ -60,7 +60,7 @@ class ObjectSource(SourceFiles):
                 yield FileEntry(name, one.size, modified, modified, one.version)
 
     def open(self, entry: FileEntry) -> BinaryIO:
-        """Open an object; each read asks for some bytes of the very version that was listed."""
+        """Open an object; each read requests some bytes of exactly the version that was listed."""
         place = placed(self.root, entry.name)
 
         def read(start: int, length: int) -> bytes:
@@ -75,7 +75,7 @@ class ObjectSource(SourceFiles):
         """Do nothing: all that was read is of the listed version."""
 
     def remove(self, entry: FileEntry) -> None:
-        """Delete an object; it was listed as what was read just before."""
+        """Delete an object; just before, it was listed in the version that was read."""
         self.removal(placed(self.root, entry.name))
 
     def mark(self, entry: FileEntry) -> None:
@@ -84,5 +84,5 @@ class ObjectSource(SourceFiles):
 
 
 def changed(name: str) -> FileChangedError:
-    """Return what is raised where a store has another version of an object."""
+    """Return the error for an object of which the store has another version."""
     return FileChangedError(f"{name} has changed")

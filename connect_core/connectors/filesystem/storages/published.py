@@ -1,4 +1,4 @@
-"""Published files as a reader sees them: the optional part of storages that recounting needs."""
+"""Published files for reading: the optional part of storages that recounting needs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["PublishedFiles"]
 
 
 class PublishedFiles(Protocol):
-    """Files below a storage's root; names as in manifests. Every call may raise ConnectError."""
+    """Files within a storage's root, by their names in manifests. Every call may raise ConnectError."""
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes a file has, ``None`` if it is not there."""
+        """Return the size of a file in bytes, ``None`` if it does not exist."""
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file for reading, seekable. Raises FileNotFoundError, or ConnectError."""
+        """Open a seekable file for reading. Raises FileNotFoundError, or ConnectError."""
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the files below a folder, at any depth; none if it is not there."""
+        """Return the files in a folder, at any depth; none if it does not exist."""

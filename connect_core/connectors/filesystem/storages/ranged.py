@@ -1,4 +1,4 @@
-"""An object as a file: each read asks the store for a range of bytes."""
+"""An object as a file: each read requests a range of bytes from the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PIECE = 1024 * 1024
 
 
 def ranged(size: int, read: Callable[[int, int], bytes]) -> BinaryIO:
-    """Return a seekable file of ``size`` bytes; ``read(start, length)`` answers with at least one of them."""
+    """Return a seekable file of ``size`` bytes; ``read(start, length)`` returns at least one of them."""
     return cast(BinaryIO, io.BufferedReader(_Ranged(size, read), _PIECE))
 
 
@@ -29,12 +29,12 @@ class _Ranged(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move → the new position."""
+        """Set the position → the new position."""
         self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence])
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer → how many bytes there were."""
+        """Fill a buffer → the number of bytes read."""
         view = memoryview(buffer).cast("B")
         wanted = min(len(view), self._size - self._at)
         if wanted <= 0:

@@ -1,4 +1,4 @@
-"""What a storage offers those who read files that others put there."""
+"""The contract of a storage for reading files that others put there."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _UNFINISHED = (".tmp", ".temp", ".part", ".partial", ".crdownload", ".filepart",
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """A file as it was listed.
+    """A file as listed.
 
-    name: relative to the root, with ``/``; modified, touched: nanoseconds since 1970, when its content changed and
-    when anything of it did; version: tells two contents of one name apart.
+    name: relative to the root, with ``/``; modified, touched: nanoseconds since 1970, when its content and when
+    anything of it changed; version: distinguishes two contents of one name.
     """
 
     name: str
@@ -32,38 +32,38 @@ class FileEntry:
 
 
 class FileGoneError(ConnectError):
-    """Say that a listed file is no longer there."""
+    """A listed file no longer exists."""
 
 
 class FileChangedError(ConnectError):
-    """Say that a file's content is no longer the one that was listed."""
+    """A file's content is no longer the one that was listed."""
 
 
 class SourceFiles(ABC):
-    """The files below a root. Each call may raise RetriableError."""
+    """The files within a root. Each call may raise RetriableError."""
 
     @abstractmethod
     def listed(self) -> Iterator[FileEntry]:
-        """Return all files in any order, save those ``is_skipped`` names."""
+        """Return all files in any order, except those that ``is_skipped`` excludes."""
 
     @abstractmethod
     def open(self, entry: FileEntry) -> BinaryIO:
-        """Open a file, seekable. Raises FileGoneError, FileChangedError, ConfigError for one that may not be read."""
+        """Open a seekable file. Raises FileGoneError, FileChangedError, ConfigError for one that may not be read."""
 
     @abstractmethod
     def check(self, entry: FileEntry) -> None:
         """Raise FileGoneError or FileChangedError unless all that was read so far is of the listed version."""
 
     def remove(self, entry: FileEntry) -> None:
-        """Delete a file of the listed version, if it is there. Raises RetriableError."""
+        """Delete a file of the listed version, if it exists. Raises RetriableError."""
         raise NotImplementedError
 
     def move(self, entry: FileEntry) -> None:
-        """Move a file of the listed version, if it is there, into the folder ``_read``. Raises RetriableError."""
+        """Move a file of the listed version, if it exists, into the folder ``_read``. Raises RetriableError."""
         raise NotImplementedError
 
     def mark(self, entry: FileEntry) -> None:
-        """Put an empty file ``_<name>.read`` beside a file. Raises RetriableError."""
+        """Write an empty file ``_<name>.read`` next to a file. Raises RetriableError."""
         raise NotImplementedError
 
 
@@ -74,10 +74,10 @@ def marker_of(name: str) -> str:
 
 
 def moved_name(entry: FileEntry, is_taken: bool) -> str:
-    """Return the name of a file that was moved, with its version where another has that name."""
+    """Return the name of a moved file, with its version if another file has that name."""
     return f"{MOVED}/{entry.name}.{entry.version}" if is_taken else f"{MOVED}/{entry.name}"
 
 
 def is_skipped(name: str) -> bool:
-    """Return whether a file or folder is hidden, or not finished, by the last part of its name."""
+    """Return whether a file or folder is hidden, or unfinished, by the last part of its name."""
     return name.startswith((".", "_")) or name.endswith(_UNFINISHED)

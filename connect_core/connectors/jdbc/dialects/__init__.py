@@ -1,4 +1,4 @@
-"""What differs between databases: one small class each, and one for all the others."""
+"""The differences between databases: a small class for each, and one for all others."""
 
 from connect_core.connectors.jdbc.dialects.dialect import Dialect
 from connect_core.connectors.jdbc.dialects.known import dialect_named

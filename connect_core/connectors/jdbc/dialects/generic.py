@@ -1,4 +1,4 @@
-"""Any SQLAlchemy dialect: only what PEP 249, SQL's standard and SQLAlchemy promise."""
+"""Any SQLAlchemy dialect: uses only what PEP 249, SQL's standard and SQLAlchemy guarantee."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from connect_core.errors import DataError
 __all__ = ["DECIMAL_DIGITS", "MOST_PARAMETERS", "GenericDialect"]
 
 DECIMAL_DIGITS = 38
-"""Precision of columns for Decimals, whose schema says a scale only."""
+"""Precision of columns for Decimals, whose schema has only a scale."""
 
 MOST_PARAMETERS = 10_000
-"""Values of one statement; databases allow between 2,100 and 65,535, and compiling more pays no longer."""
+"""Values in one statement; databases allow between 2,100 and 65,535, and compiling more no longer pays off."""
 
 _MOST_KEYS = 500
 """Keys looked up by one statement."""
@@ -61,31 +61,31 @@ _SCHEMAS: tuple[tuple[type[TypeEngine[Any]], SchemaBuilder], ...] = (
     (sa.JSON, SchemaBuilder.string()),
     (sa.Uuid, SchemaBuilder.string()),
 )
-"""By the first class that fits, so the narrower ones come first."""
+"""The first class that matches is used, so the narrower ones come first."""
 
 
 class GenericDialect:
-    """The path of every database without a class of its own; the others override what they do better."""
+    """The behaviour for every database without a class of its own; other classes override what they do better."""
 
     isolation_level: str | None = None
     widens = True
     _has_reflection: bool | None = None
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
-        """Return nothing: no argument is known to all drivers."""
+        """Return no arguments: none is common to all drivers."""
         return {}
 
     def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> Any:
-        """Return nothing: the driver resolves the host itself, just after it was checked."""
+        """Return ``None``: the driver resolves the host itself, just after it was checked."""
         return None
 
     def listen(self, engine: Engine) -> None:
-        """Leave connections as the driver makes them."""
+        """Do nothing: connections are used as the driver opens them."""
 
     def table(self, connection: Connection, name: TableName) -> Table | None:
-        """Return a table as it is now, or ``None``; by SQL's standard where the dialect cannot say."""
+        """Return the current state of a table, or ``None``; by SQL's standard if the dialect cannot describe it."""
         if self._has_reflection is None:
-            # On a connection of its own: a failed try would end the caller's transaction.
+            # On a separate connection: a failed attempt would end the caller's transaction.
             with connection.engine.connect() as other:
                 self._has_reflection = has_reflection(other)
         return (look_up if self._has_reflection else look_up_by_standard)(connection, name)
@@ -102,7 +102,7 @@ class GenericDialect:
         return found or self.nested_type(schema)
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
-        """Return the type for decimals of one scale. Raises DataError where it has too many digits."""
+        """Return the type for decimals of one scale. Raises DataError if the scale is out of range."""
         if not 0 <= scale <= DECIMAL_DIGITS:
             raise DataError(f"a Decimal of scale {scale} has no column type; bring it to 0..{DECIMAL_DIGITS} before")
         return sa.Numeric(DECIMAL_DIGITS, scale)
@@ -119,11 +119,11 @@ class GenericDialect:
         return None if builder is None else builder.build().replace(optional=True)
 
     def widening(self, column: str, type: str) -> str:
-        """Return SQL's standard clause of ALTER TABLE that gives a column another type."""
+        """Return SQL's standard clause of ALTER TABLE that changes a column's type."""
         return f"ALTER COLUMN {column} SET DATA TYPE {type}"
 
     def default_clause(self, literal: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-        """Return a literal as DEFAULT takes it."""
+        """Return a literal in the form for DEFAULT."""
         return literal
 
     def write(self, connection: Connection, write: Write) -> None:
@@ -134,7 +134,7 @@ class GenericDialect:
         _VERBS[write.verb](self, connection, replace(write, data=bindable))
 
     def bindable(self, array: pa.Array) -> pa.Array:
-        """Return a column whose Python values the driver takes."""
+        """Return a column whose Python values the driver accepts."""
         return array
 
     def insert(self, connection: Connection, write: Write) -> None:
@@ -146,7 +146,7 @@ class GenericDialect:
             connection.execute(statement, {f"v{index}": value for index, value in enumerate(values)})
 
     def upsert(self, connection: Connection, write: Write) -> None:
-        """Update the rows that are there and insert the others: no statement does both everywhere."""
+        """Update the existing rows and insert the others: no single statement does both in every database."""
         for chunk in write.chunks(_MOST_KEYS):
             found = self._existing(connection, write, chunk)
             keys = zip(*(chunk[name].to_pylist() for name in write.keys), strict=True)
@@ -157,7 +157,7 @@ class GenericDialect:
                 self.insert(connection, replace(write, data=missing))
 
     def update(self, connection: Connection, write: Write) -> None:
-        """Update rows by key, where there are any."""
+        """Update rows by key, if there are any."""
         if not write.values or not write.data.num_rows:
             return
         table = statement_table(write)
@@ -185,7 +185,7 @@ class GenericDialect:
         return {tuple(row) for row in connection.execute(sa.select(*keys).where(condition))}
 
     def is_retriable(self, error: DBAPIError) -> bool:
-        """Return whether PEP 249 calls it operational: the database's trouble, not the statement's."""
+        """Return whether PEP 249 classifies it as operational: an error of the database, not of the statement."""
         return error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
 
 

@@ -1,4 +1,4 @@
-"""Which class stands for which database."""
+"""Maps databases to their classes."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ _KNOWN: dict[str, type[GenericDialect]] = {
 
 
 def dialect_named(name: str) -> Dialect:
-    """Return what is special about a SQLAlchemy dialect; the generic path for one without a class."""
+    """Return the class for a SQLAlchemy dialect; the generic one if there is no specific class."""
     return _KNOWN.get(name, GenericDialect)()

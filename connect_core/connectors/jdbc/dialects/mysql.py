@@ -42,13 +42,13 @@ _KEYS: dict[SchemaType, TypeEngine[Any]] = {
 
 
 class MysqlDialect(GenericDialect):
-    """Times carry milliseconds; nested values are JSON; sessions are strict, so nothing is cut off in silence."""
+    """Times have milliseconds; nested values are JSON; sessions are strict, so that nothing is truncated silently."""
 
     isolation_level = "READ COMMITTED"
     _has_reflection = True
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
-        """Return time-outs, four-byte Unicode, UTC and strict mode."""
+        """Return timeouts, four-byte Unicode, UTC and strict mode."""
         waits = round(settings.statement_timeout) or None
         return {
             "charset": "utf8mb4",
@@ -63,12 +63,12 @@ class MysqlDialect(GenericDialect):
     def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> Any:
         """Return a connection over a socket to one of the addresses; TLS still checks the host's name."""
         connection = pymysql.connect(**arguments, defer_connect=True)
-        # Its own timeouts are set on whatever socket it is given.
+        # The driver sets its own timeouts on the socket it gets.
         connection.connect(_socket(addresses, arguments))
         return connection
 
     def table(self, connection: Connection, name: TableName) -> Table | None:
-        """Return a table as it is now, or ``None``; SQLAlchemy leaves the backticks in names doubled."""
+        """Return the current state of a table, or ``None``; undoes SQLAlchemy's doubled backticks in names."""
         found = super().table(connection, name)
         if found is None or not any("``" in column.name for column in found.columns):
             return found
@@ -88,7 +88,7 @@ class MysqlDialect(GenericDialect):
         return own or _TYPES.get(schema.type) or found
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
-        """Return ``decimal`` of the most digits there are. Raises DataError."""
+        """Return ``decimal`` with the maximum number of digits. Raises DataError."""
         if not 0 <= scale <= _MOST_SCALE:
             raise DataError(f"a Decimal of scale {scale} has no column type; bring it to 0..{_MOST_SCALE} before")
         return mysql.DECIMAL(_MOST_DIGITS, scale)
@@ -111,19 +111,19 @@ class MysqlDialect(GenericDialect):
         return super().schema_of(type)
 
     def widening(self, column: str, type: str) -> str:
-        """Return the clause of ALTER TABLE that gives a column another type."""
+        """Return the clause of ALTER TABLE that changes a column's type."""
         return f"MODIFY COLUMN {column} {type}"
 
     def default_clause(self, literal: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
-        """Return a literal in parentheses: MySQL takes none for a text otherwise."""
+        """Return a literal in parentheses: without them, MySQL accepts no default for a text."""
         return Grouping(literal)
 
     def insert(self, connection: Connection, write: Write) -> None:
-        """Insert rows; the driver makes one statement of many."""
+        """Insert rows; the driver combines many of them in one statement."""
         self._execute_many(connection, self._insert(write), write)
 
     def upsert(self, connection: Connection, write: Write) -> None:
-        """Insert rows, or update those whose key is there."""
+        """Insert rows, or update those whose key exists."""
         statement = self._insert(write)
         changed = {name: _given(name) for name in write.values or write.keys[:1]}
         self._execute_many(connection, statement.on_duplicate_key_update(changed), write)
@@ -132,7 +132,7 @@ class MysqlDialect(GenericDialect):
         return mysql.insert(statement_table(write)).values({name: write.bound(name) for name in write.columns})
 
     def is_retriable(self, error: DBAPIError) -> bool:
-        """Return whether the server's or client's error number is one of trouble that passes."""
+        """Return whether the server's or client's error number is one of a temporary error."""
         arguments: tuple[object, ...] = error.orig.args if error.orig is not None else ()
         return error.connection_invalidated or (bool(arguments) and arguments[0] in _RETRIABLE)
 

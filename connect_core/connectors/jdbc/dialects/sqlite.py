@@ -25,7 +25,7 @@ READ_ONLY = "connect_read_only"
 
 
 class SqliteDialect(GenericDialect):
-    """Integers have 64 bits; decimals are texts, for SQLite's own numbers would round them."""
+    """Integers have 64 bits; decimals are texts, as SQLite's own numbers would round them."""
 
     widens = False
     _has_reflection = True
@@ -35,16 +35,16 @@ class SqliteDialect(GenericDialect):
         return {"timeout": settings.connect_timeout, "isolation_level": None}
 
     def listen(self, engine: Engine) -> None:
-        """Begin transactions ourselves: the driver would leave DDL and first reads outside."""
+        """Begin transactions explicitly: the driver would leave DDL and first reads outside of them."""
 
         @event.listens_for(engine, "begin")
         def begin(connection: Connection) -> None:
-            # Who only reads must not wait for writers, nor make them wait.
+            # A reader must neither wait for writers nor make them wait.
             is_reading = connection.get_execution_options().get(READ_ONLY, False)
             connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
 
     def table(self, connection: Connection, name: TableName) -> Table | None:
-        """Return a table as it is now, or ``None``; whatever it calls them, its integers have 64 bits."""
+        """Return the current state of a table, or ``None``; its integers have 64 bits, whatever their type."""
         found = super().table(connection, name)
         if found is None:
             return None
@@ -52,7 +52,7 @@ class SqliteDialect(GenericDialect):
         return replace(found, columns=tuple(columns))
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
-        """Return ``text``: exact, whatever the scale."""
+        """Return ``text``, which is exact for any scale."""
         return sa.Text()
 
     def schema_of(self, type: TypeEngine[Any]) -> Schema | None:
@@ -64,7 +64,7 @@ class SqliteDialect(GenericDialect):
         return super().schema_of(type)
 
     def bindable(self, array: pa.Array) -> pa.Array:
-        """Return times and decimals as texts, in the form SQLAlchemy reads them."""
+        """Return times and decimals as texts, in the form that SQLAlchemy reads."""
         kind = array.type
         if pa.types.is_timestamp(kind):
             return array.cast(pa.timestamp("us")).cast(pa.string())
@@ -79,7 +79,7 @@ class SqliteDialect(GenericDialect):
         self._execute_many(connection, self._insert(write), write)
 
     def upsert(self, connection: Connection, write: Write) -> None:
-        """Insert rows, or update those whose key is there."""
+        """Insert rows, or update those whose key exists."""
         statement = self._insert(write)
         keys = list(write.keys)
         if write.values:
@@ -93,7 +93,7 @@ class SqliteDialect(GenericDialect):
         return sqlite.insert(statement_table(write)).values({name: write.bound(name) for name in write.columns})
 
     def is_retriable(self, error: DBAPIError) -> bool:
-        """Return whether another connection has the file locked, or the disk is full or failing."""
+        """Return whether another connection has locked the file, or the disk is full or failing."""
         name = getattr(error.orig, "sqlite_errorname", "")
         return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_PROTOCOL"))
 

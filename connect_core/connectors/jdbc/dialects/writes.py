@@ -1,4 +1,4 @@
-"""Writes in SQLAlchemy's terms: what a dialect is asked to do with rows that are columns."""
+"""Writes in SQLAlchemy's terms: the operations of a dialect on rows in columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from connect_core.connectors.jdbc.catalog import Table
 __all__ = ["Parameters", "Verb", "Write", "parameters", "statement_table"]
 
 Parameters = list[dict[str, Any]]
-"""Rows by bind name: b0, b1, … in the order of the columns; names of columns may be anything."""
+"""Rows by bind name: b0, b1, … in the order of the columns, as column names may contain any character."""
 
 
 class Verb(Enum):
@@ -29,10 +29,9 @@ class Verb(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Rows for one table; keys are unique within, except for INSERT. DELETE has key columns only.
+    """Rows for one table; their keys are unique, except for INSERT. DELETE has only key columns.
 
-    ``data`` holds the columns in their final form; ``statement_rows`` is how
-    many rows one statement carries at most.
+    ``data``: the columns in their final form; ``statement_rows``: the most rows per statement.
     """
 
     verb: Verb
@@ -48,11 +47,11 @@ class Write:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The columns written that are no keys."""
+        """The written columns that are not keys."""
         return tuple(name for name in self.columns if name not in self.keys)
 
     def bound(self, name: str) -> sa.BindParameter[Any]:
-        """Return the parameter of a column; drivers take the values as they are."""
+        """Return the parameter of a column; values are passed to the driver unchanged."""
         return sa.bindparam(f"b{self.columns.index(name)}", type_=sa.types.NullType())
 
     def chunks(self, most: int | None = None) -> Iterator[pa.Table]:
@@ -63,7 +62,7 @@ class Write:
 
 
 def statement_table(write: Write) -> sa.Table:
-    """Return the table for statements; without types, so that nothing converts values."""
+    """Return the table for statements, without types, so that values are not converted."""
     columns = (sa.Column(sa.sql.quoted_name(name, None), sa.types.NullType()) for name in write.columns)
     return sa.Table(write.table.name.name, sa.MetaData(), *columns, schema=write.table.name.schema)
 

@@ -1,4 +1,4 @@
-"""What can be found wrong on the database itself before a sink runs; a line of remedy each."""
+"""Live checks of a sink's database before it runs; each with a remedy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Finding = tuple[str, str]
 
 
 def live_errors(config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-    """Return what the database says to a valid configuration: key → errors with remedy."""
+    """Return the errors that the database reports for a valid configuration: key → errors with remedy."""
     settings = sink_settings(config)
     quick = replace(settings.connection, attempts=1, connect_timeout=_SECONDS, statement_timeout=_SECONDS)
     topics = [topic.strip() for topic in config.get("topics", "").split(",") if topic.strip()]
@@ -84,7 +84,7 @@ def _table_findings(connection: Connection, table: Table, settings: SinkSettings
 
 
 def _rights(connection: Connection, table: Table, modes: Sequence[InsertMode], key: str) -> Iterator[Finding]:
-    """Try each statement on no row at all: without the right it is refused before anything is looked at."""
+    """Try each statement on no rows: without the right, it is refused before any row is read."""
     wanted = {"SELECT"} | {right for mode in modes for right in _NEEDED[mode]}
     for right, statement in _probes(table).items():
         if right not in wanted:

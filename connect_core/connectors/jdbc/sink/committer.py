@@ -1,4 +1,4 @@
-"""The driver's side of the marker: fences the target and says where it stands."""
+"""The driver's side of the marker: fences the target and reads its positions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["JdbcSinkCommitter"]
 
 
 class JdbcSinkCommitter:
-    """Tasks commit by themselves, rows and positions together; here positions are read, fenced and moved."""
+    """Tasks commit rows and positions together themselves; the committer reads, fences and moves positions."""
 
     def __init__(self, connector: str, deployment: str, database: JdbcDatabase, own: OffsetsTable) -> None:
         self._connector = connector
@@ -39,20 +39,20 @@ class JdbcSinkCommitter:
         self._has_tables = False
 
     def fence(self, epoch: int) -> Mapping[TopicPartition, int]:
-        """Make older epochs unable to commit → the positions. Raises StaleEpochError, ConfigError if another's."""
+        """Stop older epochs → the positions. Raises StaleEpochError, or ConfigError if another deployment owns them."""
         self._create_tables()
         with self._database.begin() as connection:
             return self._fenced(connection, Owner(self._connector, epoch, ""))
 
     def last_interval(self) -> None:
-        """Return nothing: no interval has a marker of its own."""
+        """Return ``None``: no interval has a marker of its own."""
 
     def read_marker(self, interval: IntervalKey) -> CommitMarker | None:
-        """Return nothing: positions are the marker, and an interval is carried on from them."""
+        """Return ``None``: positions are the marker, and an interval is continued from them."""
         return None
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
-        """Return where the target stands: the tasks have committed. Raises ConnectError if one has not."""
+        """Return the target's positions: the tasks have committed. Raises ConnectError if one has not."""
         marker = CommitMarker(self._positions())
         for part in staged:
             place = TopicPartition(part.topic, part.partition)
@@ -61,10 +61,10 @@ class JdbcSinkCommitter:
         return marker
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Leave all as it is: what is committed is visible."""
+        """Do nothing: what is committed is visible."""
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
-        """Move positions, under the epoch the target was fenced with."""
+        """Move positions, under the epoch that fenced the target."""
         owner = Owner(self._connector, interval.epoch, "")
         self._create_tables()
         with self._database.begin() as connection:
@@ -73,19 +73,19 @@ class JdbcSinkCommitter:
             return CommitMarker(read_positions(connection, self._own.offsets, self._connector), aborted=True)
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
-        """Remove nothing: what was not committed, the database has rolled back."""
+        """Do nothing: the database has rolled back what was not committed."""
 
     def release(self) -> None:
-        """Forget the positions of a connector that is deleted; its epoch stays."""
+        """Remove the positions of a deleted connector; its epoch is kept."""
         self._create_tables()
         with self._database.begin() as connection:
             forget(connection, self._own.offsets, self._connector)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def _fenced(self, connection: Connection, owner: Owner) -> dict[TopicPartition, int]:
-        """Fence, unless the positions are another deployment's: then nothing of the transaction stands."""
+        """Fence, unless another deployment owns the positions: then the transaction is rolled back."""
         positions = fence(connection, self._own.offsets, owner)
         whose = claim(connection, self._own.offsets, owner, self._deployment) if self._deployment else ""
         if whose != self._deployment:
@@ -104,7 +104,7 @@ class JdbcSinkCommitter:
             return read_positions(connection, self._own.offsets, self._connector)
 
     def _create_tables(self) -> None:
-        """Create the tables that are missing. They are looked for once."""
+        """Create the missing tables. This is checked once."""
         if self._has_tables:
             return
         with self._database.connect() as connection:

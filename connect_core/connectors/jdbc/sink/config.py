@@ -1,4 +1,4 @@
-"""Settings of the JDBC sink: names and meaning as Connect's users know them."""
+"""Settings of the JDBC sink: names and meanings as in Connect's JDBC sink."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KAFKA_FIELDS = ("__connect_topic", "__connect_partition", "__connect_offset")
 
 
 class InsertMode(Enum):
-    """What a record with a value does to its table."""
+    """The effect of a record with a value on its table."""
 
     INSERT = "insert"
     UPSERT = "upsert"
@@ -52,7 +52,7 @@ class InsertMode(Enum):
 
 
 class KeyMode(Enum):
-    """Where the primary key of a row comes from."""
+    """The origin of a row's primary key."""
 
     NONE = "none"
     KAFKA = "kafka"
@@ -62,7 +62,7 @@ class KeyMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SinkSettings:
-    """The sink's settings, parsed. ``key_fields`` is empty where all fields of the key or value are meant."""
+    """The sink's parsed settings. ``key_fields`` is empty if all fields of the key or value are used."""
 
     connection: ConnectionSettings
     insert_mode: InsertMode
@@ -77,14 +77,14 @@ class SinkSettings:
     offsets_table: TableName
 
     def table_of(self, topic: str) -> TableName:
-        """Return the table of a topic: a point in the format parts schema and table, one in the topic does not."""
+        """Return the table of a topic: a point in the format separates schema and table, one in the topic does not."""
         schema, point, name = self.table_format.rpartition(".")
         parts = [part.replace("${topic}", topic) for part in ((schema, name) if point else ("", self.table_format))]
         return TableName(parts[0] or None, parts[1])
 
 
 def sink_settings(config: Mapping[str, str]) -> SinkSettings:
-    """Return a configuration's settings. Raises ConfigError for the first that is wrong."""
+    """Return a configuration's settings. Raises ConfigError for the first invalid one."""
     parsed = AbstractConfig(SINK_CONFIG, config)
     errors = relation_errors(config)
     if errors:
@@ -107,7 +107,7 @@ def sink_settings(config: Mapping[str, str]) -> SinkSettings:
 
 
 def relation_errors(config: Mapping[str, str | None]) -> dict[str, str]:
-    """Return what is wrong between settings, each valid by itself: key → message with remedy."""
+    """Return the errors between settings that are each valid: key → message with remedy."""
     keys = SINK_CONFIG.config_keys()
     given = {name: config.get(name) or keys[name].default for name in (INSERT_MODE, PK_MODE, PK_FIELDS)}
     mode, key_mode = given[INSERT_MODE], given[PK_MODE]

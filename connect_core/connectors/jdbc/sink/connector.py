@@ -21,17 +21,17 @@ __all__ = ["JdbcSinkConnector", "JdbcSinkTask"]
 
 
 class JdbcSinkConnector(SinkConnector):
-    """Keeps positions in the target, in the transaction of the rows (plan/README.md#targets)."""
+    """Stores positions in the target, in the transaction of the rows (plan/README.md#targets)."""
 
     _config: Mapping[str, str]
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError."""
+        """Read the configuration. Raises ConfigError."""
         self._config = dict(config)
         open_database(sink_settings(config).connection, self.context.limits)
 
     def stop(self) -> None:
-        """Nothing to release."""
+        """Do nothing: there is nothing to release."""
 
     def task_class(self) -> type[JdbcSinkTask]:
         """Return the class of the tasks."""
@@ -46,7 +46,7 @@ class JdbcSinkConnector(SinkConnector):
         return SINK_CONFIG
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every setting with its errors, those between settings included."""
+        """Return every setting with its errors, including those between settings."""
         found = SINK_CONFIG.validate_all(config)
         for name, message in relation_errors(config).items():
             if not found[name].error_messages:
@@ -54,7 +54,7 @@ class JdbcSinkConnector(SinkConnector):
         return list(found.values())
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Try the database: reachable, tables there and fit, rights."""
+        """Check the database: connection, existence and columns of tables, rights."""
         return live_errors(config, limits)
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
@@ -62,19 +62,19 @@ class JdbcSinkConnector(SinkConnector):
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION)
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
-        """Return what fences the target and reads where it stands."""
+        """Return the committer that fences the target and reads its positions."""
         settings = sink_settings(config)
         database = open_database(settings.connection, self.context.limits)
         own = offsets_table(settings.offsets_table, database.dialect.column_type)
         return JdbcSinkCommitter(self.context.connector_name, self.context.deployment, database, own)
 
     def target(self, config: Mapping[str, str]) -> str:
-        """Return the database and the table of offsets, whoever logs in."""
+        """Return the database and the table of offsets, without the login."""
         settings = sink_settings(config)
         place = parse_address(settings.connection.url)
         schema = place.parameters.get(CURRENT_SCHEMA, "")
         return f"{place.dialect}://{place.host}:{place.port}/{place.database}/{schema}/{settings.offsets_table}"
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Accept any offsets: they are moved in the target; rows written again are new with insert.mode=insert."""
+        """Accept any offsets: they are moved in the target; with insert.mode=insert, rows written again are new."""
         return True

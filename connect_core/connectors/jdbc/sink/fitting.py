@@ -1,4 +1,4 @@
-"""Arrow columns in the form a table's column takes, or a refusal that says why not."""
+"""Converts Arrow columns to the form of a table's column, or refuses them with the reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Misfit", "family_of", "fitted"]
 
 
 class Misfit(DataError):
-    """Says that a field's values do not fit a column; ``row`` is the first that does not, if a value is at fault."""
+    """A field's values do not fit a column; ``row``: the first that does not, if the error is that of a value."""
 
     row: int | None = None
 
@@ -47,15 +47,14 @@ _FAMILIES: tuple[tuple[tuple[type[TypeEngine[Any]], ...], str], ...] = (
 
 
 def family_of(type: TypeEngine[Any]) -> str:
-    """Return what kind of values a column holds; ``other`` for types known by name only."""
+    """Return the kind of values a column holds; ``other`` for types known by name only."""
     return next((name for kinds, name in _FAMILIES if isinstance(type, kinds)), "other")
 
 
 def fitted(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo, parse: bool = False) -> pa.Array:
-    """Return the values as the column's family wants them: numbers, text, naive or UTC timestamps, JSON text.
+    """Return the values in the form of the column's family: numbers, text, naive or UTC timestamps, JSON text.
 
-    ``parse`` also reads texts as decimals and times, for schemaless data has
-    no other word for them. Raises Misfit.
+    ``parse`` also parses texts as decimals and times, as schemaless data has no other form for them. Raises Misfit.
     """
     family = family_of(column.type)
     if pa.types.is_null(array.type):
@@ -70,7 +69,7 @@ def fitted(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo, 
 
 
 Form = Callable[[pa.Array, Schema, Column, ZoneInfo], pa.Array]
-"""Brings an array into a column's form; raises ArrowException for a value that does not fit."""
+"""Converts an array to a column's form; raises ArrowException for a value that does not fit."""
 
 
 def _kind(type: pa.DataType) -> str:
@@ -108,7 +107,7 @@ def _same(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -
 
 
 def _integer(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
-    """Cast to the column's width, so that a value too large is found here."""
+    """Cast to the column's width, so that a value too large is detected here."""
     if pa.types.is_boolean(array.type):
         return array.cast(pa.int8())
     bits = next((bits for kind, bits in _WIDTHS if isinstance(column.type, kind)), 64)
@@ -121,7 +120,7 @@ _WIDTHS: tuple[tuple[type[TypeEngine[Any]], int], ...] = (
     (sa.SmallInteger, 16),
     (sa.BigInteger, 64),
 )
-"""``INTEGER`` is not here: SQLite's has 64 bits, and the others say themselves what is too large."""
+"""``INTEGER`` is not listed: SQLite's has 64 bits, and other databases refuse too large values themselves."""
 
 
 def _float(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
@@ -129,7 +128,7 @@ def _float(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) 
 
 
 def _decimal(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
-    """Leave exact values as they are, but refuse what the column's scale would round."""
+    """Keep exact values, but refuse those that the column's scale would round."""
     scale = getattr(column.type, "scale", None)
     if pa.types.is_decimal(array.type) and scale is not None and scale < array.type.scale:
         return array.cast(_rescaled(array.type, scale))
@@ -142,7 +141,7 @@ def _rescaled(type: pa.DataType, scale: int) -> pa.DataType:
 
 
 def _timestamp(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
-    """Instants: as they are for a column with a time zone, else the wall clock of ``db.timezone``."""
+    """Return instants for a column with a time zone, else the wall clock of ``db.timezone``."""
     if getattr(column.type, "timezone", False) or isinstance(column.type, mysql.TIMESTAMP):
         return array
     if timezone.key == "UTC":
@@ -170,7 +169,7 @@ _JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
 def _plain(value: Any) -> Any:
-    """Return a nested Connect value in JSON's words: instants as ISO 8601, decimals and bytes as text."""
+    """Return a nested Connect value as JSON: instants as ISO 8601, decimals and bytes as text."""
     if isinstance(value, Struct):
         return {field.name: _plain(value.get(field.name)) for field in value.schema.fields}
     if isinstance(value, dict):
@@ -203,7 +202,7 @@ _PLAIN: dict[type, Callable[[Any], Any]] = {
 
 
 def _array(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
-    """Keep lists of plain values; the dialect writes them."""
+    """Return lists of plain values unchanged; the dialect writes them."""
     if not pa.types.is_list(array.type) or pa.types.is_nested(array.type.value_type):
         raise ValueError("only lists of plain values are arrays")
     return array
@@ -214,7 +213,7 @@ def _parsed(type: pa.DataType) -> Form:
 
 
 def _parsed_timestamp(array: pa.Array, schema: Schema, column: Column, timezone: ZoneInfo) -> pa.Array:
-    """Read ISO 8601: with a zone it is an instant, without one the column's wall clock."""
+    """Parse ISO 8601: with a zone it is an instant, without one the column's wall clock."""
     if pc.any(pc.match_substring_regex(array, r"(Z|[+-]\d\d:?\d\d)$")).as_py():
         return _timestamp(array.cast(pa.timestamp("us", "UTC")), schema, column, timezone)
     naive = array.cast(pa.timestamp("us"))
@@ -256,7 +255,7 @@ _FORMS: dict[tuple[str, str], Form] = {
     ("nested", "text"): _json,
     ("nested", "array"): _array,
 }
-"""By the values' kind and the column's family; what is not here does not fit."""
+"""By the values' kind and the column's family; other combinations do not fit."""
 
 _PARSED: dict[str, Form] = {
     "timestamp": _parsed_timestamp,

@@ -1,17 +1,14 @@
-"""Positions kept in the target: the marker of the sink's exactly-once (plan/README.md#targets).
+"""Positions stored in the target: the marker of the sink's exactly-once (plan/README.md#targets).
 
-One row a topic partition, one row of the connector itself (no topic) that
-carries the epoch for partitions not yet there, and one that names the
-deployment (``deployment:…``, which no topic can be called): positions of
-another deployment's connector of the same name are not believed. A task's transaction moves its
-rows first, on two conditions: they stand where the task began, and no newer
-epoch was written. Whether it succeeded is read back, for not every driver
-counts the rows an update found; ``attempt`` names the transaction that moved a
-position, so that no other one takes its success for its own.
+The table has one row per topic partition, one row of the connector itself (without a topic) whose epoch covers
+partitions that have no row yet, and one that names the deployment (``deployment:…``, which is not a valid topic name):
+positions of another deployment's connector of the same name are not trusted. A task's transaction moves its rows first,
+on two conditions: they have the offset at which the task began, and no newer epoch was written. Whether it succeeded is
+read back, as not every driver returns the number of rows that an update found; ``attempt`` names the transaction that
+moved a position, so that no other one mistakes its success for its own.
 
-Moving first is also what proves that an earlier transaction is over: it holds
-the rows of its positions until it ends, so that whoever moves them next either
-waits for its end (PostgreSQL, MariaDB, MySQL, SQLite) or makes its COMMIT fail
+Moving first also proves that an earlier transaction is over: it locks the rows of its positions until it ends, so that
+the next transaction to move them either waits for its end (PostgreSQL, MariaDB, MySQL, SQLite) or makes its COMMIT fail
 as the later of two conflicting ones (DuckDB and others that do not lock).
 """
 
@@ -46,7 +43,7 @@ __all__ = [
 ]
 
 _NO_TOPIC, _NO_PARTITION = "", -1
-"""The connector's own row: no topic can be so called."""
+"""The connector's own row: no topic can have this name."""
 
 _DEPLOYMENT = "deployment:"
 
@@ -57,8 +54,8 @@ _NONCE_MARK, _NONCE_LETTERS = "/", 16
 class Owner:
     """Who moves positions: the connector, the epoch it plans under, and this attempt.
 
-    Spark may execute one attempt more than once, side by side, and one execution
-    may begin another transaction: ``transaction`` names this one, and no other.
+    Spark may execute one attempt more than once, side by side, and one execution may begin further transactions:
+    ``transaction`` identifies exactly one of them.
     """
 
     connector: str
@@ -67,26 +64,26 @@ class Owner:
     transaction: str = field(default_factory=lambda: uuid.uuid4().hex[:_NONCE_LETTERS])
 
     def anew(self) -> Owner:
-        """Return the same owner in another transaction."""
+        """Return the same owner with a new transaction."""
         return replace(self, transaction=uuid.uuid4().hex[:_NONCE_LETTERS])
 
     @property
     def marker(self) -> str:
-        """What a position says of the transaction that moved it."""
+        """The value that identifies, in a position's row, the transaction that moved it."""
         return f"{self.attempt}{_NONCE_MARK}{self.transaction}"
 
     def is_sibling(self, marker: str) -> bool:
-        """Return whether another transaction of the same attempt left this marker."""
+        """Return whether another transaction of the same attempt wrote this marker."""
         return marker != self.marker and marker.rpartition(_NONCE_MARK)[0] == self.attempt
 
 
 Moves = Mapping[TopicPartition, tuple[int, int]]
-"""Positions by partition: from where they must stand to where they go."""
+"""Positions by partition: the required start and the new position."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetsTable:
-    """The two tables of ours in the target."""
+    """The sink's own two tables in the target."""
 
     offsets: sa.Table
     schemas: sa.Table
@@ -119,14 +116,14 @@ def offsets_table(name: TableName, column_type: Callable[[Schema, bool], TypeEng
 
 
 def fence(connection: Connection, table: sa.Table, owner: Owner) -> dict[TopicPartition, int]:
-    """Make older epochs unable to move anything → the positions. Raises StaleEpochError with the newer epoch."""
+    """Prevent older epochs from moving positions → the positions. Raises StaleEpochError with the newer epoch."""
     mine = table.c.connector == owner.connector
     own_row = mine & (table.c.kafka_topic == _NO_TOPIC)
     if connection.execute(sa.select(table.c.epoch).where(own_row)).first() is None:
         connection.execute(table.insert(), [_row(owner, TopicPartition(_NO_TOPIC, _NO_PARTITION), 0)])
     raised = {"epoch": owner.epoch}
-    # The connector's row first, in a statement of its own: it waits for whoever is adding a partition,
-    # so that the second statement sees the row that was added.
+    # The connector's row first, in a separate statement: it waits for a transaction that is adding a partition, so that
+    # the second statement sees the added row.
     connection.execute(table.update().where(own_row & (table.c.epoch < owner.epoch)).values(raised))
     connection.execute(table.update().where(mine & (table.c.epoch < owner.epoch)).values(raised))
     newest = connection.execute(sa.select(sa.func.max(table.c.epoch)).where(mine)).scalar_one()
@@ -143,9 +140,9 @@ def read_positions(connection: Connection, table: sa.Table, connector: str) -> d
 
 
 def claim(connection: Connection, table: sa.Table, owner: Owner, deployment: str) -> str:
-    """Say whose positions these are, unless it is said → the deployment whose they are. Fence first, before this.
+    """Record the owning deployment, unless one is recorded → the owning deployment. Call ``fence`` before.
 
-    The connector's row is held meanwhile: of two deployments that begin at once the second one sees the first.
+    The connector's row is locked meanwhile: of two deployments that begin at once, the second one sees the first.
     """
     own_row = _of(table, owner.connector, TopicPartition(_NO_TOPIC, _NO_PARTITION))
     connection.execute(table.update().where(own_row).values(kafka_offset=0))
@@ -162,9 +159,9 @@ def claim(connection: Connection, table: sa.Table, owner: Owner, deployment: str
 def move(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) -> bool:
     """Move positions from (expected start) to (end), all or none by the caller's transaction.
 
-    Returns false where another transaction of this attempt, an earlier try or the same task executed twice, has
-    committed all of it: then write no row, and roll back. Raises StaleEpochError if another attempt or a newer epoch
-    was faster, or the target was put back behind the start.
+    Returns false if another transaction of this attempt, an earlier try or a second execution of the task, has
+    committed all of it: then write no rows, and roll back. Raises StaleEpochError if another attempt or a newer epoch
+    was faster, or the target was set back before the start.
     """
     for part, (start, end) in sorted(moves.items()):
         row = _of(table, owner.connector, part)
@@ -183,7 +180,7 @@ def move(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) ->
 
 
 def is_at(connection: Connection, table: sa.Table, owner: Owner, ends: Mapping[TopicPartition, int]) -> bool:
-    """Return whether this very transaction has moved all these positions."""
+    """Return whether exactly this transaction has moved all these positions."""
     return all(
         _current(connection, table, owner.connector, part) == (end, owner.epoch, owner.marker)
         for part, end in ends.items()
@@ -191,7 +188,7 @@ def is_at(connection: Connection, table: sa.Table, owner: Owner, ends: Mapping[T
 
 
 def _is_done(connection: Connection, table: sa.Table, owner: Owner, moves: Moves) -> bool:
-    """Return whether other transactions of this attempt stand at or behind all these ends."""
+    """Return whether other transactions of this attempt have reached or passed all these ends."""
     found = [(_current(connection, table, owner.connector, part), end) for part, (_, end) in moves.items()]
     return all(
         row is not None and row[0] >= end and row[1] == owner.epoch and owner.is_sibling(row[2]) for row, end in found
@@ -206,7 +203,7 @@ def _current(connection: Connection, table: sa.Table, connector: str, part: Topi
 def set_positions(
     connection: Connection, table: sa.Table, owner: Owner, positions: Mapping[TopicPartition, int | None]
 ) -> None:
-    """Put positions where an operator wants them; ``None`` forgets one. Fence first, in the same transaction."""
+    """Set positions to an operator's values; ``None`` deletes one. Fence first, in the same transaction."""
     for part, offset in positions.items():
         connection.execute(table.delete().where(_of(table, owner.connector, part)))
         if offset is not None:
@@ -214,15 +211,15 @@ def set_positions(
 
 
 def forget(connection: Connection, table: sa.Table, connector: str) -> None:
-    """Remove the positions of a deleted connector; the epoch stays, for it must never start over."""
+    """Remove the positions of a deleted connector; the epoch is kept, as it must never start over."""
     gone = (table.c.connector == connector) & (table.c.kafka_topic != _NO_TOPIC)
     connection.execute(table.delete().where(gone))
 
 
 def _add(connection: Connection, table: sa.Table, owner: Owner, part: TopicPartition, bounds: tuple[int, int]) -> None:
-    """Insert a partition's first position, holding the connector's row so that no fence passes meanwhile.
+    """Insert a partition's first position, locking the connector's row so that no fence can pass meanwhile.
 
-    Where no position stands nothing was ever written: only who begins at 0 leaves nothing out.
+    Without a position nothing was ever written: only a start at 0 leaves nothing out.
     """
     start, end = bounds
     own_row = _of(table, owner.connector, TopicPartition(_NO_TOPIC, _NO_PARTITION))

@@ -1,4 +1,4 @@
-"""From rows as records say them to rows as their table takes them."""
+"""Prepares rows of records for their table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Preparation"]
 
 @dataclass(slots=True)
 class Preparation:
-    """Brings rows up to the newest version of their table's schema and into its columns' form."""
+    """Converts rows to the newest version of their table's schema and to its columns' form."""
 
     connector: str
     database: JdbcDatabase
@@ -38,12 +38,12 @@ class Preparation:
         self.tables = SinkTables(self.database, self.settings)
 
     def forget(self) -> None:
-        """Look everything up again."""
+        """Drop all cached tables and schemas."""
         self.tables.forget()
         self.newest.clear()
 
     def with_tables(self, pieces: Sequence[Rows]) -> Sequence[Rows]:
-        """Leave out tombstones of tables that are yet to be created: there is no row to delete."""
+        """Leave out tombstones for tables that do not exist yet: there is no row to delete."""
         if not self.settings.creates:
             return pieces
         created = {self.settings.table_of(rows.topic) for rows in pieces if rows.schema is not None}
@@ -57,11 +57,10 @@ class Preparation:
         ]
 
     def fit(self, pieces: Sequence[Rows], raised: dict[TableName, Schema]) -> list[FittedRows]:
-        """Return rows in their tables' form, each brought up to the newest version that comes before it.
+        """Return rows in their tables' form, each converted to the newest version that comes before it.
 
-        ``raised`` has, and gets, the versions that are newer than those kept:
-        they are to be kept in the transaction of these rows, for then a
-        transaction done over finds what it found before. DDL is done here.
+        ``raised`` contains, and receives, the versions that are newer than the stored ones: they must be stored in the
+        transaction of these rows, as a repeated transaction then finds the same state as before. DDL is executed here.
         Raises DataError naming place, table and key.
         """
         before = dict(raised)
@@ -71,7 +70,7 @@ class Preparation:
         return [self._fitted(rows, self._current(rows, before)) for rows in pieces]
 
     def _raise(self, rows: Rows, raised: dict[TableName, Schema]) -> bool:
-        """Note the version of these rows, if it is the newest of their table."""
+        """Record the version of these rows, if it is the newest of their table."""
         if rows.schema is None or rows.schema.version is None:
             return False
         name = self.settings.table_of(rows.topic)

@@ -1,4 +1,4 @@
-"""Records as rows of one table: named columns of Arrow arrays, with the place of each row in Kafka."""
+"""Records as rows of one table: named Arrow columns, with each row's place in Kafka."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from connect_core.errors import DataError
 __all__ = ["FieldColumn", "Places", "Rows", "rows_of_batch"]
 
 _MOST_DIGITS = 76
-"""Of Arrow's decimals."""
+"""Maximum of Arrow's decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldColumn:
-    """One column to write. ``schema`` is the field's; of schemaless data, what its values look like."""
+    """One column to write. ``schema`` is the field's; for schemaless data, it is derived from the values."""
 
     name: str
     schema: Schema
@@ -40,7 +40,7 @@ class FieldColumn:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where each row was read: topic, partition and offset arrays."""
+    """The place of each row in Kafka: topic, partition and offset arrays."""
 
     topic: pa.Array
     partition: pa.Array
@@ -51,16 +51,16 @@ class Places:
         return Places(self.topic.take(rows), self.partition.take(rows), self.offset.take(rows))
 
     def text(self, row: int) -> str:
-        """Return one row's place for a message."""
+        """Return one row's place, for a message."""
         return f"topic {self.topic[row]}, partition {self.partition[row]}, offset {self.offset[row]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows for the table of one topic that share their schemas.
+    """Rows with the same schemas for the table of one topic.
 
-    ``deleted`` marks tombstones: of those, only key columns count. ``schema``
-    is the value's; ``None`` for schemaless data, and where all are tombstones.
+    ``deleted`` marks tombstones, of which only key columns are used. ``schema`` is the value's; ``None`` for schemaless
+    data, and if all rows are tombstones.
     """
 
     topic: str
@@ -88,7 +88,7 @@ class Rows:
         return self.take(pa.array(range(begin, min(begin + count, len(self))), pa.int64()))
 
     def key_text(self, row: int) -> str:
-        """Return one row's key for a message."""
+        """Return one row's key, for a message."""
         return ", ".join(f"{column.name}={column.array[row]}" for column in self.columns if column.is_key) or "none"
 
 
@@ -104,7 +104,7 @@ def rows_of_batch(batch: Batch, settings: SinkSettings) -> Iterator[Rows]:
 
 
 def _uniform(batch: Batch) -> Iterator[Batch]:
-    """Return the batch cut wherever a schema changes, or the keys of schemaless maps."""
+    """Return the batch, split wherever a schema changes, or the keys of schemaless maps."""
     if isinstance(batch.key, Columns) and isinstance(batch.value, Columns):
         yield batch
         return
@@ -118,7 +118,7 @@ def _uniform(batch: Batch) -> Iterator[Batch]:
 
 
 def _shapes(data: Data, count: int) -> Sequence[Any]:
-    """Return what must be alike in one run; a null has the shape of the row before it."""
+    """Return for each row what must be equal within one run; a null has the shape of the row before it."""
     if isinstance(data, Columns):
         return [None] * count
     shapes: list[Any] = []
@@ -190,7 +190,7 @@ def _fields(schema: Schema | None, array: pa.StructArray) -> tuple[FieldColumn, 
 
 
 def _with_default(schema: Schema, child: pa.Array, parent: pa.Array) -> pa.Array:
-    """Return a field's values as ``Struct.get`` does: a null is the default, if there is one."""
+    """Return a field's values as ``Struct.get`` does: a null becomes the default, if there is one."""
     if schema.default is None or child.null_count == parent.null_count:
         return child
     default = to_arrow_array(schema, [schema.default])
@@ -198,7 +198,7 @@ def _with_default(schema: Schema, child: pa.Array, parent: pa.Array) -> pa.Array
 
 
 def _guessed(field: pa.Field) -> Schema:
-    """Return a schema for what schemaless values look like; all nulls look like text."""
+    """Return a schema derived from schemaless values; text if all are null."""
     return STRING_SCHEMA if pa.types.is_null(field.type) else from_arrow_field(field)
 
 
@@ -219,7 +219,7 @@ def _columns(data: Data, what: str) -> Columns:
 
 
 def _array(schema: Schema, values: Sequence[Any]) -> pa.Array | None:
-    """Return values as a column, with room for decimals of 76 digits; ``None`` where there is none."""
+    """Return values as a column, with decimals of up to 76 digits; ``None`` if they do not fit."""
     array = to_arrow_array(schema, values)
     if array is not None:
         return array

@@ -1,4 +1,4 @@
-"""Versions of a table's schema: the newest is kept in the target, older records are brought up to it."""
+"""Versions of a table's schema: the newest is stored in the target, older records are converted to it."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _NUMBERS = (
 
 
 def load_newest(connection: Connection, schemas: sa.Table, connector: str, name: TableName) -> Schema | None:
-    """Return the newest schema that any task has written this table with, or ``None``."""
+    """Return the newest schema that any task has used for this table, or ``None``."""
     found = connection.execute(sa.select(schemas.c.arrow_schema).where(_is(schemas, connector, name))).scalar()
     return _schema(found) if found else None
 
 
 def prepare_newest(connection: Connection, schemas: sa.Table, connector: str, name: TableName) -> None:
-    """Make a place for a table's newest schema, so that keeping one is a mere update, which waits for other tasks'."""
+    """Insert the row for a table's newest schema, so that storing one is an update, which waits for other tasks'."""
     if connection.execute(sa.select(schemas.c.version).where(_is(schemas, connector, name))).first() is None:
         names = {"connector": connector, "table_name": str(name)}
         connection.execute(schemas.insert(), [{**names, "version": 0, "arrow_schema": ""}])
 
 
 def store_newest(connection: Connection, schemas: sa.Table, connector: str, name: TableName, schema: Schema) -> None:
-    """Keep a schema, unless one of its version or a newer one is kept."""
+    """Store a schema, unless one of its version or a newer one is stored."""
     is_older = _is(schemas, connector, name) & (schemas.c.version < schema.version)
     connection.execute(schemas.update().where(is_older).values(version=schema.version, arrow_schema=_text(schema)))
 
 
 def projected(rows: Rows, target: Schema, included: frozenset[str]) -> Rows:
-    """Return rows of an older version under a newer schema: SchemaProjector's result, in columns.
+    """Return rows of an older version with a newer schema: SchemaProjector's result, in columns.
 
     Raises SchemaProjectorError.
     """

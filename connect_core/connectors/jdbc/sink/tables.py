@@ -1,4 +1,4 @@
-"""The tables a sink writes to: looked up, created and evolved, with other tasks doing the same at the same time."""
+"""The tables of a sink: looked up, created and evolved, while other tasks may do the same."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _TRIES = 3
 
 @dataclass(slots=True)
 class SinkTables:
-    """The tables as last seen. DDL has connections of its own: where it cannot be undone, no row is at stake."""
+    """The tables as last seen. DDL has its own connections: if it cannot be rolled back, no row is affected."""
 
     database: JdbcDatabase
     settings: SinkSettings
     _known: dict[TableName, Table] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Look everything up again: a statement failed, so a table may have changed."""
+        """Drop the cached tables: a statement failed, so a table may have changed."""
         self._known.clear()
 
     def of(self, rows: Rows) -> Table:
         """Return the table of these rows, with a column for each of theirs.
 
-        Raises DataError for schemaless rows that do not fit, ConnectError where
-        the settings forbid what would be needed, or the database refuses it.
+        Raises DataError for schemaless rows that do not fit, ConnectError if the settings forbid a necessary change, or
+        the database refuses it.
         """
         name = self.settings.table_of(rows.topic)
         for _ in range(_TRIES):
@@ -64,7 +64,7 @@ class SinkTables:
         return name in self._known or self._look_up(name) is not None
 
     def column(self, table: Table, name: str, others: Sequence[str]) -> Column | None:
-        """Return the column of a field: of the same name, else one that differs in case only."""
+        """Return the column of a field: with the same name, else the only one that differs just in case."""
         exact = table.column(name)
         if exact is not None:
             return exact
@@ -152,7 +152,7 @@ class SinkTables:
         )
 
     def _default(self, schema: Schema, type: TypeEngine[Any]) -> sa.ColumnElement[Any] | None:
-        """Return a field's default for rows that lack it; bytes and nested values have none in SQL."""
+        """Return a field's default for existing rows; bytes and nested values have none in SQL."""
         is_raw = schema.type is SchemaType.BYTES and schema.name is None
         if schema.default is None or is_raw or not schema.type.is_primitive:
             return None
@@ -170,7 +170,7 @@ class SinkTables:
 
 
 def create_if_absent(connection: Connection, statement: str, is_there: Callable[[], bool]) -> None:
-    """Run DDL that another task may be running, too. Raises ConnectError unless the result is there."""
+    """Run DDL that another task may be running as well. Raises ConnectError unless the result exists."""
     try:
         connection.exec_driver_sql(statement)
         connection.commit()
@@ -191,7 +191,7 @@ def _lacks(table: Table, one: FieldColumn, rows: Rows) -> str:
 
 
 def _rank(type: TypeEngine[Any]) -> int | None:
-    """Return a number's place among those each of which holds the ones before it."""
+    """Return a number type's rank: each type can hold the values of all lower ones."""
     return next((rank for kind, rank in _RANKS if isinstance(type, kind)), None)
 
 

@@ -1,4 +1,4 @@
-"""The task of the JDBC sink: gathers rows, and commits them with their positions in one transaction."""
+"""The task of the JDBC sink: collects rows, and commits them with their positions in one transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["JdbcSinkTask"]
 _MOST_ROWS = 100_000
 _MOST_BYTES = 64 << 20
 _MOST_SECONDS = 10.0
-"""What one transaction gathers at most, as the source's transactions do."""
+"""The limits of one transaction, the same as of the source's transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class _Gathered:
 
 
 class JdbcSinkTask(SinkTask):
-    """Takes batches whole; records one by one only to find which of them does not fit."""
+    """Writes whole batches; single records only to find those that do not fit."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration. Raises ConfigError."""
+        """Read the configuration. Raises ConfigError."""
         self._settings = settings = sink_settings(config)
         database = open_database(settings.connection, self.context.limits)
         interval = self.context.interval
@@ -56,7 +56,7 @@ class JdbcSinkTask(SinkTask):
         self._began = time.monotonic()
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """Take records; those that do not fit are reported, or fail the task."""
+        """Add records; those that do not fit are reported, or fail the task."""
         if not records or self.put_batch(Batch.from_records(records)):
             return
         for record in records:
@@ -68,7 +68,7 @@ class JdbcSinkTask(SinkTask):
                 self._advance(batch)
 
     def put_batch(self, batch: Batch) -> bool:
-        """Take a batch whole, or nothing of it where some row does not fit."""
+        """Add a whole batch, or nothing of it if some row does not fit."""
         if self._is_full():
             self._flush()
         try:
@@ -78,7 +78,7 @@ class JdbcSinkTask(SinkTask):
         return True
 
     def stage(self, positions: Mapping[TopicPartition, int]) -> Sequence[Staged]:
-        """Commit what is gathered together with the last positions."""
+        """Commit the collected rows with the last positions."""
         starts = {part.topic_partition: part.start for part in self.context.interval.ranges}
         self._reached.update(positions)
         self._flush()
@@ -91,7 +91,7 @@ class JdbcSinkTask(SinkTask):
             writer.close()
 
     def _take(self, batch: Batch) -> None:
-        """Gather a batch; changes nothing if a row does not fit. Raises DataError."""
+        """Collect a batch; changes nothing if a row does not fit. Raises DataError."""
         pieces = self._preparation.with_tables(list(rows_of_batch(batch, self._settings)))
         raised = dict(self._raised)
         self._preparation.fit(pieces, raised)
@@ -115,7 +115,7 @@ class JdbcSinkTask(SinkTask):
         return rows >= _MOST_ROWS or size >= _MOST_BYTES or is_late
 
     def _flush(self) -> None:
-        """Commit what is gathered; on RetriableError all of it is kept, so that the next call tries again."""
+        """Commit the collected rows; on RetriableError all of them are kept, so that the next call retries."""
         while True:
             moves = {
                 part: (self._committed[part], end)
@@ -135,7 +135,7 @@ class JdbcSinkTask(SinkTask):
                 return
 
     def _leave_out(self, error: BadRowError) -> None:
-        """Report one row and go on without it. Raises DataError unless errors are tolerated."""
+        """Report one row and continue without it. Raises DataError unless errors are tolerated."""
         one = self._gathered[error.piece]
         place = one.rows.places.take(pa.array([error.row], pa.int64()))
         topic, partition = one.batch.original or (one.batch.topic, one.batch.partition)

@@ -1,4 +1,4 @@
-"""One transaction of a sink task: positions, then rows; and what to do when it does not go through."""
+"""One transaction of a sink task: positions, then rows; and its error handling."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from connect_core.errors import ConnectError, DataError, RetriableError
 __all__ = ["BadRowError", "Moves", "TargetWriter"]
 
 Versions = Mapping[TableName, Schema]
-"""The schemas to be kept as their tables' newest."""
+"""The schemas to store as their tables' newest."""
 
 _TRIES = 5
 
 
 class BadRowError(DataError):
-    """Says that the database refuses one row; ``piece`` and ``row`` say which."""
+    """The database refuses one row, identified by ``piece`` and ``row``."""
 
     piece: int = 0
     row: int = 0
 
 
 class _NewerSchemaError(Exception):
-    """Another task has brought a table to a newer version meanwhile."""
+    """Another task has raised a table to a newer version meanwhile."""
 
 
 @dataclass(slots=True)
 class TargetWriter:
-    """Writes rows and positions by one connection, made again after any trouble."""
+    """Writes rows and positions through one connection, which is opened again after any error."""
 
     database: JdbcDatabase
     settings: SinkSettings
@@ -51,11 +51,11 @@ class TargetWriter:
     _connection: Connection | None = None
 
     def write(self, pieces: Sequence[Rows], moves: Moves) -> None:
-        """Commit rows and positions together, or neither; nothing where this attempt has committed them before.
+        """Commit rows and positions together, or neither; nothing if this attempt has committed them before.
 
-        Raises BadRowError, StaleEpochError, RetriableError (after which the
-        same call is right, whatever becomes of a COMMIT that is still under way:
-        it moves the same positions first, and so meets the end of it), or ConnectError.
+        Raises BadRowError, StaleEpochError, RetriableError, or ConnectError. After RetriableError the same call is
+        correct, even if a COMMIT is still in progress: it moves the same positions first, and so waits for the COMMIT
+        or conflicts with it.
         """
         if pieces and not moves:
             raise ConnectError("rows without a position to move cannot be told from rows written before")
@@ -104,7 +104,7 @@ class TargetWriter:
                 self.close()
 
     def _end(self, commit: Callable[[], None], owner: Owner, moves: Moves) -> None:
-        """Commit; where the answer never came, look whether it happened. Not yet is not never: ``move`` finds out."""
+        """Commit; without a response, check whether it happened. If not yet, it still may: ``move`` handles that."""
         try:
             commit()
         except DBAPIError as error:
@@ -121,12 +121,12 @@ class TargetWriter:
 
     def _prepare_newest(self, raised: Versions) -> None:
         for name in raised:
-            # An IntegrityError means that another task was as fast.
+            # An IntegrityError means that another task has inserted the row.
             with self.database.connect() as connection, suppress(IntegrityError), connection.begin():
                 prepare_newest(connection, self.own.schemas, self.owner.connector, name)
 
     def _check_versions(self, connection: Connection, pieces: Sequence[Rows], raised: Versions) -> None:
-        """Refuse to go on with a version that is no longer the newest."""
+        """Raise _NewerSchemaError for a version that is no longer the newest."""
         versioned = {self.settings.table_of(rows.topic) for rows in pieces if rows.schema and rows.schema.version}
         for name in versioned:
             known = raised.get(name) or self.preparation.newest.get(name)
@@ -145,7 +145,7 @@ class TargetWriter:
     # -- which row it was ---------------------------------------------------------------------------------------------
 
     def _blamed(self, pieces: Sequence[Rows], fitted: Sequence[FittedRows], error: ConnectError) -> ConnectError:
-        """Return the error with the first row the database refuses, if it is a row's fault."""
+        """Return the error with the first row that the database refuses, if a row caused it."""
         low, high = 0, sum(len(rows.deleted) for rows in fitted)
         if high == 0 or self._refusal(fitted, high) is None:
             return error
@@ -159,7 +159,7 @@ class TargetWriter:
         return self._bad_row(pieces, high - 1, refusal)
 
     def _refusal(self, fitted: Sequence[FittedRows], count: int) -> str | None:
-        """Return what the database says to the first ``count`` rows, or ``None`` if it takes them; nothing stays."""
+        """Return the database's error for the first ``count`` rows, or ``None`` if it accepts them; rolls back."""
         with self.database.connect() as connection:
             transaction = connection.begin()
             try:

@@ -1,4 +1,4 @@
-"""Rows in the order they came, as the fewest writes that leave the table as one row after the other would."""
+"""Groups ordered rows into the fewest writes that leave the table as writing row by row would."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class FittedRows:
 
     @property
     def has_keys_only(self) -> bool:
-        """Whether there is nothing but keys to delete by."""
+        """Whether all rows are deletions, which have only keys."""
         return bool(self.deleted.false_count == 0)
 
 
 def writes_of(fitted: Sequence[FittedRows], mode: InsertMode, statement_rows: int) -> Iterator[Write]:
-    """Return the writes to carry out in turn."""
+    """Return the writes to carry out in order."""
     for run in _runs(fitted):
-        # Decimals of one column may be of two widths.
+        # Decimals of one column may have two widths.
         data = pa.concat_tables([rows.data for rows in run], promote_options="permissive")
         deleted = pa.chunked_array([rows.deleted for rows in run]).combine_chunks()
         shape = next((rows for rows in run if not rows.has_keys_only), run[0])
@@ -45,7 +45,7 @@ def writes_of(fitted: Sequence[FittedRows], mode: InsertMode, statement_rows: in
 
 
 def _runs(fitted: Sequence[FittedRows]) -> Iterator[list[FittedRows]]:
-    """Return neighbours that are written alike together; tombstones go with whatever is beside them."""
+    """Group adjacent rows of the same form; tombstones join whichever group they are next to."""
     run: list[FittedRows] = []
     shape: FittedRows | None = None
     for rows in fitted:
@@ -91,7 +91,7 @@ def _plain(data: pa.Table, keys: tuple[str, ...], is_deleted: bool, mode: Insert
 
 
 def _upserts(data: pa.Table, deleted: pa.Array, keys: tuple[str, ...]) -> Iterator[Part]:
-    """Delete every key with a tombstone first, for the row after it starts over; then the last of each key."""
+    """Delete every key with a tombstone first, as a row after it starts over; then write the last row of each key."""
     if deleted.true_count:
         yield Verb.DELETE, _last_of_each(data.filter(deleted).select(keys), keys)
     last = _last_rows(data, keys)

@@ -1,4 +1,4 @@
-"""Reading PostgreSQL's rows as Arrow columns, through ADBC: no row passes through Python."""
+"""Reads PostgreSQL's rows as Arrow columns, through ADBC: no row passes through Python."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ArrowReader:
             self._execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def chunks(self, statement: sa.Select[Any], rows: int) -> Iterator[pa.Table]:
-        """Yield the rows of a statement, so many at a time; the server holds the others."""
+        """Yield the rows of a statement, at most ``rows`` at a time; the server holds the others."""
         text, values = _compiled(statement)
         with self._failures():
             self._execute(f"DECLARE connect_rows NO SCROLL CURSOR FOR {text}", values)
@@ -55,7 +55,7 @@ class ArrowReader:
             self._execute("CLOSE connect_rows")
 
     def cancel(self) -> None:
-        """Ask the server to end the statement that runs; called from another thread."""
+        """Cancel the running statement on the server; called from another thread."""
         with suppress(adbc_driver_manager.Error):
             self._connection.adbc_cancel()
 
@@ -78,7 +78,7 @@ class ArrowReader:
 
 def _translated(error: adbc_driver_manager.Error, place: str) -> ConnectError:
     state = error.sqlstate or ""
-    # The trace shows this error as well: what it says of rows goes out of it too.
+    # The trace shows this error as well: row contents must be removed from it, too.
     error.args = (first_sentence(str(error), error.details),)
     text = f"The database at {place} says: {error}"
     if not state.strip("\0") or is_passing(state):
@@ -92,7 +92,7 @@ def _compiled(statement: sa.Select[Any]) -> tuple[str, list[Any]]:
 
 
 def _parameter(value: Any) -> Any:
-    """Return a value as Arrow can bind it; the statement casts it to its column's type."""
+    """Return a value in a form that Arrow can bind; the statement casts it to its column's type."""
     if isinstance(value, date | time):
         return value.isoformat()
     return str(value) if isinstance(value, Decimal) else value

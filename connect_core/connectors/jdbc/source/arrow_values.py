@@ -1,4 +1,4 @@
-"""Columns as ADBC returns them, made into Connect's; no value is touched by Python."""
+"""Converts columns from ADBC to Connect's, without touching values in Python."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DAY_MICROS = 86_400_000_000
 
 
 class CannotSay(Exception):
-    """Says that a value needs the record lane: Arrow's type for its column has no room for it."""
+    """A value needs the record lane: Arrow's type for its column cannot hold it."""
 
 
 def connect_array(column: ReadColumn, array: pa.Array, zone: ZoneInfo) -> pa.Array:
-    """Return a column in the Arrow type of its Connect schema; points in time lose what is finer than ms.
+    """Return a column in the Arrow type of its Connect schema; points in time are truncated to ms.
 
-    Raises CannotSay, or DataError for a value that Connect has no room for either.
+    Raises CannotSay, or DataError for a value that Connect cannot hold either.
     """
     try:
         done = _converted(column.schema, plain(array), None if column.is_zoned else zone)
@@ -43,7 +43,7 @@ def connect_array(column: ReadColumn, array: pa.Array, zone: ZoneInfo) -> pa.Arr
 
 
 def plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array, without the name ADBC gives to PostgreSQL's own types."""
+    """Return a column as one array, without ADBC's extension type for PostgreSQL's own types."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
         if isinstance(array, pa.ChunkedArray):
@@ -99,7 +99,7 @@ def _to_utc(array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
 
 
 def _floored(micros: pa.Array) -> pa.Array:
-    """Return milliseconds, cut off toward the past; Arrow's own division cuts toward zero."""
+    """Return milliseconds, rounded down; Arrow's own division rounds toward zero."""
     values = micros.fill_null(0).to_numpy()
     mask = micros.is_null().to_numpy(zero_copy_only=False) if micros.null_count else None
     return pa.array(np.floor_divide(values, 1000), pa.int64(), mask=mask)

@@ -1,4 +1,4 @@
-"""Sharing out what is to be read: tables to tasks, and a large table's keys where tables are too few."""
+"""Assigns what is to be read: tables to tasks, and key ranges of large tables if tables are too few."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from connect_core.connectors.jdbc.source.tables import describe_tables, list_tab
 __all__ = ["key_ranges", "stream_names"]
 
 _LARGE = 100_000
-"""From which key on a table is worth several tasks."""
+"""The largest key from which on a table is worth several tasks."""
 
 
 def stream_names(
     connection: Connection, dialect: Dialect, settings: SourceSettings, max_tasks: int
 ) -> list[StreamName]:
-    """Return all streams there are now, in a stable order."""
+    """Return all current streams, in a stable order."""
     if settings.query:
         return [StreamName(None)]
     tables = list_tables(connection, settings.selection)
@@ -37,9 +37,9 @@ def stream_names(
 
 
 def key_ranges(table: TableName, largest: int | None, ranges: int) -> list[StreamName]:
-    """Return the ranges of a table's whole-number keys; one without limits if it is small.
+    """Return the ranges of a table's integer keys; a single one without limits if it is small.
 
-    Their width is a power of two: while the table grows, they stay what they are.
+    Their width is a power of two, so that they stay the same while the table grows.
     """
     if largest is None or largest < _LARGE:
         return [StreamName(table)]

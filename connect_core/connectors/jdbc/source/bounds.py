@@ -1,4 +1,4 @@
-"""The upper bound of a stream: what an interval will have read when it ends."""
+"""The upper bound of a stream: the position that an interval will have reached at its end."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = ["BoundPlanner", "now_millis"]
 Offset = Mapping[str, Any]
 
 _SEARCHED_WHOLE_BYTES = 64 * 1024 * 1024
-"""Up to this size a table with timestamps is looked through whole for rows that came late."""
+"""Up to this size, a table with timestamps is searched completely for late rows."""
 
 _CLOCK_SKEW_SECONDS = 60.0
-"""How far the clocks of those who write timestamps may differ."""
+"""How far the clocks of the writers of timestamps may differ."""
 
 
 def now_millis() -> int:
@@ -47,29 +47,29 @@ _CLOCKS = {
     "mysql": "SELECT unix_timestamp(now(3)) * 1000",
     "mariadb": "SELECT unix_timestamp(now(3)) * 1000",
 }
-"""The clock that rows get their timestamps from, in milliseconds since 1970; files have that of this machine."""
+"""The clock of rows' timestamps, in milliseconds since 1970; files use that of this machine."""
 
 
 def _database_millis(connection: Connection) -> int:
-    """Return the database's time in milliseconds since 1970, ours where it has no clock of its own."""
+    """Return the database's time in milliseconds since 1970, or this machine's if the database has no clock."""
     statement = _CLOCKS.get(connection.dialect.name)
     return now_millis() if statement is None else int(connection.execute(sa.text(statement)).scalar_one())
 
 
 @dataclass(slots=True)
 class BoundPlanner:
-    """Plans bounds over one connection, whose transaction sees one moment; asks nothing twice."""
+    """Plans bounds over one connection, whose transaction has one snapshot; caches what it has read."""
 
     connection: Connection
     settings: SourceSettings
     started: int
-    """When the connector was started: ``timestamp.initial=-1`` means that time."""
+    """When the connector was started: the time that ``timestamp.initial=-1`` means."""
     _horizon: Horizon | None = None
     _now: int | None = None
     _files: dict[StreamName, TableFile] = field(default_factory=dict)
 
     def horizon(self, stream: Stream) -> Horizon | None:
-        """Return the horizon where the stream's rows know their transaction."""
+        """Return the horizon if the stream's rows have a transaction id."""
         if not stream.has_xmin or stream.mode is Mode.BULK:
             return None
         if self._horizon is None:
@@ -77,7 +77,7 @@ class BoundPlanner:
         return self._horizon
 
     def bound(self, stream: Stream, offset: Offset | None, state: Mapping[str, str] | None) -> Offset | None:
-        """Return the bound of a stream: its offset when there is nothing new, ``None`` if it has none either."""
+        """Return the bound of a stream: its offset if there is nothing new, ``None`` if it has no offset either."""
         if stream.mode is Mode.BULK:
             return self._bulk_bound(stream, offset, state)
         position = self.start(stream, offset)
@@ -92,7 +92,7 @@ class BoundPlanner:
         return offset if found is None else found
 
     def start(self, stream: Stream, offset: Offset | None) -> Position | None:
-        """Return where a stream goes on, or ``timestamp.initial`` says it begins."""
+        """Return where a stream continues, or where it begins by ``timestamp.initial``."""
         position = stream.order.from_offset(offset or {})
         initial = self.settings.timestamp_initial
         if position is not None or initial is None or not stream.order.has_timestamp:
@@ -100,14 +100,14 @@ class BoundPlanner:
         return stream.order.at_millis(self.started if initial == -1 else initial)
 
     def late(self, stream: Stream, offset: Offset, state: Mapping[str, str] | None) -> Late:
-        """Return where rows that came late are to be looked for."""
+        """Return where to look for late rows."""
         if self.horizon(stream) is None:
             return Late(gaps=Gaps.from_state(state) if stream.mode is Mode.INCREMENTING else Gaps())
         known = FloorState.from_state(state)
         return Late(floor=self._floor(stream, known), file=self.file(stream, offset, known.file))
 
     def file(self, stream: Stream, offset: Offset, known: TableFile) -> TableFile:
-        """Return where the stream's rows are now, ``known`` being where they were when the offset was reached."""
+        """Return the file of the stream's rows; ``known`` is the one when the offset was reached."""
         if stream.name not in self._files:
             node = read_file_node(self.connection, self._quoted(stream))
             here = replace(known, node=node)
@@ -134,21 +134,21 @@ class BoundPlanner:
         if floor is None or not stream.order.has_timestamp:
             return floor
         horizon = self.horizon(stream)
-        # Once transaction ids have wrapped, rows of 2³² transactions ago look new again: not so far down then.
+        # Once transaction ids have wrapped, rows of 2³² transactions ago look new: then do not search that far down.
         is_clear = horizon is not None and not horizon.has_wrapped
         if is_clear and table_bytes(self.connection, self._quoted(stream)) <= _SEARCHED_WHOLE_BYTES:
             return None
         return stream.order.earlier(floor, _CLOCK_SKEW_SECONDS)
 
     def _other_file(self, stream: Stream, offset: Offset, known: TableFile, here: TableFile) -> TableFile:
-        """Return the file after another transaction wrote all rows again, itself or, as VACUUM FULL does, unchanged."""
+        """Return the file after another transaction rewrote all rows, with a new id or, like VACUUM FULL, the same."""
         position, before = stream.order.from_offset(offset), offset.get(XMIN)
         if position is None or before is None:
             return here
         if self._last(stream, Window(None, position, to_xmin=before)) is not None:
             return here
         oldest = self.connection.execute(select_oldest(stream, Window(None, position), before)).scalar()
-        # To a snapshot from before ALTER TABLE the table is empty: that says nothing.
+        # A snapshot from before ALTER TABLE sees an empty table, which proves nothing.
         return known if oldest is None else replace(here, copied_before=int(oldest) + 1)
 
     def _newest(self, stream: Stream) -> Position | None:

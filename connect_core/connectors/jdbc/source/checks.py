@@ -1,4 +1,4 @@
-"""Trying a source's settings on its database; one line of remedy for each finding."""
+"""Checks a source's settings on its database; each finding comes with a remedy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Findings = dict[str, list[str]]
 
 
 def check_live(settings: SourceSettings, limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-    """Return what is wrong, by setting: unreachable, no such table or column, no right to read."""
+    """Return the errors by setting: unreachable, no such table or column, no right to read."""
     hasty = replace(settings.connection, attempts=1, connect_timeout=_CONNECT_SECONDS)
     database = open_database(hasty, limits)
     found: Findings = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Arrow tables as batches: no Python code runs once a row."""
+"""Arrow tables as batches, without Python code per row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["batches", "rows_of"]
 
 
 def batches(converter: RowConverter, segment: Segment, table: pa.Table, bound: Mapping[str, Any] | None) -> list[Batch]:
-    """Return a table's rows; with a ``bound``, the last one's offset is that, in a batch of its own."""
+    """Return a table's rows; with a ``bound``, the last row has this offset, in a separate batch."""
     try:
         whole = _batch(converter, segment, table)
     except (CannotSay, DataError):
@@ -32,7 +32,7 @@ def batches(converter: RowConverter, segment: Segment, table: pa.Table, bound: M
     last = len(whole) - 1
     assert whole.positions is not None
     if converter.stream.order.may_tie:
-        # Rows of one timestamp have one offset: they must come together.
+        # Rows of one timestamp have one offset: they must be in the same batch.
         offsets = whole.positions.offsets()
         return [replace(whole, positions=replace(whole.positions, offset=(*offsets[:-1], bound)))]
     end = SourcePositions((converter.partition,), pa.array([0], pa.int32()), (bound,))
@@ -41,7 +41,7 @@ def batches(converter: RowConverter, segment: Segment, table: pa.Table, bound: M
 
 
 def rows_of(table: pa.Table) -> list[Row]:
-    """Return a table's rows as a driver gives them."""
+    """Return a table's rows in the form a driver returns."""
     return list(zip(*(plain(column).to_pylist() for column in table.columns), strict=True))
 
 
@@ -62,7 +62,7 @@ def _batch(converter: RowConverter, segment: Segment, table: pa.Table) -> Batch:
 
 
 def _batch_of_records(converter: RowConverter, segment: Segment, table: pa.Table) -> Batch:
-    """Return the batch of records made one by one: they name what columns cannot say, or can say more."""
+    """Return the batch of records made one by one: they name what columns cannot represent, or can represent more."""
     rows = rows_of(table)
     return Batch.from_records(converter.records(rows, converter.offsets(segment, rows)))
 
@@ -84,7 +84,7 @@ def _structs(schema: Schema, arrays: Sequence[pa.Array]) -> Columns:
 
 
 def _offsets(converter: RowConverter, segment: Segment, table: pa.Table) -> LazyOffsets:
-    """Return the offsets that follow the rows; only the columns of the order are kept for it."""
+    """Return the offsets after the rows; only the columns of the order are kept for this."""
     kept = sorted({place for places in converter.order_places for place in places}) or [0]
     places = tuple(tuple(map(kept.index, places)) for places in converter.order_places)
     of_kept = replace(converter, order_places=places)

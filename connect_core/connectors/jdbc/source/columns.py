@@ -1,4 +1,4 @@
-"""Columns as they are read: their Connect schema, and how SQL must hand them over."""
+"""Columns of a stream: their Connect schema, and the form in which SQL must return them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from connect_core.connectors.jdbc.source.config import NumericMapping
 __all__ = ["ReadColumn", "key_schema", "read_column", "value_schema"]
 
 _OPEN_SCALE = 38
-"""The scale of NUMERIC columns that set none."""
+"""The scale for NUMERIC columns without one."""
 
 _MOST_INTEGER_DIGITS = 18
 _INTEGERS: tuple[tuple[int, SchemaType], ...] = (
@@ -26,7 +26,7 @@ _INTEGERS: tuple[tuple[int, SchemaType], ...] = (
     (9, SchemaType.INT32),
     (_MOST_INTEGER_DIGITS, SchemaType.INT64),
 )
-"""The narrowest type for so many digits, as in Connect's JDBC source."""
+"""The narrowest type for this many digits, as in Connect's JDBC source."""
 
 _PLAIN_TEXTS = (sa.Text, sa.TEXT, sa.String, sa.VARCHAR, sa.CHAR)
 
@@ -35,8 +35,8 @@ _PLAIN_TEXTS = (sa.Text, sa.TEXT, sa.String, sa.VARCHAR, sa.CHAR)
 class ReadColumn:
     """One column of a stream.
 
-    ``is_text``: SQL must cast it to text, as drivers disagree about its type.
-    ``is_zoned``: its points in time are in UTC rather than in ``db.timezone``.
+    ``is_text``: SQL must cast it to text, as drivers disagree about its type. ``is_zoned``: its points in time are in
+    UTC, not in ``db.timezone``.
     """
 
     name: str
@@ -96,12 +96,12 @@ def _numeric(kind: sa.Numeric[Any], mapping: NumericMapping) -> Schema:
             return Schema(SchemaType.FLOAT64)
     elif mapping is not NumericMapping.NONE and digits <= _MOST_INTEGER_DIGITS:
         return Schema(next(type for most, type in _INTEGERS if digits <= most))
-    # A negative scale counts whole hundreds: as integers nothing is lost.
+    # A negative scale means a multiple of a power of ten: as an integer nothing is lost.
     return Decimal.schema(max(0, scale))
 
 
 def _unsigned(kind: TypeEngine[Any]) -> Schema:
-    """Return a schema with room for MySQL's unsigned integers."""
+    """Return a schema that can hold MySQL's unsigned integers."""
     if isinstance(kind, sa.BigInteger):
         return Decimal.schema(0)
     if isinstance(kind, mysql.TINYINT):

@@ -1,4 +1,4 @@
-"""Settings of the JDBC source: the keys and meanings Connect's users know."""
+"""Settings of the JDBC source: the keys and meanings of Connect's JDBC source."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ BATCH_MAX_ROWS = "batch.max.rows"
 NUMERIC_MAPPING = "numeric.mapping"
 QUOTE_IDENTIFIERS = "quote.sql.identifiers"
 TASK_STREAMS = "task.streams"
-"""What one task reads; written by ``task_configs``, never by users."""
+"""The streams of one task; written by ``task_configs``, never by users."""
 TASK_SINCE = "task.since"
-"""When the connector was started, where ``timestamp.initial`` is -1; written by ``task_configs``."""
+"""When the connector was started, if ``timestamp.initial`` is -1; written by ``task_configs``."""
 
 
 _DELAY_SECONDS = 10.0
-"""How old timestamps must be where nothing else tells of transactions under way."""
+"""The minimum age of timestamps if nothing else shows which transactions are running."""
 
 
 class Mode(Enum):
-    """How new rows are found; the values are Connect users' words."""
+    """How new rows are found; the values are those of Connect's JDBC source."""
 
     BULK = "bulk"
     INCREMENTING = "incrementing"
@@ -91,7 +91,7 @@ class Mode(Enum):
 
 
 class NumericMapping(Enum):
-    """What NUMERIC columns become. Connect's JDBC source: ``NumericMapping``."""
+    """The mapping of NUMERIC columns. Connect's JDBC source: ``NumericMapping``."""
 
     NONE = "none"
     PRECISION_ONLY = "precision_only"
@@ -113,7 +113,7 @@ class TableSelection:
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """The parsed configuration of a JDBC source; times in seconds, but for milliseconds where named."""
+    """The parsed configuration of a JDBC source; times in seconds, only ``timestamp_initial`` in milliseconds."""
 
     connection: ConnectionSettings
     mode: Mode
@@ -132,14 +132,14 @@ class SourceSettings:
     is_quoting: bool
 
     def delay_of(self, has_xmin: bool) -> float:
-        """Return how old timestamps must be in a stream whose rows know their transaction, or do not."""
+        """Return the minimum age of timestamps in a stream, which depends on whether its rows have a transaction id."""
         if self.delay >= 0:
             return self.delay
         return 0.0 if has_xmin else _DELAY_SECONDS
 
 
 def source_settings(config: Mapping[str, Any]) -> SourceSettings:
-    """Return the settings of a configuration. Raises ConfigError, also for those that contradict each other."""
+    """Return the settings of a configuration. Raises ConfigError, also if they contradict each other."""
     settings = parsed_settings(config)
     for _, error in contradictions(settings):
         raise error
@@ -147,7 +147,7 @@ def source_settings(config: Mapping[str, Any]) -> SourceSettings:
 
 
 def parsed_settings(config: Mapping[str, Any]) -> SourceSettings:
-    """Return the settings of a configuration, each right by itself. Raises ConfigError."""
+    """Return the settings of a configuration, each valid by itself. Raises ConfigError."""
     parsed = AbstractConfig(SOURCE_CONFIG, config)
     return SourceSettings(
         connection=connection_settings(parsed),
@@ -184,7 +184,7 @@ def _names(parsed: AbstractConfig, key: str) -> tuple[str, ...]:
 
 
 def _either(parsed: AbstractConfig, key: str, old: str) -> tuple[str, ...]:
-    """Return a list given under its name or its old one. Raises ConfigError if both are."""
+    """Return a list set under its name or its old one. Raises ConfigError if both are set."""
     names, old_names = _names(parsed, key), _names(parsed, old)
     if names and old_names:
         raise ConfigError(old, ",".join(old_names), f"it is the old name of {key}, which is set, too; keep that one")
@@ -192,7 +192,7 @@ def _either(parsed: AbstractConfig, key: str, old: str) -> tuple[str, ...]:
 
 
 def contradictions(settings: SourceSettings) -> Iterator[tuple[str, ConfigError]]:
-    """Yield what is wrong with settings that are each right by themselves, by key."""
+    """Yield the errors between settings that are each valid by themselves, by key."""
     mode, selection = settings.mode, settings.selection
     if mode.has_timestamp and not settings.timestamp_columns:
         yield _wrong(TIMESTAMP_COLUMNS, "", f"mode {mode.value} finds rows by it; name the column")

@@ -52,7 +52,7 @@ class JdbcSourceConnector(SourceConnector):
     _bounds: LatestBounds
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration; nothing is connected yet. Raises ConfigError."""
+        """Read the configuration, without connecting yet. Raises ConfigError."""
         self._config = dict(config)
         self._settings = source_settings(config)
         check_query_right(self._settings, self.context.limits)
@@ -62,14 +62,14 @@ class JdbcSourceConnector(SourceConnector):
         self._bounds = LatestBounds(self._database, self._settings, most, self._since)
 
     def stop(self) -> None:
-        """Nothing is held between calls: nothing to release."""
+        """Do nothing: no connection is held between calls."""
 
     def task_class(self) -> type[JdbcSourceTask]:
         """Return the class of the tasks."""
         return JdbcSourceTask
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
-        """Return the tables there are now, assigned to at most ``max_tasks`` tasks. Raises RetriableError."""
+        """Return the current tables, assigned to at most ``max_tasks`` tasks. Raises RetriableError."""
         with reading(self._database) as connection:
             names = stream_names(connection, self._database.dialect, self._settings, max_tasks)
         _warn_of_shared_topics(names)
@@ -85,7 +85,7 @@ class JdbcSourceConnector(SourceConnector):
         return SOURCE_CONFIG
 
     def validate(self, config: Mapping[str, str]) -> list[ConfigValue]:
-        """Return every setting with its errors, also those of settings that contradict each other."""
+        """Return every setting with its errors, including those of settings that contradict each other."""
         values = super().validate(config)
         if not any(value.error_messages for value in values):
             try:
@@ -97,7 +97,7 @@ class JdbcSourceConnector(SourceConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Try the database: reachable, tables and columns there, rights enough."""
+        """Check the database: connection, existence of tables and columns, rights."""
         settings = source_settings(config)
         try:
             check_query_right(settings, limits)
@@ -106,11 +106,11 @@ class JdbcSourceConnector(SourceConnector):
         return check_live(settings, limits)
 
     def latest(self, offsets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
-        """Return how far each stream can be read now. Raises RetriableError."""
+        """Return the position up to which each stream can be read now. Raises RetriableError."""
         return self._bounds.latest(offsets, self.context.offset_states, time.monotonic())
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
-        """Promise it where a reading can go on where it ended; in mode bulk that takes primary keys."""
+        """Return SUPPORTED if an interrupted reading can be continued; in mode bulk that requires primary keys."""
         settings = source_settings(config)
         if settings.mode is Mode.BULK:
             return ExactlyOnceSupport.UNSUPPORTED if settings.query else None
@@ -118,11 +118,11 @@ class JdbcSourceConnector(SourceConnector):
         return ExactlyOnceSupport.SUPPORTED if is_exact else ExactlyOnceSupport.UNSUPPORTED
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
-        """Return what this configuration promises, with what it takes of those who write the rows."""
+        """Return the guarantee of this configuration, with its condition on the writers of the rows."""
         return guarantee_of(source_settings(config))
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, Mapping[str, Any] | None]) -> bool:
-        """Check the form of new offsets; any may be forgotten."""
+        """Check the form of new offsets; any may be deleted."""
         for key, offset in offsets.items():
             if offset is not None:
                 _check_altered(parse(key), offset)

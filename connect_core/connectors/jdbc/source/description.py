@@ -1,4 +1,4 @@
-"""Streams described from the database as it is now."""
+"""Describes streams from the current state of the database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["describe_streams"]
 def describe_streams(
     connection: Connection, dialect: Dialect, settings: SourceSettings, names: Sequence[StreamName]
 ) -> Iterable[Stream]:
-    """Yield the streams of these names; those of tables that no longer exist are absent.
+    """Yield the streams of these names; those of tables that no longer exist are left out.
 
     Raises ConnectError for one whose columns do not fit the mode.
     """
@@ -47,6 +47,6 @@ def _query_stream(connection: Connection, dialect: Dialect, settings: SourceSett
 def _read(column: Column, dialect: Dialect, settings: SourceSettings, database: Any) -> ReadColumn:
     read = read_column(column, dialect, settings.numeric_mapping, database == "postgresql")
     if database == "sqlite" and column.name in settings.timestamp_columns and read.schema.type is SchemaType.STRING:
-        # SQLite's results have no types; the setting says what the text means.
+        # SQLite's results have no types; the setting shows that the text is a timestamp.
         return replace(read, schema=Timestamp.SCHEMA.replace(optional=True))
     return read

@@ -1,4 +1,4 @@
-"""Values as database drivers return them, made into Connect's."""
+"""Converts values of database drivers to Connect's."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _BUFFERS = (bytes, bytearray, memoryview)
 
 
 def value_reader(column: ReadColumn, zone: tzinfo) -> ValueReader:
-    """Return what turns values of a column into Connect's, nulls as they are.
+    """Return a function that converts a column's values to Connect's, and nulls to nulls.
 
-    Raises DataError, naming the column, for a value its schema has no room for.
+    It raises DataError, naming the column, for a value that its schema cannot hold.
     """
     read = _reader(column.schema, UTC if column.is_zoned else zone)
 
@@ -45,8 +45,8 @@ def value_reader(column: ReadColumn, zone: tzinfo) -> ValueReader:
 def in_zone(value: datetime, zone: tzinfo) -> datetime:
     """Return a datetime in UTC; one without a zone is in ``zone``.
 
-    Of an hour that happens twice it is the first; in an hour that is left out
-    the clock has gone on, so that 02:30 means what is called 03:30.
+    In an hour that occurs twice, it is the first; in an hour that is skipped, the clock has advanced, so that 02:30
+    means 03:30.
     """
     aware = value if value.tzinfo is not None else value.replace(tzinfo=zone, fold=0)
     return aware.astimezone(UTC)

@@ -1,8 +1,7 @@
-"""Numbers left out: where a database tells nothing of running transactions, a late row must be one of these.
+"""Missing numbers: if a database does not show running transactions, a late row must have one of these.
 
-A transaction that took a number and has not committed leaves a gap. Gaps are
-looked at again for a while; a number found there was never read before. However
-long nobody looked, a gap is let go only by a look at it after that while.
+A transaction that took a number and has not committed leaves a gap. Gaps are checked again for a while; a number found
+there was never read before. However long nobody checked, a gap is dropped only by a check after that while.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LOWEST = -(2**63)
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The numbers from ``low`` to ``high``; ``since``: seen missing at, in milliseconds since 1970."""
+    """The numbers from ``low`` to ``high``; ``since``: when they were first missing, in milliseconds since 1970."""
 
     low: int
     high: int
@@ -30,17 +29,17 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """The gaps that are watched, in order."""
+    """The watched gaps, in order."""
 
     gaps: tuple[Gap, ...] = ()
 
     @classmethod
     def from_state(cls, state: Mapping[str, str] | None) -> Gaps:
-        """Return what was kept with an offset."""
+        """Return the gaps in the state stored with an offset."""
         return cls(tuple(Gap(*one) for one in json.loads((state or {}).get("gaps", "[]"))))
 
     def to_state(self) -> dict[str, str]:
-        """Return what to keep with an offset."""
+        """Return the state to store with an offset."""
         return {"gaps": json.dumps([[one.low, one.high, one.since] for one in self.gaps], separators=(",", ":"))}
 
     def ranges(self) -> tuple[tuple[int, int], ...]:
@@ -48,11 +47,11 @@ class Gaps:
         return tuple((one.low, one.high) for one in self.gaps)
 
     def looked_at(self, looked: int, window: float) -> Gaps:
-        """Return those to look at once more, after a look at all of them at a time: seen within so many seconds."""
+        """Return the gaps to check again after all were checked at ``looked``: those younger than ``window`` s."""
         return Gaps(tuple(one for one in self.gaps if looked - one.since <= window * 1000))
 
     def after(self, last: int | None, numbers: Iterable[int], now: int) -> Gaps:
-        """Return the gaps after numbers behind ``last`` (``None``: the first ever) were read, in order."""
+        """Return the gaps after these ordered numbers after ``last`` (``None``: the first ever) were read."""
         found = list(self.gaps)
         for number in numbers:
             low = _LOWEST if last is None else last + 1
@@ -62,7 +61,7 @@ class Gaps:
         return Gaps(tuple(found))
 
     def newest(self) -> tuple[Gaps, tuple[Gap, ...]]:
-        """Return the newest 500, and those that are given up for them without another look."""
+        """Return the newest 500, and those dropped for them without another check."""
         return Gaps(self.gaps[-_MOST:]), self.gaps[:-_MOST]
 
     def filled(self, numbers: Iterable[int]) -> Gaps:

@@ -1,4 +1,4 @@
-"""What a source promises, and what that takes of those who write the rows."""
+"""The guarantee of a source, and its condition on the writers of the rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["guarantee_of"]
 
 
 def guarantee_of(settings: SourceSettings) -> Guarantee:
-    """Return the guarantee of one configuration: exactly-once wherever its condition can be kept."""
+    """Return the guarantee of one configuration: exactly-once wherever its condition can be met."""
     if settings.mode is Mode.BULK:
         if settings.query:
             return Guarantee(Delivery.AT_LEAST_ONCE, atomicity=Atomicity.TRANSACTION)
@@ -21,7 +21,7 @@ def guarantee_of(settings: SourceSettings) -> Guarantee:
 
 
 def _has_horizon(settings: SourceSettings) -> bool:
-    """Return whether all rows are of PostgreSQL's tables, where transactions under way are known."""
+    """Return whether all rows are of PostgreSQL's tables, where running transactions are known."""
     is_postgresql = parse_address(settings.connection.url).dialect == "postgresql"
     return is_postgresql and not settings.query and settings.selection.types == {"TABLE"}
 

@@ -1,9 +1,8 @@
 """PostgreSQL's horizon: the transaction before which all have ended, so that none of their rows can still appear.
 
-Rows of transactions at or behind it wait, whatever their number or timestamp, as
-records behind Kafka's last stable offset do. A row that commits late is found by
-its transaction id in the next interval, above a *floor*: the position below which
-no transaction that is still running can have written.
+Rows of transactions at or after it wait, whatever their number or timestamp, like records after Kafka's last stable
+offset. A row that commits late is found by its transaction id in the next interval, above a *floor*: the position below
+which no transaction that is still running can have written.
 """
 
 from __future__ import annotations
@@ -36,10 +35,9 @@ STANDBY = (
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """A snapshot: ``xmin`` is the oldest running transaction, ``xmax`` the next to come.
+    """A snapshot: ``xmin`` is the oldest running transaction, ``xmax`` the next one to begin.
 
-    ``running``: virtual ids of all transactions under way, also of those that
-    have written nothing yet.
+    ``running``: virtual ids of all running transactions, including those that have written nothing yet.
     """
 
     xmin: int
@@ -48,13 +46,13 @@ class Horizon:
 
     @property
     def has_wrapped(self) -> bool:
-        """Whether the 32 bits a row keeps of its transaction may be those of one 2³² transactions later."""
+        """Whether a row's 32 bits of its transaction id may be those of one 2³² transactions later."""
         return self.xmax >= 1 << 32
 
 
 def read_horizon(connection: Connection) -> Horizon:
     """Return the horizon of the connection's transaction. Raises RetriableError on a hot standby."""
-    # Functions of 64 bits that PostgreSQL has had since version 8.3.
+    # 64-bit functions that PostgreSQL has had since version 8.3.
     xmin, xmax, is_standby = connection.execute(
         sa.text(
             "SELECT txid_snapshot_xmin(s), txid_snapshot_xmax(s), pg_is_in_recovery() FROM txid_current_snapshot() s"
@@ -82,18 +80,17 @@ _PARTITIONED = "p"
 
 
 def read_file_node(connection: Connection, table: str) -> str:
-    """Return the file a table's rows are in; another one when they were rewritten. ``table`` is quoted.
+    """Return the file of a table's rows; it changes when they are rewritten. ``table`` is quoted.
 
-    Of a partitioned table, which has none: those of its partitions that were ever
-    rewritten (a file that never was has the number of its partition), so that one
-    more or one less is no rewriting.
+    A partitioned table has no file: the result lists those of its partitions that were ever rewritten (a file that
+    never was has the number of its partition), so that adding or removing one does not count as rewriting.
     """
     found = connection.execute(_FILE_NODE, {"name": table, "partitioned": _PARTITIONED}).scalar()
     return str(found or "")
 
 
 def is_rewritten(before: str, now: str) -> bool:
-    """Return whether rows were rewritten between two readings of ``read_file_node``; an empty one says nothing."""
+    """Return whether rows were rewritten between two results of ``read_file_node``; an empty one proves nothing."""
     if not before or before == now:
         return False
     if not (before.startswith(_PARTITIONED) and now.startswith(_PARTITIONED)):
@@ -102,16 +99,16 @@ def is_rewritten(before: str, now: str) -> bool:
 
 
 def table_bytes(connection: Connection, table: str) -> int:
-    """Return how large a table's rows are on disk, those of all its partitions together."""
+    """Return the size of a table's rows on disk, including all its partitions."""
     return int(connection.execute(_TABLE_BYTES, {"name": table}).scalar() or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """Where a table's rows are: ``node`` is another one after they were rewritten.
+    """The file of a table's rows: ``node`` changes when they are rewritten.
 
-    ALTER TABLE copies all rows in a transaction of its own. Rows behind the position
-    by transactions before ``copied_before`` are such copies, whoever wrote them first.
+    ALTER TABLE copies all rows in its own transaction. Rows after the position by transactions before ``copied_before``
+    are such copies, whoever wrote them first.
     """
 
     node: str = ""
@@ -120,11 +117,10 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class FloorState:
-    """How far down late rows are looked for; kept beside the offset.
+    """How far down late rows are searched for; stored with the offset.
 
-    ``floor``: a position, empty for the beginning. ``mark`` becomes the floor once
-    the transactions in ``running`` have ended and all before ``mark_xmax`` are behind
-    the horizon. ``file``: where the rows were.
+    ``floor``: a position, empty for the beginning. ``mark`` becomes the floor once the transactions in ``running`` have
+    ended and all before ``mark_xmax`` are before the horizon. ``file``: the file of the rows.
     """
 
     floor: str = ""
@@ -135,7 +131,7 @@ class FloorState:
 
     @classmethod
     def from_state(cls, state: Mapping[str, str] | None) -> FloorState:
-        """Return what was kept with an offset."""
+        """Return the state stored with an offset."""
         known = state or {}
         running = frozenset(known.get("running", "").split())
         return cls(
@@ -147,7 +143,7 @@ class FloorState:
         )
 
     def to_state(self) -> dict[str, str]:
-        """Return what to keep with an offset."""
+        """Return the state to store with an offset."""
         return {
             "floor": self.floor,
             "mark": self.mark,

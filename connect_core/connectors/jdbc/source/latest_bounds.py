@@ -1,4 +1,4 @@
-"""Upper bounds of all streams, asked for at most every ``poll.interval.ms``."""
+"""Upper bounds of all streams, read at most every ``poll.interval.ms``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ States = Mapping[str, Mapping[str, str]]
 
 @dataclass(slots=True)
 class LatestBounds:
-    """Plans the bounds of a connector; remembers its last answer and what it need not look through again."""
+    """Plans the bounds of a connector; caches its last result and what need not be searched again."""
 
     database: JdbcDatabase
     settings: SourceSettings
@@ -41,7 +41,7 @@ class LatestBounds:
     _quiet: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)
 
     def latest(self, offsets: Offsets, states: States, now: float) -> Offsets:
-        """Return the bound of each stream; the last answer while it is new and nothing has moved.
+        """Return the bound of each stream; the cached result while it is recent and the offsets are unchanged.
 
         ``now`` is in seconds of a monotonic clock. Raises RetriableError or ConnectError.
         """
@@ -52,7 +52,7 @@ class LatestBounds:
         except RetriableError:
             raise
         except ConnectError:
-            # A table may have been dropped or altered since it was listed: once more, from the list on.
+            # A table may have been dropped or altered since it was listed: repeat once, from listing on.
             answer = self._plan(offsets, states)
         self._asked, self._answer = (now, dict(offsets)), answer
         return answer
@@ -85,7 +85,7 @@ class LatestBounds:
         bound = planner.bound(stream, offset, state)
         horizon = planner.horizon(stream)
         if horizon is not None and offset is not None and bound == offset and XMIN in offset:
-            # Nothing came late up to this horizon: that is as good as an interval that read nothing.
+            # Nothing came late up to this horizon: this is equivalent to an interval that read nothing.
             position = stream.order.from_offset(offset)
             if position is not None:
                 floor = FloorState.from_state(state)
@@ -93,12 +93,12 @@ class LatestBounds:
                 advanced = floor.advanced(stream.order.to_text(position), horizon.xmin, horizon)
                 self._quiet[key] = canonical(offset), advanced.to_state()
         elif stream.mode is Mode.INCREMENTING and offset is not None and bound == offset:
-            # Nothing was in the gaps. Those that have had their time need no other look by this process.
+            # The gaps were empty. Those older than the window need no other check by this process.
             left = Gaps.from_state(state).looked_at(self._looked, self.settings.late_window)
             self._quiet[key] = canonical(offset), {**(state or {}), **left.to_state()}
         return bound
 
 
 def _end(connection: Connection) -> None:
-    """End the transaction that read; it changed nothing."""
+    """End the read transaction; it changed nothing."""
     connection.rollback()

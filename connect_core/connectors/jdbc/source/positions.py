@@ -1,7 +1,7 @@
-"""Where a stream stands: the values it is ordered by, as offsets that users of Connect's JDBC source know.
+"""The position of a stream: the values of its order, in offsets compatible with Connect's JDBC source.
 
 ``{"incrementing": 17, "timestamp": 1700000000123, "timestamp_nanos": 123456000}``,
-with ``"key"`` for the primary key that tells rows of one timestamp apart.
+with ``"key"`` for the primary key that distinguishes rows of one timestamp.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ INCREMENTING = "incrementing"
 TIMESTAMP = "timestamp"
 TIMESTAMP_NANOS = "timestamp_nanos"
 TIMESTAMP_RAW = "timestamp_raw"
-"""The column's own value, given only where milliseconds and nanoseconds would mean another one."""
+"""The column's own value, given only if milliseconds and nanoseconds would mean another one."""
 KEY = "key"
 
 Position = tuple[Any, ...]
-"""Values of the order's parts, as the driver takes them; fewer than parts: behind all rows that begin so."""
+"""Values of the order's parts, in the driver's form; fewer values than parts: after all rows that begin with them."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class Role(Enum):
-    """What a part of the order is for."""
+    """The role of a part of the order."""
 
     TIMESTAMP = "timestamp"
     INCREMENTING = "incrementing"
@@ -58,25 +58,25 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class OrderPart:
-    """One expression rows are ordered by: a column, or of several the first that is not null."""
+    """One expression that rows are ordered by: a column, or the first of several that is not null."""
 
     role: Role
     columns: tuple[ReadColumn, ...]
 
     @property
     def column(self) -> ReadColumn:
-        """The first column, whose type is that of all."""
+        """The first column, whose type applies to all."""
         return self.columns[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a stream is ordered by; ``zone`` is that of timestamps without one."""
+    """The order of a stream; ``zone`` is that of timestamps without one."""
 
     parts: tuple[OrderPart, ...]
     zone: tzinfo
     is_untyped: bool = False
-    """Whether the database gives values back as they were written (SQLite)."""
+    """Whether the database returns values as they were written (SQLite)."""
 
     @property
     def has_timestamp(self) -> bool:
@@ -85,7 +85,7 @@ class Order:
 
     @property
     def may_tie(self) -> bool:
-        """Whether nothing tells rows of one timestamp apart."""
+        """Whether nothing distinguishes rows of one timestamp."""
         return len(self.parts) == 1 and self.has_timestamp
 
     def to_offset(self, position: Position) -> dict[str, Any]:
@@ -118,21 +118,21 @@ class Order:
         return tuple(position) or None
 
     def to_text(self, position: Position) -> str:
-        """Return a position as one text."""
+        """Return a position as a single text."""
         return to_json([plain_key(value) for value in position])
 
     def from_text(self, text: str) -> Position:
-        """Return the position of such a text."""
+        """Return the position in a text of ``to_text``."""
         return tuple(
             self._key_value(part.column, value) for part, value in zip(self.parts, from_json(text), strict=False)
         )
 
     def at_millis(self, millis: int) -> Position:
-        """Return the position behind all rows up to a point in time. The order begins with timestamps."""
+        """Return the position after all rows up to a point in time. The order begins with timestamps."""
         return (self._at_micros(self.parts[0], millis * 1000),)
 
     def earlier(self, position: Position, seconds: float) -> Position:
-        """Return the position so much before another one."""
+        """Return the position that is this many seconds before another one."""
         micros = self._micros(position[0]) - int(seconds * 1_000_000)
         return (self._at_micros(self.parts[0], micros),)
 
@@ -176,7 +176,7 @@ class Order:
         return local.isoformat(" ") if self.is_untyped else local
 
     def _key_value(self, column: ReadColumn, value: Any) -> Any:
-        """Return a value from an offset as the driver takes it."""
+        """Return a value from an offset in the form that the driver accepts."""
         if not isinstance(value, str):
             return value
         if column.schema.type is SchemaType.BYTES and column.schema.name is None:
@@ -194,7 +194,7 @@ _FROM_TEXT: dict[str | None, Any] = {
 
 
 def plain_key(value: Any) -> Any:
-    """Return a driver's value as JSON can say it, exactly."""
+    """Return a driver's value in an exact JSON form."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, PythonDecimal | UUID):
@@ -205,12 +205,12 @@ def plain_key(value: Any) -> Any:
 
 
 def to_json(values: Sequence[Any]) -> str:
-    """Return key values as the text that stands in an offset."""
+    """Return key values as the text in an offset."""
     return json.dumps(values, separators=(",", ":"), ensure_ascii=False)
 
 
 def from_json(text: Any) -> list[Any]:
-    """Return the key values of such a text. Raises ConnectError."""
+    """Return the key values in a text of ``to_json``. Raises ConnectError."""
     if text is None:
         return []
     try:

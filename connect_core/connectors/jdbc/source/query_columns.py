@@ -1,4 +1,4 @@
-"""The columns of a query: what the driver says of its result, or, where it says nothing, what its first rows hold."""
+"""The columns of a query: from the driver's description of its result, or, without one, from its first rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOOKED_AT_ROWS = 1000
 
 
 def query_columns(connection: Connection, stream: Stream) -> list[Column]:
-    """Return the columns of the stream's query; all may be null."""
+    """Return the columns of the stream's query; all are nullable."""
     dialect = connection.dialect.name
     is_described = dialect in ("postgresql", "mysql", "mariadb")
     result = connection.execute(select_query(stream, None if not is_described else 0))
@@ -103,7 +103,7 @@ def _guessed(names: Iterable[str], rows: Sequence[Sequence[Any]]) -> list[Column
 
 
 def _guess(values: Sequence[Any]) -> TypeEngine[Any]:
-    """Return the one type of all values; texts where there are several, but for whole numbers among others."""
+    """Return the common type of all values; text if there are several, but Double for integers and floats."""
     found = {next((kind for python, kind in _CLASSES if isinstance(value, python)), NullType()) for value in values}
     names = {type(kind) for kind in found}
     if names == {sa.BigInteger, sa.Double}:

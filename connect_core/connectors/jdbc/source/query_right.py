@@ -1,4 +1,4 @@
-"""Who may send a database a query of their own: a right of the worker, as the query reads whatever the login may."""
+"""The right to send a database one's own query: a setting of the worker, as a query reads all that the login may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``query`` setting: one SELECT and nothing else."""
+"""Checks the ``query`` setting: exactly one SELECT."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DIALECTS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql", "sq
 
 
 def refusal(query: str, dialect: str) -> str | None:
-    """Return why a text is no single query that changes nothing, ``None`` if it is one.
+    """Return why a text is not a single query that changes nothing, ``None`` if it is one.
 
-    The transaction it runs in is read-only as well, where the database has such.
+    In addition, it runs in a read-only transaction, if the database supports these.
     """
     try:
         statements = sqlglot.parse(query, read=_DIALECTS.get(dialect))

@@ -1,4 +1,4 @@
-"""Reading one stream from an offset to a bound, in pieces."""
+"""Reads one stream from an offset to a bound, in pieces."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _MOST_CELLS, _MOST_ROWS, _LEAST_ROWS = 4_000_000, 20_000, 1000
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of a segment, as tuples or as an Arrow table; ``bound`` is the offset of the very last row."""
+    """Some rows of a segment, as tuples or an Arrow table; ``bound``: offset of the reading's last row, if included."""
 
     segment: Segment
     chunk: Any
     bound: Mapping[str, Any] | None = None
 
     def unfinished(self) -> Piece:
-        """Return the piece as one that more comes after."""
+        """Return the piece without the bound, as further ones follow."""
         return replace(self, bound=None)
 
 
 class StreamReading:
-    """One reading of one stream; holds connections from the first piece to ``close``."""
+    """One reading of one stream; holds connections from the first piece until ``close``."""
 
     converter: RowConverter
 
@@ -69,7 +69,7 @@ class StreamReading:
     def pieces(
         self, offset: Mapping[str, Any] | None, bound: Mapping[str, Any] | None, is_columnar: bool
     ) -> Iterator[Piece]:
-        """Yield what lies between an offset and a bound; without a bound, between it and now."""
+        """Yield the rows between an offset and a bound; without a bound, up to now."""
         self._looked = now_millis()
         rows = RowReader(self._database)
         self._readers.append(rows)
@@ -91,7 +91,7 @@ class StreamReading:
         yield from _with_end(self._chunks(stream, plan, is_columnar, size), bound)
 
     def state_after(self, piece: Piece, is_seen: bool = False) -> dict[str, str]:
-        """Return what to keep beside the offset once a piece was returned; ``is_seen``: in part it was before."""
+        """Return the state to store with the offset after a piece; ``is_seen``: a part of it was returned before."""
         if self._gaps is not None:
             self._gaps = self._gaps if is_seen else self._watched(self._gaps, piece)
             return self._state | self._gaps.to_state()
@@ -100,14 +100,14 @@ class StreamReading:
         return dict(self._state)
 
     def exists(self) -> bool:
-        """Return whether the stream's table is still there."""
+        """Return whether the stream's table still exists."""
         if self._name.table is None:
             return True
         with self._database.connect() as connection:
             return bool(self._database.dialect.table(connection, self._name.table))
 
     def cancel(self) -> None:
-        """Ask the database to end the statement that runs; called from another thread."""
+        """Cancel the running statement in the database; called from another thread."""
         for reader in self._readers:
             reader.cancel()
 
@@ -127,7 +127,7 @@ class StreamReading:
         self._state |= {"version": str(version), "schema": fingerprint}
         self.converter = row_converter(stream, version)
         if late.file.node:
-            # Beside every offset, also of an interval that ends early: the rows may be rewritten at any time.
+            # Stored with every offset, also of an interval that ends early: the rows may be rewritten at any time.
             self._state |= replace(FloorState.from_state(self._state), file=late.file).to_state()
         if stream.mode is Mode.BULK and KEY not in start:
             self._state["begun"] = str(now_millis())
@@ -157,7 +157,7 @@ class StreamReading:
         if piece.segment.cursor == LATE:
             left = gaps.filled(numbers)
             return left if piece.bound is None else left.looked_at(self._looked, window)
-        # What comes late is read first: by now all gaps were looked at.
+        # Late rows are read first: by now all gaps have been checked.
         found = gaps.looked_at(self._looked, window).after(self._last_number, numbers, now_millis())
         self._last_number = numbers[-1]
         kept, given_up = found.newest()
@@ -174,11 +174,11 @@ class StreamReading:
         return kept
 
     def _advanced(self, bound: Mapping[str, Any]) -> dict[str, str]:
-        """Return how far down late rows are to be looked for next."""
+        """Return the state that determines how far down late rows are searched for next."""
         stream = self.converter.stream
         position = stream.order.from_offset(bound)
         assert position is not None
-        # All is read; our own transactions must not count among those that run.
+        # All is read; our own transactions must not count among the running ones.
         self.close()
         with self._database.connect() as connection:
             now = read_horizon(connection)
@@ -202,7 +202,7 @@ def _with_end(pieces: Iterable[Piece], bound: Mapping[str, Any]) -> Iterator[Pie
 
 
 def _untied_rows(chunks: Iterable[Sequence[Any]], converter: RowConverter) -> Iterator[Sequence[Any]]:
-    """Yield chunks that end between two timestamps, so that one can go on behind them."""
+    """Yield chunks that end between two timestamps, so that reading can continue after them."""
     held: list[Any] = []
     for chunk in chunks:
         held += chunk

@@ -1,4 +1,4 @@
-"""Reading rows as they stand at one moment: by any driver, in chunks, in a transaction that cannot write."""
+"""Reads rows of one snapshot with any driver, in chunks, in a read-only transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = Sequence[tuple[Any, ...]]
 
 @contextmanager
 def reading(database: JdbcDatabase) -> Iterator[Connection]:
-    """Open a connection whose one transaction sees one moment and changes nothing, where the database has such."""
+    """Open a connection with one read-only transaction on one snapshot, if the database supports these."""
     with database.connect() as connection:
         _begin_reading(connection)
         yield connection
@@ -36,7 +36,7 @@ def _begin_reading(connection: Connection) -> None:
         connection.execution_options(**{READ_ONLY: True})
         connection.exec_driver_sql("PRAGMA query_only = ON")
     elif dialect == "duckdb":
-        # Its functions read any file of the machine; this cannot be undone as long as the database is open.
+        # DuckDB's functions read any file of the machine; this cannot be undone while the database is open.
         connection.exec_driver_sql("SET enable_external_access = false")
         connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN TRANSACTION READ ONLY")
@@ -52,7 +52,7 @@ class RowReader:
             _begin_reading(self.connection)
 
     def chunks(self, statement: sa.Select[Any], rows: int) -> Iterator[Rows]:
-        """Yield the rows of a statement, so many at a time; the driver holds no more where it can."""
+        """Yield the rows of a statement, at most ``rows`` at a time; the driver buffers no more if it can."""
         streaming = {"stream_results": True, "max_row_buffer": rows}
         with self._database.failures():
             result = self.connection.execute(statement, execution_options=streaming)
@@ -63,7 +63,7 @@ class RowReader:
                 result.close()
 
     def cancel(self) -> None:
-        """Ask the server to end the statement that runs, where the driver can; called from another thread."""
+        """Cancel the running statement on the server, if the driver can; called from another thread."""
         driver: Any = self.connection.connection.driver_connection
         cancel = getattr(driver, "cancel", None) or getattr(driver, "interrupt", None)
         if cancel is not None:

@@ -1,4 +1,4 @@
-"""Rows as records: values converted one by one, offsets beside them."""
+"""Converts rows to records with their offsets, value by value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class RowConverter:
-    """Turns rows of a stream into records; shares its schemas with the columns' way."""
+    """Turns rows of a stream into records; its schemas are also used for columns."""
 
     stream: Stream
     partition: Mapping[str, Any]
@@ -38,12 +38,12 @@ class RowConverter:
         return [self._record(row, offset) for row, offset in zip(rows, offsets, strict=True)]
 
     def offsets(self, segment: Segment, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the source offset that follows each row."""
+        """Return the source offset after each row."""
         order = self.stream.order
         return [segment.offset(order, self.position(row)) for row in rows]
 
     def position(self, row: Row) -> Position:
-        """Return where a row stands in the stream's order."""
+        """Return a row's position in the stream's order."""
         return tuple(
             next((row[place] for place in places if row[place] is not None), None) for places in self.order_places
         )

@@ -1,4 +1,4 @@
-"""From an offset to a bound: the pieces a stream is read in, and the offset of each of their rows."""
+"""Splits the way from an offset to a bound into segments, and computes the offset of each of their rows."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from connect_core.connectors.jdbc.source.stream import Stream
 __all__ = ["BULK", "LATE", "LATE_XMIN", "XMIN", "Late", "Segment", "late_window", "segments"]
 
 BULK = "bulk"
-"""How many readings of the whole table are complete."""
+"""The number of completed readings of the whole table."""
 XMIN = "xmin"
 """The horizon: rows of transactions before it have been read."""
 LATE = "late"
-"""How far rows have been read that came late."""
+"""The position up to which late rows have been read."""
 LATE_XMIN = "late_xmin"
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows of one window. Their offsets are ``base`` and the position: spread out, or as text named ``cursor``."""
+    """Rows of one window. Their offsets are ``base`` plus the position: in its own fields, or text in ``cursor``."""
 
     window: Window
     base: Mapping[str, Any]
     cursor: str | None = None
 
     def offset(self, order: Order, position: Position) -> dict[str, Any]:
-        """Return the source offset that follows the row at a position."""
+        """Return the source offset after the row at a position."""
         if self.cursor is None:
             return {**self.base, **order.to_offset(position)}
         return {**self.base, self.cursor: order.to_text(position)}
@@ -41,7 +41,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Where rows that came late are looked for: above ``floor`` in ``file``, or among ``gaps``."""
+    """Where late rows are searched for: above ``floor`` in ``file``, or among ``gaps``."""
 
     floor: Position | None = None
     gaps: Gaps = field(default_factory=Gaps)
@@ -49,7 +49,7 @@ class Late:
 
 
 def segments(stream: Stream, offset: Mapping[str, Any], bound: Mapping[str, Any], late: Late) -> list[Segment]:
-    """Return what lies between an offset and a bound, late rows first."""
+    """Return the segments between an offset and a bound, late rows first."""
     if stream.mode is Mode.BULK:
         return [_bulk_segment(stream, offset, bound)]
     position, upper = stream.order.from_offset(offset), stream.order.from_offset(bound)
@@ -64,7 +64,7 @@ def segments(stream: Stream, offset: Mapping[str, Any], bound: Mapping[str, Any]
 
 
 def late_window(position: Position, horizons: tuple[int, int], floor: Position | None) -> Window:
-    """Return the window of rows that came late: read would have been between two horizons."""
+    """Return the window of late rows: those that became readable between two horizons."""
     return Window(floor, position, from_xmin=horizons[0], to_xmin=horizons[1])
 
 

@@ -21,9 +21,9 @@ _XID_MASK, _FIRST_XID = 0xFFFF_FFFF, 3
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Which rows: behind ``lower``, up to ``upper``; written by transactions in [``from_xmin``, ``to_xmin``).
+    """Selects rows after ``lower``, up to ``upper``, written by transactions in [``from_xmin``, ``to_xmin``).
 
-    ``ranges``: only those whose incrementing value is in one of these, ends included.
+    ``ranges``: only rows whose incrementing value is in one of these ranges, ends included.
     """
 
     lower: Position | None = None
@@ -41,7 +41,7 @@ def select_rows(stream: Stream, window: Window) -> sa.Select[Any]:
 
 
 def select_query(stream: Stream, rows: int | None = None) -> sa.Select[Any]:
-    """Return a statement that gives all columns of a query, and at most so many rows."""
+    """Return a statement that reads all columns of a query, and at most ``rows`` rows."""
     statement: sa.Select[Any] = sa.select(sa.literal_column("*")).select_from(_source(stream))
     return statement if rows is None else statement.limit(rows)
 
@@ -65,8 +65,7 @@ def select_oldest(stream: Stream, window: Window, since: int) -> sa.Select[Any]:
 def is_settled(xmin: int) -> sa.ColumnElement[bool]:
     """Return the condition that a row's transaction came before this one.
 
-    Ages compare right across the wraparound of transaction ids; a negative one
-    is that of a row frozen long ago.
+    Ages compare correctly across the wraparound of transaction ids; a negative one is that of a row frozen long ago.
     """
     age = sa.func.age(sa.literal_column("xmin"))
     return sa.or_(age > _age_of(xmin), age < 0)
@@ -78,7 +77,7 @@ def _is_new(xmin: int) -> sa.ColumnElement[bool]:
 
 
 def _age_of(xmin: int) -> sa.ScalarSelect[Any]:
-    # A subquery is computed once for the statement, a stable function for each row.
+    # A subquery is computed once per statement, a stable function for each row.
     text = str(max(_FIRST_XID, xmin & _XID_MASK))
     xid = sa.cast(sa.bindparam(None, text, sa.Text(), unique=True), _Xid())
     return sa.select(sa.func.age(xid)).scalar_subquery()
@@ -95,7 +94,7 @@ class _Xid(sa.types.UserDefinedType[Any]):
 
 def _source(stream: Stream) -> Any:
     if stream.name.table is None:
-        # The query ends on a line of its own: its last one may be a comment.
+        # The query ends on its own line: its last line may be a comment.
         text = stream.query.replace("\\", "\\\\").replace(":", r"\:")
         return sa.text(f"(\n{text}\n) AS connect_query")
     name = stream.name.table
@@ -114,7 +113,7 @@ def _column(stream: Stream, name: str) -> sa.ColumnClause[Any]:
 def _read(stream: Stream, index: int) -> sa.ColumnElement[Any]:
     column = stream.columns[index]
     named = _column(stream, column.name)
-    # The label keeps columns apart whose names a driver would confuse; values are read by place.
+    # The label distinguishes columns whose names a driver would confuse; values are read by index.
     return (sa.cast(named, sa.Text()) if column.is_text else named).label(f"c{index}")
 
 
@@ -161,7 +160,7 @@ def _behind(stream: Stream, parts: Sequence[OrderPart], position: Position) -> s
     expression, value = _expression(stream, parts[0]), _bound(parts[0], position[0])
     if len(position) == 1:
         return expression > value
-    # The first part alone lets the database use an index.
+    # The condition on the first part alone lets the database use an index.
     deeper = sa.and_(expression == value, _behind(stream, parts[1:], position[1:]))
     return sa.and_(expression >= value, sa.or_(expression > value, deeper))
 

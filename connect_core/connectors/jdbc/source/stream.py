@@ -1,4 +1,4 @@
-"""A stream: what one task reads as one sequence: a table, a range of a table's keys, or a query."""
+"""A stream is what one task reads in sequence: a table, a range of a table's keys, or a query."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INTEGERS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT
 
 @dataclass(frozen=True, slots=True)
 class StreamName:
-    """What a stream reads: a table, of it the keys in [low, high), or the query when there is no table."""
+    """The source of a stream: a table, or its keys in [low, high), or the query if there is no table."""
 
     table: TableName | None
     low: int | None = None
@@ -33,11 +33,11 @@ class StreamName:
 
     @property
     def is_range(self) -> bool:
-        """Whether it is a part of a table only."""
+        """Whether it is only a part of a table."""
         return self.low is not None or self.high is not None
 
     def partition(self) -> dict[str, Any]:
-        """Return the source partition: that of Connect's JDBC source, with the range where there is one."""
+        """Return the source partition: that of Connect's JDBC source, with the range if there is one."""
         if self.table is None:
             return {"query": "query"}
         partition: dict[str, Any] = {"protocol": "1", "table": str(self.table)}
@@ -53,7 +53,7 @@ class StreamName:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream as it is now. ``key``: the primary key's columns; ``has_xmin``: rows know their transaction."""
+    """A described stream. ``key``: the primary key's columns; ``has_xmin``: rows have a transaction id."""
 
     name: StreamName
     topic: str
@@ -67,16 +67,16 @@ class Stream:
 
     @property
     def title(self) -> str:
-        """The name of the schema of its rows."""
+        """The name of its rows' schema."""
         return self.name.table.name if self.name.table is not None else "query"
 
     def index(self, column: ReadColumn) -> int:
-        """Return the place of a column."""
+        """Return the index of a column."""
         return self.columns.index(column)
 
 
 def describe_stream(name: StreamName, source: SourceTable, settings: SourceSettings, dialect: Dialect) -> Stream:
-    """Return the stream of a table. Raises ConnectError where its columns do not fit the mode."""
+    """Return the stream of a table. Raises ConnectError if its columns do not fit the mode."""
     is_postgresql = type(dialect).__name__ == "PostgresqlDialect"
     columns = tuple(read_column(one, dialect, settings.numeric_mapping, is_postgresql) for one in source.table.columns)
     by_name = {column.name: column for column in columns}
@@ -91,7 +91,7 @@ def make_stream(
     settings: SourceSettings,
     source: SourceTable | None = None,
 ) -> Stream:
-    """Return the stream of described columns. Raises ConnectError where they do not fit the mode."""
+    """Return the stream of described columns. Raises ConnectError if they do not fit the mode."""
     topic = settings.topic_prefix + (name.table.name if name.table is not None else "")
     parts = _order(name, columns, key, settings, source.numbered if source else ())
     order = Order(
@@ -102,12 +102,12 @@ def make_stream(
 
 
 def names_to_json(names: Iterable[StreamName]) -> str:
-    """Return names as the text that stands in a task's configuration."""
+    """Return names as text for a task's configuration."""
     return json.dumps([[*(one.table or (None, None)), one.low, one.high] for one in names])
 
 
 def names_from_json(text: str) -> list[StreamName]:
-    """Return the names of such a text."""
+    """Return the names in a text of ``names_to_json``."""
     return [
         StreamName(None if name is None else TableName(schema, name), low, high)
         for schema, name, low, high in json.loads(text or "[]")

@@ -1,4 +1,4 @@
-"""The tables a source reads: listed from the database, chosen by the settings, described all at once."""
+"""The tables of a source: listed from the database, selected by the settings, described all at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIST_BY_STANDARD = (
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """A table, the columns the database numbers by itself, and whether rows know their transaction (``xmin``)."""
+    """A table, its columns numbered by the database, and whether its rows have a transaction id (``xmin``)."""
 
     table: Table
     numbered: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class SourceTable:
 
 
 def list_tables(connection: Connection, selection: TableSelection) -> list[TableName]:
-    """Return the tables the settings choose, sorted by schema and name."""
+    """Return the tables that the settings select, sorted by schema and name."""
     names = _reflected_names(connection, selection)
     if names is None:
         names = _standard_names(connection, selection)
@@ -45,7 +45,7 @@ def list_tables(connection: Connection, selection: TableSelection) -> list[Table
 def describe_tables(
     connection: Connection, dialect: Dialect, names: Sequence[TableName]
 ) -> dict[TableName, SourceTable]:
-    """Return what tables are like now; those that no longer exist are absent."""
+    """Return the current descriptions of tables; those that no longer exist are left out."""
     found: dict[TableName, SourceTable] = {}
     for schema in dict.fromkeys(name.schema for name in names):
         wanted = [name.name for name in names if name.schema == schema]
@@ -76,7 +76,7 @@ def _describe_schema(
 
 def _column(found: ReflectedColumn, key: Sequence[str]) -> Column:
     has_default = found.get("default") is not None or bool(found.get("identity") or found.get("computed"))
-    # SQLite calls its keys nullable.
+    # SQLite reports its keys as nullable.
     nullable = bool(found["nullable"]) and found["name"] not in key
     return Column(str(found["name"]), found["type"], nullable, has_default)
 
@@ -84,7 +84,7 @@ def _column(found: ReflectedColumn, key: Sequence[str]) -> Column:
 def _numbered(connection: Connection, columns: Iterable[ReflectedColumn], key: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that the database numbers."""
     if connection.dialect.name == "sqlite":
-        # An INTEGER PRIMARY KEY is another name of the row's number.
+        # An INTEGER PRIMARY KEY is an alias of the row's number.
         return tuple(
             one["name"] for one in columns if [one["name"]] == list(key) and isinstance(one["type"], sa.Integer)
         )
@@ -96,7 +96,7 @@ def _numbered(connection: Connection, columns: Iterable[ReflectedColumn], key: S
 
 
 def _stored(connection: Connection, schema: str | None) -> frozenset[str]:
-    """Return the ordinary tables of a PostgreSQL schema, whose rows have an ``xmin`` of their own."""
+    """Return the ordinary tables of a PostgreSQL schema, whose rows have their own ``xmin``."""
     if connection.dialect.name != "postgresql":
         return frozenset()
     rows = connection.execute(
@@ -110,7 +110,7 @@ def _stored(connection: Connection, schema: str | None) -> frozenset[str]:
 
 
 def _reflected_names(connection: Connection, selection: TableSelection) -> list[TableName] | None:
-    """Return all tables of the chosen schemas, ``None`` where the dialect cannot list them."""
+    """Return all tables of the selected schemas, ``None`` if the dialect cannot list them."""
     if connection.dialect.name not in ("postgresql", "mysql", "mariadb", "sqlite"):
         return None
     inspector = sa.inspect(connection)
@@ -132,7 +132,7 @@ def _schemas(connection: Connection, inspector: sa.Inspector, selection: TableSe
         if pattern is None and selection.current_schema is not None:
             return [selection.current_schema]
         return [name for name in inspector.get_schema_names() if _is_like(name, pattern)]
-    # MySQL has one level of names only, which Java's driver calls catalogs.
+    # MySQL has only one level of names, which Java's driver calls catalogs.
     pattern = selection.catalog_pattern or selection.schema_pattern
     if pattern is None:
         return [str(inspector.default_schema_name)]
@@ -147,7 +147,7 @@ def _is_like(name: str, pattern: str | None) -> bool:
 
 
 def _partitions(connection: Connection) -> frozenset[TableName]:
-    """Return PostgreSQL's partitions: their rows are read from the table they are parts of."""
+    """Return PostgreSQL's partitions: their rows are read through the partitioned table."""
     if connection.dialect.name != "postgresql":
         return frozenset()
     rows = connection.execute(
@@ -176,7 +176,7 @@ def _is_chosen(name: TableName, selection: TableSelection) -> bool:
 
 
 def _names(entry: str, name: TableName) -> bool:
-    """Return whether a list's entry means a table: exactly, or as a regular expression."""
+    """Return whether a list's entry matches a table: exactly, or as a regular expression."""
     spellings = (name.name, str(name))
     if entry in spellings:
         return True

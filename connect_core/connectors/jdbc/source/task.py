@@ -1,4 +1,4 @@
-"""The task of the JDBC source: its streams one after the other, as rows or as columns."""
+"""The task of the JDBC source: reads its streams one after the other, as rows or as columns."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _WAIT_SECONDS = 0.2
 class JdbcSourceTask(SourceTask):
     """Reads tables, key ranges or a query up to the planned bounds.
 
-    On PostgreSQL ``poll_batch`` reads Arrow columns through ADBC; ``poll`` reads
-    rows through SQLAlchemy anywhere. Connect's JDBC source: ``JdbcSourceTask``.
+    On PostgreSQL ``poll_batch`` reads Arrow columns through ADBC; ``poll`` reads rows through SQLAlchemy on any
+    database. Connect's JDBC source: ``JdbcSourceTask``.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class JdbcSourceTask(SourceTask):
         self._offsets: dict[str, Mapping[str, Any]] = {}
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the settings, the streams and their committed offsets; nothing is connected yet."""
+        """Read the settings, the streams and their committed offsets, without connecting yet."""
         self._settings: SourceSettings = source_settings(config)
         check_query_right(self._settings, self.context.limits)
         self._since = int(config.get(TASK_SINCE) or 0)
@@ -56,7 +56,7 @@ class JdbcSourceTask(SourceTask):
         self._states.update(self.context.offset_states)
 
     def stop(self) -> None:
-        """End reading; a statement that runs is cancelled."""
+        """Stop reading; a running statement is cancelled."""
         self._stopped.set()
         if self._polling.acquire(timeout=1.0):
             try:
@@ -67,7 +67,7 @@ class JdbcSourceTask(SourceTask):
             self._reading.cancel()
 
     def poll(self) -> Sequence[SourceRecord] | None:
-        """Return up to ``batch.max.rows`` rows; more only where no key tells rows of one timestamp apart."""
+        """Return up to ``batch.max.rows`` rows; more only if no key distinguishes rows of one timestamp."""
         with self._polling:
             if self._records is None:
                 self._records = self._read_records()
@@ -75,7 +75,7 @@ class JdbcSourceTask(SourceTask):
             return records
 
     def poll_batch(self) -> Batch | None:
-        """Return the next rows as columns; ``None`` where the database is not PostgreSQL."""
+        """Return the next rows as columns; ``None`` if the database is not PostgreSQL."""
         if self._database.engine.dialect.name != "postgresql":
             return None
         with self._polling:
@@ -85,11 +85,11 @@ class JdbcSourceTask(SourceTask):
             return Batch.from_records([]) if found is None else found
 
     def offset_state(self, partition: Mapping[str, Any]) -> Mapping[str, str] | None:
-        """Return the version of a stream's schema and where late rows are looked for."""
+        """Return the version of a stream's schema and where late rows are searched for."""
         return self._states.get(canonical(partition))
 
     def is_exhausted(self) -> bool:
-        """Return whether everything up to the bounds has been read; some rows may have gone since the plan."""
+        """Return whether everything up to the bounds has been read; rows may have been deleted since the plan."""
         return self._is_exhausted
 
     def _next(self, found: Iterator[Any]) -> Any:
@@ -109,7 +109,7 @@ class JdbcSourceTask(SourceTask):
         return answer
 
     def _close(self) -> None:
-        """Let go of the connections; the next poll goes on behind the last row that was returned."""
+        """Close the connections; the next poll continues after the last returned row."""
         for found in (self._records, self._batches):
             close = getattr(found, "close", None)
             if close is not None:

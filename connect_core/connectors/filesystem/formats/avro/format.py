@@ -29,12 +29,12 @@ __all__ = ["AvroFormat"]
 _CODEC = "avro.codec"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _WHEEL = "cramjam"
-"""What fastavro compresses with that Python itself cannot."""
+"""Provides the codecs of fastavro that Python itself lacks."""
 _READ_ROWS = 10_000
 
 
 class AvroFormat(ColumnFormat):
-    """Records whose fields may each be null; maps of texts as maps, others as lists of key and value."""
+    """Records with nullable fields; maps with text keys are maps, others lists of key and value."""
 
     reader = AvroReader
     extension = "avro"
@@ -48,7 +48,7 @@ class AvroFormat(ColumnFormat):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the codec. Raises ConfigError for one whose wheel is not installed, and where fastavro is missing."""
+        """Read the codec. Raises ConfigError if its wheel, or fastavro, is not installed."""
         try:
             library("fastavro", "avro")
         except MissingLibraryError as error:
@@ -59,7 +59,7 @@ class AvroFormat(ColumnFormat):
             raise ConfigError(_CODEC, self._codec, text)
 
     def rows(self, batch: Batch, extras: Extras) -> Rows:
-        """Return the columns. Raises DataError for a field that Avro cannot name."""
+        """Return the columns. Raises DataError for a field name that Avro does not allow."""
         rows = super().rows(batch, extras)
         for name in field_names(rows.columns):
             if not _NAME.match(name):
@@ -68,12 +68,12 @@ class AvroFormat(ColumnFormat):
         return rows
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
-        """Begin a file."""
+        """Start a file."""
         return _Writer(output, columns or ((VALUE, "null"),), self._codec)
 
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
         """Return the rows of a file."""
-        # Imported where it is used: few read or write Avro.
+        # Imported lazily: few users read or write Avro.
         records = iter(library("fastavro", "avro").reader(source))
         schema = stored_schema(columns)
         forms = {name: form for name, kind in columns if (form := maps_to_pairs(kind))}
@@ -85,7 +85,7 @@ class AvroFormat(ColumnFormat):
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def count(self, source: BinaryIO) -> int:
-        """Return how many records the blocks have."""
+        """Return the number of records in the blocks."""
         return sum(block.num_records for block in library("fastavro", "avro").block_reader(source))
 
 
@@ -109,4 +109,4 @@ class _Writer:
         self._writer.flush()
 
     def abandon(self) -> None:
-        """Do nothing: blocks are written by ``write`` and ``close`` only."""
+        """Do nothing: only ``write`` and ``close`` write blocks."""

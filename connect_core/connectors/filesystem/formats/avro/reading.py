@@ -1,4 +1,4 @@
-"""Avro container files, read."""
+"""Reads Avro container files."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ _LOGICAL: dict[str, pa.DataType] = {
 
 
 class AvroReader(FormatReader):
-    """Structs of the records' fields; values that are no records stand as they are."""
+    """Structs of the records' fields; values that are not records are returned as they are."""
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Look for the library. Raises ConfigError."""
+        """Check that the library is installed. Raises ConfigError."""
         try:
             library("fastavro", "avro")
         except MissingLibraryError as error:
             raise ConfigError("format", "avro", str(error)) from error
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
-        """Return blocks of 10,000 records; a file is always read whole."""
+        """Return blocks of 10,000 records; a file is always read completely."""
         try:
             reader = library("fastavro", "avro").reader(file)
         except (ValueError, EOFError, KeyError, TypeError) as error:
@@ -124,7 +124,7 @@ def _is_optional(schema: Any) -> bool:
 
 
 def _shape(kind: pa.DataType) -> Kind:
-    """Return where a type has maps; all scalars are alike."""
+    """Return where a type has maps; all scalars are treated as equal."""
     if pa.types.is_struct(kind):
         return "struct", tuple((field.name, _shape(field.type)) for field in kind.fields)
     if pa.types.is_list(kind):

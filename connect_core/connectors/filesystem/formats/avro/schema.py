@@ -1,4 +1,4 @@
-"""Kinds of columns as Avro's schema."""
+"""Converts kinds of columns to Avro's schema."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SCALARS: dict[str, Any] = {
 
 
 def avro_schema(columns: ColumnKinds) -> dict[str, Any]:
-    """Return the schema of records of these columns; each may be null, and is by default."""
+    """Return the schema of records of these columns; each is nullable, with null as default."""
     return _record(columns, count())
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return a type with the numbers of dates and times: Python's own end with the year 9999."""
+    """Return a type with numbers in place of dates and times, as Python's own end with the year 9999."""
     if pa.types.is_struct(kind):
         return pa.struct([pa.field(field.name, plain_type(field.type)) for field in kind.fields])
     if pa.types.is_list(kind):
@@ -48,7 +48,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _record(columns: ColumnKinds, numbers: Iterator[int]) -> dict[str, Any]:
-    # Names of records must differ within a file: those of nested ones are numbered.
+    # Names of records must be unique within a file: those of nested ones are numbered.
     number = next(numbers)
     fields = [{"name": name, "type": _optional(kind, numbers), "default": None} for name, kind in columns]
     return {"type": "record", "name": f"record_{number}" if number else "record", "fields": fields}

@@ -1,1 +1,1 @@
-"""JSON, a line a record."""
+"""JSON, one line per record."""

@@ -1,4 +1,4 @@
-"""JSON, a line a record."""
+"""JSON, one line per record."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DECIMALS = "json.decimal.format"
 
 
 class JsonLinesFormat(LineFormat):
-    """A record's value as it is: a field that is not there is not written, and types may differ from line to line."""
+    """A record's value as it is: absent fields are not written, and types may differ from line to line."""
 
     reader: type[FormatReader] | None = JsonLinesReader
     definition = (
@@ -67,16 +67,16 @@ class JsonLinesFormat(LineFormat):
 
     @property
     def extension(self) -> str:
-        """``json``, and how the compression ends names."""
+        """``json``, with the ending of the compression."""
         return f"json{ENDINGS[self.codec]}"
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take compression, and what becomes of times and decimals."""
+        """Read the compression, and the form of times and decimals."""
         self.codec = settings.get_string(COMPRESSION) or "none"
         self._scalars = scalars_of(settings.get_string(_TIMES) or "", (settings.get_string(_DECIMALS) or "").upper())
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
-        """Return the values as JSON; what is stored besides them joins their fields. Raises DataError."""
+        """Return the values as JSON; additional columns are added to their fields. Raises DataError."""
         values = self._values(batch.value)
         more = extra_columns(batch, extras)
         if more:
@@ -86,11 +86,11 @@ class JsonLinesFormat(LineFormat):
         return pa.array([json_bytes(value) for value in values], pa.binary())
 
     def count(self, source: BinaryIO) -> int:
-        """Return how many lines there are: JSON has no line feed within one."""
+        """Return the number of lines: a JSON value contains no line feed."""
         return sum(piece.count(b"\n") for piece in pieces_of(source, self.codec))
 
     def _values(self, data: Data) -> Sequence[Any]:
-        """Return the values: with a schema as Arrow has them, so that both lanes write the same."""
+        """Return the values: those with a schema as converted by Arrow, so that both lanes write the same."""
         if isinstance(data, Objects) and data.schemas[0] is None:
             return data.values
         return self._cells(plain_columns(data).array)

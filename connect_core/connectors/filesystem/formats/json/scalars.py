@@ -1,4 +1,4 @@
-"""Dates, times and decimals in JSON as Connect's JsonConverter has them, where that is asked for."""
+"""Dates, times and decimals in JSON in the form of Connect's JsonConverter, if configured."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def scalars_of(times: str, decimals: str) -> Scalars | None:
-    """Return what becomes of scalars; ``None``: they stay as they are."""
+    """Return the conversion of scalars; ``None``: they are unchanged."""
     forms: dict[str, Form] = {}
     if times == "number":
         forms |= {"timestamp": _millis, "date32": _days, "time32": _millis_of_day}
     if decimals == "BASE64":
         forms |= {"decimal128": _unscaled, "decimal256": _unscaled}
-    # A kind is written with its parameters: timestamp[ms, tz=UTC], decimal128(38, 2).
+    # A kind may have parameters: timestamp[ms, tz=UTC], decimal128(38, 2).
     return (lambda kind: forms.get(kind.partition("[")[0].partition("(")[0])) if forms else None
 
 
@@ -41,7 +41,7 @@ def _millis_of_day(value: time) -> int:
 
 
 def _unscaled(value: Decimal) -> str:
-    """Return the digits as a number of two's complement in base64, as Connect's ``Decimal.fromLogical``."""
+    """Return the digits as a two's complement number in base64, like Connect's ``Decimal.fromLogical``."""
     sign, digits, _ = value.as_tuple()
     number = int("".join(map(str, digits))) * (-1 if sign else 1)
     length = ((number + 1 if number < 0 else number).bit_length() + 8) // 8

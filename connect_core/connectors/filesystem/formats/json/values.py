@@ -1,4 +1,4 @@
-"""Values as JSON that queries read back: ISO dates and times, numbers in full, bytes in base64."""
+"""Values as JSON that can be read back: ISO dates and times, numbers in full, bytes in base64."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LARGEST = 2**63
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return a value as one line of JSON in UTF-8. Raises DataError for what JSON cannot say."""
+    """Return a value as one line of JSON in UTF-8. Raises DataError for values without a JSON form."""
     plain = _plain(value)
     try:
         return orjson.dumps(plain)
@@ -50,7 +50,7 @@ def _name(name: Any) -> str:
 
 
 def _float(value: float) -> Any:
-    # JSON has no number for these; a null would hide that there was one.
+    # JSON has no numbers for these; a null would hide that there was a value.
     if math.isfinite(value):
         return float(value)
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

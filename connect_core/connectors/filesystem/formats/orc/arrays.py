@@ -1,7 +1,7 @@
-"""Arrays in the one form that Arrow's ORC writer writes rightly, seen up to version 26.
+"""Arrays in the only form that Arrow's ORC writer writes correctly, as of version 26.
 
-It takes the rows of a slice of structs from their beginning when some are null, and puts what follows a null struct
-within a struct in wrong places: unless nothing is sliced, and all parts of a null struct are null themselves.
+The writer takes the rows of a sliced struct array from its beginning if some are null, and misplaces what follows a
+null struct within a struct, unless nothing is sliced, and all fields of a null struct are null themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["aligned"]
 
 
 def aligned(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return equal values; columns without structs as they are."""
+    """Return equal values in this form; columns without structs unchanged."""
     if not _has_struct(column.type):
         return column
     return pa.chunked_array([_aligned(chunk) for chunk in column.chunks], column.type)

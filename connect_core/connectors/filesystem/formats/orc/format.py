@@ -27,7 +27,7 @@ _REFUSED = {
 
 
 class OrcFormat(ColumnFormat):
-    """Columns of ORC's own types; a stripe for each write."""
+    """Columns of ORC's own types; one stripe per write."""
 
     extension = "orc"
     definition = ConfigDef().define(
@@ -40,19 +40,19 @@ class OrcFormat(ColumnFormat):
     )
 
     def setup(self, settings: AbstractConfig) -> None:
-        """Take the codec."""
+        """Read the codec."""
         codec = settings.get_string(_CODEC) or "none"
         self._codec = "uncompressed" if codec == "none" else codec
 
     def rows(self, batch: Batch, extras: Extras) -> Rows:
-        """Return the columns. Raises DataError for a field ORC has no type for."""
+        """Return the columns. Raises DataError for a field for which ORC has no type."""
         rows = super().rows(batch, extras)
         for name, kind in rows.columns:
             _check(name, kind)
         return rows
 
     def open(self, output: Output, columns: ColumnKinds) -> _Writer:
-        """Begin a file."""
+        """Start a file."""
         return _Writer(output, self._codec)
 
     def read(self, source: BinaryIO, columns: ColumnKinds) -> Iterator[pa.RecordBatch]:
@@ -67,7 +67,7 @@ class OrcFormat(ColumnFormat):
             raise DataError(f"columns found late cannot be added to what ORC holds: {error}") from error
 
     def count(self, source: BinaryIO) -> int:
-        """Return what the footer says."""
+        """Return the count in the footer."""
         from pyarrow import orc
 
         return int(orc.ORCFile(source).nrows)
@@ -75,23 +75,23 @@ class OrcFormat(ColumnFormat):
 
 class _Writer:
     def __init__(self, output: Output, codec: str) -> None:
-        # Imported where it is used: few read or write ORC.
+        # Imported lazily: few users read or write ORC.
         from pyarrow import orc
 
         self._writer = orc.ORCWriter(output, compression=codec)
 
     def write(self, table: pa.Table) -> None:
-        """Append rows; null columns of no type become texts, as ORC has none for them."""
+        """Append rows; columns of null type become texts, as ORC has no such type."""
         schema = pa.schema([pa.field(field.name, _typed(field.type)) for field in table.schema])
         columns = [aligned(column) for column in table.cast(schema).columns]
         self._writer.write(pa.Table.from_arrays(columns, schema=schema))
 
     def close(self) -> None:
-        """Write the file's end."""
+        """Write the end of the file."""
         self._writer.close()
 
     def abandon(self) -> None:
-        """Forget the file: it has no end."""
+        """Discard the file, without writing its end."""
         self._writer.is_open = False
 
 

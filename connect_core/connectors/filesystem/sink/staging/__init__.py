@@ -1,1 +1,1 @@
-"""Files that a task has begun, until they are committed."""
+"""Files that a task has started, until they are committed."""

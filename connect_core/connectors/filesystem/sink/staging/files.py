@@ -1,4 +1,4 @@
-"""All files a task has begun: when one ends and the next begins, how many are open, and how much is held back."""
+"""All files of a task: when one ends and the next begins, how many are open, and how much is buffered."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from connect_core.connectors.filesystem.sink.staging.staged_file import FileKey,
 __all__ = ["Rotation", "StagedFiles", "Target"]
 
 Target: TypeAlias = tuple[TopicPartition, FileKey]
-"""The partition as read, and where its rows go."""
+"""The partition as read, and the file for its rows."""
 
 _OPEN = 64
-"""How many files a task has open at most: one a folder, and folders may be as many as values of a field."""
+"""How many files a task has open at most: one per folder, of which there may be one for each value of a field."""
 _BUFFERED = 256 * 1024 * 1024
-"""How many bytes a task holds back at most, in all folders together."""
+"""How many bytes a task buffers at most, in all folders together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """When a file ends before the interval does: after so many rows, or bytes of rows in memory; 0: it does not."""
+    """When a file ends before its interval: after this many rows, or bytes of rows in memory; 0: never."""
 
     rows: int = 0
     bytes: int = 0
     names_first: bool = False
-    """Whether each file is named by its own first offset, not that of the range."""
+    """Whether each file is named by its own first offset, not by that of the range."""
 
     def room(self, file: StagedFolder) -> int | None:
-        """Return how many rows a file may still take, ``None``: any number."""
+        """Return how many more rows a file may take, ``None``: any number."""
         if self.bytes and file.bytes >= self.bytes:
             return 0
         return max(0, self.rows - file.rows) if self.rows else None
@@ -43,17 +43,17 @@ class Rotation:
 
 @dataclass(slots=True)
 class StagedFiles:
-    """Files by what they hold; ``begin`` makes the parts of a new one, given its number."""
+    """Files by their target; ``begin`` creates the parts of a new one, given its number."""
 
     begin: Callable[[int, TopicPartition, FileKey], Parts]
     rotation: Rotation = Rotation()
     _current: dict[Target, StagedFolder] = field(default_factory=dict)
     _ended: list[tuple[TopicPartition, StagedFolder]] = field(default_factory=list)
     _open: dict[Target, StagedFolder] = field(default_factory=dict)
-    """Those with an open file; the one used last stands last."""
+    """Targets with an open file; the one used last comes last."""
     _buffered: int = 0
     _begun: set[Target] = field(default_factory=set)
-    """Those that have a file: names of later ones say where they begin."""
+    """Targets that have a file: the names of later ones contain their first offset."""
 
     def columns(self, target: Target) -> ColumnKinds:
         """Return the columns found so far in a target's rows."""
@@ -61,7 +61,7 @@ class StagedFiles:
         return () if file is None else file.columns
 
     def add(self, target: Target, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:
-        """Take rows of a target; ``columns`` hold these and all earlier ones."""
+        """Add rows of a target; ``columns`` contains their columns and those of all earlier rows."""
         while rows.length:
             file = self._current.get(target) or self._begin(target, self._next_key(target, offsets))
             room = self.rotation.room(file)
@@ -78,13 +78,13 @@ class StagedFiles:
     ) -> list[StagedData]:
         """Complete the files of a partition.
 
-        shared: the columns of a topic's schemaless rows; final: the name of a file, empty where it is not sure.
+        shared: the columns of a topic's schemaless rows; final: the name of a file, empty if it is not certain.
         """
         files = [file for place, file in self._all() if place == read]
         return [file.finish(shared(file.key.topic), final(file.key)) for file in files]
 
     def discard(self) -> None:
-        """Close what is open."""
+        """Close open files."""
         for _, file in self._all():
             file.parts.discard()
 
@@ -104,7 +104,7 @@ class StagedFiles:
         return file
 
     def end(self, target: Target) -> None:
-        """Complete the file of a target; rows to come begin another."""
+        """Complete the file of a target; further rows start another one."""
         file = self._current.pop(target)
         self._buffered -= file.parts.buffered
         self._open.pop(target, None)
@@ -121,7 +121,7 @@ class StagedFiles:
             self._make_room()
 
     def _note(self, target: Target, file: StagedFolder) -> None:
-        """Close the file used longest ago where too many are open; more rows for it make another part."""
+        """Close the least recently used file if too many are open; further rows for it start another part."""
         self._open.pop(target, None)
         if file.parts.is_open:
             self._open[target] = file
@@ -129,7 +129,7 @@ class StagedFiles:
             self._open.pop(next(iter(self._open))).parts.close()
 
     def _make_room(self) -> None:
-        """Write what is held back, the most first, until half the allowance is free."""
+        """Write buffered rows, from the largest buffer on, until half of the limit is free."""
         by_size = sorted(self._current.items(), key=lambda item: item[1].parts.buffered, reverse=True)
         for target, file in by_size:
             if self._buffered <= _BUFFERED // 2:

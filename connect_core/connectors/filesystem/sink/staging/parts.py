@@ -1,4 +1,4 @@
-"""The rows of one file on their way to disk: buffered, and in as few parts as their columns allow."""
+"""The rows of one file until they are on disk: buffered, and in as few parts as their columns allow."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["GROUP_BYTES", "Part", "Parts"]
 
 GROUP_BYTES = 64 * 1024 * 1024
 _ARRAY_BYTES = 200
-"""What an Arrow array takes besides its values: with many small ones it is more than these."""
+"""The size of an Arrow array in addition to its values: with many small arrays it exceeds them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A finished staged file and the columns it has."""
+    """A finished staged file and its columns."""
 
     held: Held
     columns: ColumnKinds
     rows: int
     final: str = ""
-    """The one name it can be published under; empty: any."""
+    """The only name under which it can be published; empty: any."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Parts:
-    """Rows of one file, buffered to groups; a new part begins when columns change. ``expected``: the file's name."""
+    """Rows of one file, buffered to groups; a new part starts when columns change. ``expected``: the file's name."""
 
     staging: Staging
     format: Format
@@ -58,7 +58,7 @@ class Parts:
     is_schemaless: bool = False
     done: list[Part] = field(default_factory=list)
     buffered: int = 0
-    """How many bytes are held back."""
+    """How many bytes are buffered."""
     _open: _Open | None = None
     _closed: list[_Open] = field(default_factory=list)
     _buffer: list[Rows] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Parts:
         return self._open is not None
 
     def add(self, rows: Rows, columns: ColumnKinds) -> None:
-        """Take rows; ``columns`` hold these and all earlier ones."""
+        """Add rows; ``columns`` contains their columns and those of all earlier rows."""
         self.columns = columns
         self.is_schemaless = self.is_schemaless or rows.is_schemaless
         self._buffer.append(rows)
@@ -80,7 +80,7 @@ class Parts:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is buffered."""
+        """Write the buffered rows."""
         if not self._buffer:
             return
         wanted = stored(self.columns)
@@ -92,15 +92,15 @@ class Parts:
         self._buffer, self._rows, self.buffered = [], 0, 0
 
     def close(self) -> None:
-        """Complete the part that is open; rows to come begin another."""
+        """Complete the open part; further rows start another one."""
         if self._open is not None:
             self._end(self._open).output.seal()
 
     def finish(self, columns: ColumnKinds, final: str = "") -> list[Part]:
-        """Write what is buffered and return all parts.
+        """Write the buffered rows and return all parts.
 
-        columns: as in ``add``; final: the name of the file, if it is one part. After a RetriableError it may be
-        called again.
+        columns: as in ``add``; final: the name of the file, if it is one part. May be called again after a
+        RetriableError.
         """
         self.columns = columns
         self.flush()
@@ -112,7 +112,7 @@ class Parts:
         return self.done
 
     def discard(self) -> None:
-        """Close what is open."""
+        """Close open files."""
         if self._open is not None:
             self._open.discard()
         for part in self._closed:

@@ -1,4 +1,4 @@
-"""What a task has staged of one file, and how it tells the committer."""
+"""The staged parts of one file, in the form in which a task passes them to the committer."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ __all__ = ["FileKey", "StagedData", "StagedFolder"]
 
 @dataclass(frozen=True, slots=True)
 class FileKey:
-    """Which rows of a range one file has."""
+    """Identifies the rows of a range that are in one file."""
 
     topic: str
-    """The topic transforms left."""
+    """The topic after transforms."""
     folder: str
-    """Its place below the topic's folder."""
+    """Its path within the topic's folder."""
     first: int | None = None
-    """The first offset of a file begun within the range, or of any file where names tell first offsets."""
+    """The first offset of a file that starts within the range, or of any file if names contain first offsets."""
     last: int | None = None
-    """The last offset of a finished file; manifests of earlier versions do not have it."""
+    """The last offset of a finished file; missing in manifests of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class StagedData:
-    """The rows of one range that make one file.
+    """The rows of one range in one file.
 
-    ``columns`` are those of all parts; ``found`` tells the offset at which a
-    column first had its type. JSON by ``to_detail``.
+    ``columns``: those of all parts; ``found``: the offset at which a column first had its type. JSON by ``to_detail``.
     """
 
     key: FileKey
@@ -44,15 +43,15 @@ class StagedData:
     found: Mapping[str, int]
     parts: tuple[Part, ...]
     ends: int | None = None
-    """When the time of its folder is over, in milliseconds since 1970."""
+    """When the time of its folder ends, in milliseconds since 1970."""
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return sum(part.rows for part in self.parts)
 
     def to_detail(self) -> dict[str, Any]:
-        """Return the JSON of it."""
+        """Return it as JSON."""
         parts = [
             {
                 "held": dict(part.held),
@@ -76,7 +75,7 @@ class StagedData:
 
     @classmethod
     def from_detail(cls, detail: Mapping[str, Any]) -> StagedData:
-        """Read what ``to_detail`` wrote."""
+        """Parse the result of ``to_detail``."""
         parts = tuple(
             Part(part["held"], columns_of_texts(part["columns"]), part["rows"], part["final"])
             for part in detail["parts"]
@@ -88,14 +87,14 @@ class StagedData:
 
 @dataclass(slots=True)
 class StagedFolder:
-    """Rows of one range and folder on their way into one file."""
+    """Collects the rows of one range and folder into one file."""
 
     key: FileKey
     parts: Parts
     found: dict[str, int] = field(default_factory=dict)
     rows: int = 0
     bytes: int = 0
-    """Of the rows in memory, before they are written."""
+    """The size of the rows in memory, before they are written."""
 
     @property
     def columns(self) -> ColumnKinds:
@@ -103,7 +102,7 @@ class StagedFolder:
         return self.parts.columns
 
     def add(self, rows: Rows, columns: ColumnKinds, offsets: pa.Array) -> None:
-        """Take rows; ``columns`` hold these and all earlier ones."""
+        """Add rows; ``columns`` contains their columns and those of all earlier rows."""
         before, after = dict(self.columns), dict(columns)
         for (name, _), array in zip(rows.columns, rows.arrays, strict=True):
             if before.get(name) != after[name]:

@@ -1,4 +1,4 @@
-"""Calls of Azure Blob Storage, each with a time limit and clear errors."""
+"""Calls to Azure Blob Storage, each with a time limit and clear errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REMEDIES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AzureLogin:
-    """Who calls, and where: the account's URL for blobs."""
+    """The login, and the account's URL for blobs."""
 
     url: str
     account_key: str | None
@@ -77,7 +77,7 @@ class AzureContainer:
         return None
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Return the bytes of a blob in pieces, none if it is not there."""
+        """Return the bytes of a blob in pieces, none if it does not exist."""
         with self._calling(), _absent():
             yield from self._container.download_blob(name).chunks()
 
@@ -89,7 +89,7 @@ class AzureContainer:
         raise FileNotFoundError(name)
 
     def piece_of(self, name: str, etag: str, start: int, length: int) -> bytes:
-        """Return some bytes of a blob of an etag. Raises FileNotFoundError, FileChangedError."""
+        """Return some bytes of a blob with this etag. Raises FileNotFoundError, FileChangedError."""
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceModifiedError
 
@@ -98,7 +98,7 @@ class AzureContainer:
             try:
                 data: bytes = self._container.download_blob(name, start, length, **condition).readall()
             except ResourceModifiedError as error:
-                # So some stores answer where there is no blob at all.
+                # Some stores respond this way if there is no blob at all.
                 if self.status(name) is None:
                     raise FileNotFoundError(name) from error
                 raise changed(name) from error
@@ -106,7 +106,7 @@ class AzureContainer:
         raise FileNotFoundError(name)
 
     def listed(self, prefix: str) -> Iterator[ListedObject]:
-        """Return the blobs whose names begin so; folders of a hierarchical namespace are none."""
+        """Return the blobs whose names have this prefix, without the folders of a hierarchical namespace."""
         with self._calling():
             for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"]):
                 if (one.metadata or {}).get("hdi_isfolder") != "true":
@@ -128,12 +128,12 @@ class AzureContainer:
                 raise FileExistsError(f"{name} is there already") from error
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a blob in place of what is there."""
+        """Write a blob, replacing an existing one."""
         with self._calling():
             self._container.upload_blob(name, data, overwrite=True)
 
     def stage(self, name: str, pieces: Iterator[bytes]) -> list[str]:
-        """Upload blocks under a name, where nobody sees them → their ids, which no other upload has."""
+        """Upload blocks under a name, invisible to readers → their ids, which are unique to this upload."""
         blob, mine, ids = self._container.get_blob_client(name), secrets.token_hex(8), []
         for number, piece in enumerate(pieces):
             # All ids of a blob must have one length.
@@ -143,9 +143,9 @@ class AzureContainer:
         return ids
 
     def commit(self, name: str, ids: Sequence[str], md5: bytes, over: str | None = None) -> bool:
-        """Make a blob of blocks: one step → false where they are not there any more, or something else stands.
+        """Make a blob from blocks atomically → false if the blocks no longer exist, or the condition ``over`` fails.
 
-        over: the etag of what it takes the place of, empty where nothing stands; ``None``: of anything.
+        over: the etag of the blob to replace, empty if there must be none; ``None``: replace any.
         """
         from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError
         from azure.storage.blob import BlobBlock, ContentSettings
@@ -165,31 +165,31 @@ class AzureContainer:
         return True
 
     def status(self, name: str) -> BlobProperties | None:
-        """Return what is known of a blob, ``None`` if it is not there."""
+        """Return the properties of a blob, ``None`` if it does not exist."""
         with self._calling(), _absent():
             return self._container.get_blob_client(name).get_blob_properties()
         return None
 
     def names(self, prefix: str) -> list[str]:
-        """Return what stands behind a prefix, up to the next slash."""
+        """Return the names after a prefix, up to the next slash."""
         with self._calling():
             found = [one.name for one in self._container.walk_blobs(name_starts_with=prefix)]
         return [name.removeprefix(prefix).rstrip("/") for name in found if name != prefix]
 
     def all_names(self, prefix: str) -> Iterator[str]:
-        """Return the blobs whose names begin so; folders of a hierarchical namespace are none."""
+        """Return the names of blobs with this prefix, without the folders of a hierarchical namespace."""
         with self._calling():
             for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"]):
                 if (one.metadata or {}).get("hdi_isfolder") != "true":
                     yield str(one.name)
 
     def remove(self, name: str) -> None:
-        """Remove a blob, if it is there."""
+        """Remove a blob, if it exists."""
         with self._calling(), _absent():
             self._container.delete_blob(name)
 
     def remove_all(self, prefix: str) -> None:
-        """Remove the blobs whose names begin so; with a hierarchical namespace folders come after what they hold."""
+        """Remove the blobs with this prefix; in a hierarchical namespace, folders come after their content."""
         with self._calling():
             names = [one.name for one in self._container.list_blobs(name_starts_with=prefix)]
         for name in sorted(names, reverse=True):
@@ -197,7 +197,7 @@ class AzureContainer:
 
     @contextmanager
     def _calling(self) -> Iterator[None]:
-        """Turn what Azure's client raises in the block into RetriableError."""
+        """Translate what Azure's client raises in the block into RetriableError."""
         from azure.core.exceptions import AzureError
 
         try:
@@ -223,7 +223,7 @@ def _over(etag: str | None) -> dict[str, Any]:
 
 @contextmanager
 def _absent() -> Iterator[None]:
-    """Pass over that a blob is not there; a container that is not there is an error."""
+    """Ignore that a blob does not exist; a missing container is an error."""
     from azure.core.exceptions import ResourceNotFoundError
 
     try:
@@ -239,7 +239,7 @@ def _code(error: Exception) -> str:
 
 
 def _account(url: str) -> str:
-    """Return the account of ``https://account.blob…`` or ``http://127.0.0.1:10000/account``."""
+    """Return the account in ``https://account.blob…`` or ``http://127.0.0.1:10000/account``."""
     host, _, path = url.split("://", 1)[1].partition("/")
     return path.strip("/") or host.partition(".")[0]
 

@@ -36,9 +36,9 @@ _HOST = re.compile(r"([^@]+)@([a-z0-9]+)\.(?:dfs|blob)\.([a-z0-9.]+)\Z")
 
 
 class AzureStorage(Storage):
-    """Uploads blocks under a file's final name, uncommitted; publication commits them: one step, nothing is copied.
+    """Uploads blocks under a file's final name, uncommitted; publication commits them atomically, without a copy.
 
-    A file whose name is not known yet, or that the driver may have to read, is a blob below the control folder; its
+    A file whose name is not known yet, or that the driver may have to read, is a blob in the control folder; its
     publication sends the bytes again.
     """
 
@@ -93,7 +93,7 @@ class AzureStorage(Storage):
 
     @classmethod
     def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> ObjectSource:
-        """Return the blobs of a folder. Raises ConfigError, also for a host this worker may not call."""
+        """Return the blobs of a folder. Raises ConfigError, also for a host that this worker may not call."""
         container, root = _opened(url, config, limits)
         return ObjectSource(
             root, container.listed, container.piece_of, container.remove, lambda name: container.put(name, b"")
@@ -111,7 +111,7 @@ class AzureStorage(Storage):
         return self._root
 
     def address(self, name: str) -> str:
-        """Return the blob's URL, as Hadoop writes it."""
+        """Return the blob's URL, in Hadoop's form."""
         return f"{self._url}/{placed(self._root, name)}"
 
     def published(self) -> AzureFiles:
@@ -119,18 +119,18 @@ class AzureStorage(Storage):
         return AzureFiles(self._container, self._root)
 
     def staging(self, folder: Path) -> AzureStaging:
-        """Return what is staged below a folder."""
+        """Return the staged files of a folder."""
         return AzureStaging(self._container, self._root, folder)
 
     def settle(self, names: Collection[str]) -> None:
-        """Do nothing: the store answers once a blob is durable."""
+        """Do nothing: the store responds only once a blob is durable."""
 
     def mark(self, name: str) -> None:
         """Write an empty blob."""
         self._container.put(placed(self._root, name), b"")
 
     def unmark(self, name: str) -> None:
-        """Remove an empty blob, if it is there."""
+        """Remove an empty blob, if it exists."""
         self._container.remove(placed(self._root, name))
 
     def _check(self, *, is_tried: bool) -> None:
@@ -156,13 +156,13 @@ def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class AzureFiles:
-    """The blobs below the folder."""
+    """The published blobs, within the folder."""
 
     container: AzureContainer
     root: Path
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes a blob has, ``None`` if it is not there."""
+        """Return the size of a blob in bytes, ``None`` if it does not exist."""
         found = self.container.status(placed(self.root, name))
         return None if found is None else int(found.size)
 
@@ -174,17 +174,17 @@ class AzureFiles:
         return ranged(size, lambda start, length: self.container.piece(place, start, length))
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the blobs below a folder."""
+        """Return the blobs in a folder."""
         skipped = len(placed(self.root, "a")) - 1
         yield from (name[skipped:] for name in self.container.all_names(f"{placed(self.root, folder)}/"))
 
 
 @dataclass(frozen=True, slots=True)
 class AzureStaging:
-    """Files of an interval; of each its name here, size and MD5 are held, and the ids of its blocks.
+    """Files of an interval; of each, its name here, size and MD5 are held, and the ids of its blocks.
 
-    Where it has blocks, the blob of that name is an empty ticket: without it they are worth nothing any more. Blocks
-    themselves cannot be removed; Azure drops them a week after the last one came, or with the next publication.
+    If it has blocks, the blob of that name is an empty ticket: without it they are not published any more. Blocks
+    themselves cannot be removed; Azure drops them a week after the last one was uploaded, or with the next publication.
     """
 
     container: AzureContainer
@@ -193,11 +193,11 @@ class AzureStaging:
     spool: Spool = field(default_factory=Spool)
 
     def create(self, name: str, expected: str) -> Output:
-        """Begin a file on this machine: a call that fails while records are taken must not have them come again."""
+        """Create a local file: a failing call must not interrupt ``put``, as its records would come again."""
         return Output(name, self.spool, self._upload)
 
     def open(self, held: Held) -> BinaryIO:
-        """Open a finished file for reading. Raises RetriableError for one that is held back."""
+        """Open a finished file for reading. Raises RetriableError for an uncommitted one."""
         if held.get("blocks") is not None or self.container.status(self.place(held)) is None:
             raise RetriableError(f"{held['staged']} in {self.folder} cannot be read; the interval is to run again")
         file = tempfile.SpooledTemporaryFile(BLOCK)  # noqa: SIM115
@@ -209,8 +209,8 @@ class AzureStaging:
     def publish(self, held: Held, final: str) -> None:
         """Commit a file's blocks under its final name, unless that was done.
 
-        What stands is looked at first, and only that is replaced: a driver that sleeps from then on replaces nothing,
-        and one that sleeps before finds that the ticket has been removed.
+        The existing blob is read first, and only that one is replaced: a driver that is suspended after this replaces
+        nothing, and one suspended before it finds that the ticket has been removed.
         """
         place = placed(self.root, final)
         standing = self.container.status(place)
@@ -234,7 +234,7 @@ class AzureStaging:
         )
 
     def place(self, held: Held) -> str:
-        """Return the blob of a staged file, or of its ticket."""
+        """Return the name of a staged file's blob, or of its ticket."""
         return placed(self.folder, held["staged"])
 
     def _upload(self, name: str, content: Content, final: str) -> Held:
@@ -252,7 +252,7 @@ class AzureStaging:
         return {**held, **md5}
 
     def _commit(self, held: Held, place: str, over: str) -> bool:
-        """Return whether a file could be committed in place of what has this etag; empty: of nothing."""
+        """Return whether a file could be committed in place of the blob with this etag; empty: if there is none."""
         md5, ids = base64.b64decode(held["md5"]), held.get("blocks")
         if ids is None:
             digest = hashlib.md5(usedforsecurity=False)

@@ -1,4 +1,4 @@
-"""Calls of Google Cloud Storage, each with a time limit and clear errors."""
+"""Calls to Google Cloud Storage, each with a time limit and clear errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPE = "application/octet-stream"
 
 
 class GcsLogin:
-    """Who calls, and where."""
+    """The login and the endpoint."""
 
     def __init__(self, endpoint: str | None, key_file: str | None, key_json: str | None) -> None:
         self.endpoint = endpoint
@@ -83,26 +83,26 @@ class GcsBucket:
             return data
 
     def piece_of(self, name: str, generation: str, start: int, length: int) -> bytes:
-        """Return some bytes of a generation of an object. Raises FileNotFoundError, FileChangedError."""
+        """Return some bytes of one generation of an object. Raises FileNotFoundError, FileChangedError."""
         wanted = {"start": start, "end": start + length - 1, **self._limits()}
         with self._calling():
             blob = self._bucket.blob(name, generation=int(generation))
             data: bytes | None = self._found(lambda: blob.download_as_bytes(**wanted))
         if data is not None:
             return data
-        # A generation that was replaced is there no more, unless the bucket keeps versions.
+        # A generation that was replaced no longer exists, unless the bucket keeps versions.
         if self.status(name) is None:
             raise FileNotFoundError(name)
         raise changed(name)
 
     def listed(self, prefix: str) -> Iterator[ListedObject]:
-        """Return the objects whose names begin so."""
+        """Return the objects whose names have this prefix."""
         with self._calling():
             for blob in self._bucket.list_blobs(prefix=prefix, **self._limits()):
                 yield ListedObject(str(blob.name), int(blob.size), blob.updated, str(blob.generation))
 
     def create(self, name: str, data: bytes) -> None:
-        """Write an object unless there is one, whose generation is 0 until then."""
+        """Write an object unless it exists: the generation of a missing object is 0."""
         from google.api_core.exceptions import PreconditionFailed
 
         with self._calling(), suppress(PreconditionFailed):
@@ -115,12 +115,12 @@ class GcsBucket:
             blob.upload_from_string(data, content_type=_TYPE, **conditions, **self._limits())
 
     def upload(self, name: str, pieces: Iterator[bytes]) -> None:
-        """Write an object in pieces; it is there once all are. Raises FileExistsError."""
+        """Write an object in pieces; it exists once all are written. Raises FileExistsError."""
         from google.api_core.exceptions import PreconditionFailed
 
         blob = self._bucket.blob(name, chunk_size=CHUNK)
         with self._calling():
-            # What is left unfinished by an error is no object; Google drops it after a week.
+            # An upload left unfinished by an error is not an object; Google drops it after a week.
             file = blob.open("wb", content_type=_TYPE, ignore_flush=True, if_generation_match=0, **self._limits())
             try:
                 for piece in pieces:
@@ -130,14 +130,14 @@ class GcsBucket:
                 raise FileExistsError(f"{name} is there already") from error
 
     def status(self, name: str) -> storage.Blob | None:
-        """Return what is known of an object, ``None`` if it is not there."""
+        """Return the properties of an object, ``None`` if it does not exist."""
         with self._calling():
             return self._bucket.get_blob(name, **self._limits())
 
     def copy(self, blob: storage.Blob, name: str, over: int) -> bool:
-        """Copy this very generation of an object within the bucket, in the store → false where one of both is another.
+        """Copy exactly this generation of an object within the bucket → false if source or target has another one.
 
-        over: the generation of what it takes the place of, 0 where nothing stands.
+        over: the generation of the object to replace, 0 if there must be none.
         """
         from google.api_core.exceptions import NotFound, PreconditionFailed
 
@@ -153,7 +153,7 @@ class GcsBucket:
                     return True
 
     def names(self, prefix: str) -> list[str]:
-        """Return what stands behind a prefix, up to the next slash."""
+        """Return the names after a prefix, up to the next slash."""
         with self._calling():
             found = self._bucket.list_blobs(prefix=prefix, delimiter="/", **self._limits())
             objects = [blob.name.removeprefix(prefix) for blob in found]
@@ -162,25 +162,25 @@ class GcsBucket:
             ]
 
     def all_names(self, prefix: str) -> Iterator[str]:
-        """Return the objects whose names begin so."""
+        """Return the names of objects with this prefix."""
         with self._calling():
             for blob in self._bucket.list_blobs(prefix=prefix, **self._limits()):
                 yield str(blob.name)
 
     def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
         with self._calling():
             self._found(lambda: self._bucket.blob(name).delete(**self._limits()))
 
     def remove_all(self, prefix: str) -> None:
-        """Remove the objects whose names begin so."""
+        """Remove the objects with this prefix."""
         with self._calling():
             names = [blob.name for blob in self._bucket.list_blobs(prefix=prefix, **self._limits())]
         for name in names:
             self.remove(name)
 
     def _found(self, call: Callable[[], Any]) -> Any:
-        """Return what a call answers, ``None`` where the object is not there."""
+        """Return the result of a call, ``None`` if the object does not exist."""
         from google.api_core.exceptions import NotFound
 
         try:

@@ -36,10 +36,10 @@ _HOST = "storage.googleapis.com"
 
 
 class GcsStorage(Storage):
-    """Stages objects below the control folder; publication copies them in the store, where readers see all or none.
+    """Stages objects in the control folder; publication copies them in the store: readers see no partial object.
 
-    An upload that is left unfinished under the final name would save the copy, but whoever finishes one must send
-    its last bytes and hold its secret address, and Google drops it after a week.
+    An unfinished upload under the final name would save the copy, but finishing one requires its last bytes and its
+    secret address, and Google drops it after a week.
     """
 
     requests_at_once = 8
@@ -118,18 +118,18 @@ class GcsStorage(Storage):
         return GcsFiles(self._bucket, self._root)
 
     def staging(self, folder: Path) -> GcsStaging:
-        """Return what is staged below a prefix."""
+        """Return the staged files of a prefix."""
         return GcsStaging(self._bucket, self._root, folder)
 
     def settle(self, names: Collection[str]) -> None:
-        """Do nothing: the store answers once an object is durable."""
+        """Do nothing: the store responds only once an object is durable."""
 
     def mark(self, name: str) -> None:
         """Write an empty object."""
         self._bucket.put(placed(self._root, name), b"")
 
     def unmark(self, name: str) -> None:
-        """Remove an empty object, if it is there."""
+        """Remove an empty object, if it exists."""
         self._bucket.remove(placed(self._root, name))
 
     def _check(self, *, is_tried: bool) -> None:
@@ -141,7 +141,7 @@ class GcsStorage(Storage):
 
 
 def _login(config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
-    """Return where and as whom the API is called. Raises ConfigError for a host or file that is not allowed."""
+    """Return the endpoint and login for the API. Raises ConfigError for a host or file that is not allowed."""
     parsed = AbstractConfig(GcsStorage.definition, config)
     endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
     ensure_allowed_host(_ENDPOINT, (urlsplit(endpoint).hostname if endpoint else _HOST) or "", limits)
@@ -155,11 +155,11 @@ def _text(key: str, file: str, limits: WorkerLimits) -> str:
     try:
         return Path(allowed_path(key, file, limits)).read_text()
     except (OSError, UnicodeDecodeError):
-        return ""  # Whoever makes the client names what is wrong with it.
+        return ""  # The error is reported when the client is created.
 
 
 def _check_login_host(text: str, limits: WorkerLimits) -> None:
-    """Raise ConfigError for a key that has its tokens fetched where this worker may not call."""
+    """Raise ConfigError for a key whose tokens would be requested from a host that this worker may not call."""
     with suppress(ValueError, AttributeError):
         place = json.loads(text).get("token_uri")
         if isinstance(place, str):
@@ -168,13 +168,13 @@ def _check_login_host(text: str, limits: WorkerLimits) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GcsFiles:
-    """The objects below the root."""
+    """The published objects, within the root."""
 
     bucket: GcsBucket
     root: Path
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes an object has, ``None`` if it is not there."""
+        """Return the size of an object in bytes, ``None`` if it does not exist."""
         blob = self.bucket.status(placed(self.root, name))
         return None if blob is None else int(blob.size)
 
@@ -187,14 +187,14 @@ class GcsFiles:
         return ranged(size, lambda start, length: self.bucket.piece(place, start, length))
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the objects below a folder."""
+        """Return the objects in a folder."""
         skipped = len(placed(self.root, "a")) - 1
         yield from (name[skipped:] for name in self.bucket.all_names(f"{placed(self.root, folder)}/"))
 
 
 @dataclass(frozen=True, slots=True)
 class GcsStaging:
-    """Objects below a prefix; what is held of one is its name there, size, generation and MD5."""
+    """Staged objects within a prefix; of each, its name there, size, generation and MD5 are held."""
 
     bucket: GcsBucket
     root: Path
@@ -202,7 +202,7 @@ class GcsStaging:
     spool: Spool = field(default_factory=Spool)
 
     def create(self, name: str, expected: str) -> Output:
-        """Begin a file on this machine: a call that fails while records are taken must not have them come again."""
+        """Create a local file: a failing call must not interrupt ``put``, as its records would come again."""
         return Output(name, self.spool, self._upload)
 
     def open(self, held: Held) -> BinaryIO:
@@ -215,8 +215,8 @@ class GcsStaging:
     def publish(self, held: Held, final: str) -> None:
         """Copy an object to its final name, unless that was done.
 
-        What stands is looked at first, and only that is replaced: a driver that sleeps from then on replaces nothing,
-        and one that sleeps before finds that what was staged has been removed.
+        The existing object is read first, and only that one is replaced: a driver that is suspended after this replaces
+        nothing, and one suspended before it finds that the staged object has been removed.
         """
         place = placed(self.root, final)
         standing = self.bucket.status(place)

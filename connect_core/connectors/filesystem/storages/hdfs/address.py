@@ -1,4 +1,4 @@
-"""Which NameNode and folder a ``hdfs://`` URL means, by Hadoop's own settings."""
+"""Finds the NameNode and folder of a ``hdfs://`` URL, by Hadoop's own settings."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FILES = ("core-site.xml", "hdfs-site.xml")
 
 @dataclass(frozen=True, slots=True)
 class HdfsAddress:
-    """A NameNode, or a name service of several, and a folder in it."""
+    """A NameNode, or a name service of several, and a folder."""
 
     authority: str
     """``host:port``, or the name of a name service."""
     folder: PurePosixPath
     hosts: tuple[str, ...]
-    """The NameNodes' names."""
+    """The host names of the NameNodes."""
     conf_dir: str | None
 
     @property
@@ -44,7 +44,7 @@ class HdfsAddress:
 
     @classmethod
     def of(cls, url: str, conf_dir: str | None) -> HdfsAddress:
-        """Read a URL; without a host it is that of ``fs.defaultFS``. Asks no server. Raises ConfigError."""
+        """Parse a URL; the default host is that of ``fs.defaultFS``. Calls no server. Raises ConfigError."""
         found = _URL.match(url)
         folder = PurePosixPath((found and found[2]) or "/")
         if found is None or ".." in folder.parts or ":" in str(folder) or "\0" in url:
@@ -74,7 +74,7 @@ def _host(address: str) -> str:
 
 
 def _settings(conf_dir: str | None) -> dict[str, str]:
-    """Return the properties of the files that the client reads as well. Raises ConfigError."""
+    """Return the properties in the files that the client reads as well. Raises ConfigError."""
     home = os.environ.get("HADOOP_HOME")
     folder = conf_dir or os.environ.get("HADOOP_CONF_DIR") or (f"{home}/etc/hadoop" if home else None)
     if folder is None:

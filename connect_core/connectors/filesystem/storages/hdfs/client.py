@@ -1,4 +1,4 @@
-"""Calls of HDFS, each with a time limit and clear errors; by hdfs-native, which needs no Java."""
+"""Calls to HDFS, each with a time limit and clear errors, by hdfs-native, which needs no Java."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _CHUNK = 4 * 1024 * 1024
 
 
 class HdfsClient:
-    """A file system's calls. Every one may raise RetriableError; FileNotFoundError and FileExistsError are let pass.
+    """A file system's calls. Each may raise RetriableError, FileNotFoundError or FileExistsError.
 
-    The client has a time limit of its own for DataNodes only: a NameNode that hangs would hold its caller for ever.
-    So a call is made on a thread that is given up when time is over, with the client it used.
+    The client itself has a time limit only for DataNodes: a NameNode that hangs would block its caller forever.
+    Therefore a call runs in a thread that is abandoned after the time limit, together with its client.
     """
 
     def __init__(self, address: HdfsAddress, seconds: float) -> None:
@@ -39,18 +39,18 @@ class HdfsClient:
         return self._address.url
 
     def status(self, place: str) -> hdfs_native.FileStatus | None:
-        """Return what is known of a file or folder, ``None`` if it is not there."""
+        """Return the status of a file or folder, ``None`` if it does not exist."""
         try:
             return self._call(lambda native: native.get_file_info(place))
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def names(self, folder: str) -> list[str]:
-        """Return the names in a folder; none if it is not there."""
+        """Return the names in a folder; empty if it does not exist."""
         return [name for name, _ in self.entries(folder)]
 
     def entries(self, folder: str) -> list[tuple[str, bool]]:
-        """Return the names in a folder, each with whether it is a folder; none if it is not there."""
+        """Return the names in a folder, each with whether it is a folder; empty if it does not exist."""
         try:
             found = self._call(lambda native: list(native.list_status(folder)))
         except FileNotFoundError:
@@ -58,26 +58,26 @@ class HdfsClient:
         return sorted((one.path.rpartition("/")[2], bool(one.isdir)) for one in found)
 
     def statuses(self, folder: str) -> list[hdfs_native.FileStatus]:
-        """Return what is known of all that is in a folder; nothing if it is not there."""
+        """Return the status of each entry of a folder; empty if it does not exist."""
         try:
             return self._call(lambda native: list(native.list_status(folder)))
         except FileNotFoundError:
             return []
 
     def make_folders(self, place: str) -> None:
-        """Make a folder and those above it, unless they are there."""
+        """Create a folder and its missing parents."""
         self._call(lambda native: native.mkdirs(place, create_parent=True))
 
     def rename(self, source: str, target: str, *, overwrite: bool) -> None:
-        """Rename a file: one step of the NameNode, also where it replaces one."""
+        """Rename a file: atomic in the NameNode, even if it replaces one."""
         self._call(lambda native: native.rename(source, target, overwrite=overwrite))
 
     def remove(self, place: str, *, recursive: bool = False) -> None:
-        """Remove what is there, if anything is."""
+        """Remove a file or folder, if it exists."""
         self._call(lambda native: native.delete(place, recursive))
 
     def create(self, place: str, *, overwrite: bool = False) -> HdfsWriter:
-        """Begin a file, with the folders above it. Raises FileExistsError."""
+        """Create a file, with its missing parent folders. Raises FileExistsError."""
         options = _library().WriteOptions(overwrite=overwrite, create_parent=True)
         return HdfsWriter(self, self._call(lambda native: native.create(place, options)))
 
@@ -86,7 +86,7 @@ class HdfsClient:
         return HdfsReader(self, self._call(lambda native: native.read(place)))
 
     def timed(self, work: Callable[[], Answer]) -> Answer:
-        """Return what a call answers in time. Raises what it raises, translated."""
+        """Return the result of a call within the time limit. Raises what it raises, translated."""
         answers: SimpleQueue[tuple[Answer, None] | tuple[None, BaseException]] = SimpleQueue()
         threading.Thread(target=_answer, args=(work, answers), name="hdfs-call", daemon=True).start()
         try:
@@ -107,10 +107,10 @@ class HdfsClient:
     def _connected(self) -> hdfs_native.Client:
         authority, seconds = self._address.authority, self._seconds
         settings = {
-            # The DataNodes' limit, below that of the call, so that another of them is tried in time.
+            # The limit for DataNodes is below that of the call, so that another one is tried in time.
             "dfs.client.socket-timeout": str(int(seconds * 1000 / 2)),
             "dfs.client.failover.max.attempts": "4" if self._address.is_service else "1",
-            # An observer may be behind: an epoch that it has not heard of yet would fence nobody.
+            # An observer may be behind: an epoch that it has not received yet would fence nobody.
             f"dfs.client.failover.proxy.provider.{authority}": "org.apache.hadoop.hdfs.server.namenode.ha."
             "ConfiguredFailoverProxyProvider",
         }
@@ -119,7 +119,7 @@ class HdfsClient:
 
 
 class HdfsWriter:
-    """A file open for writing; bytes are gathered to chunks."""
+    """A file open for writing; bytes are collected in chunks."""
 
     def __init__(self, client: HdfsClient, native: hdfs_native.FileWriter) -> None:
         self._client = client
@@ -134,7 +134,7 @@ class HdfsWriter:
             self._send()
 
     def close(self) -> None:
-        """Have the bytes on the DataNodes' disks, and the file complete."""
+        """Write the bytes to the DataNodes' disks, and complete the file."""
         self._send()
         if not self._is_empty:
             self._client.timed(self._native.hsync)
@@ -167,12 +167,12 @@ class HdfsReader(io.RawIOBase):
         return int(self._native.tell())
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move → the new position."""
+        """Set the position → the new position."""
         self._native.seek(offset, whence)
         return int(self._native.tell())
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer → how many bytes there were."""
+        """Fill a buffer → the number of bytes read."""
         view = memoryview(buffer).cast("B")
         data = self._client.timed(lambda: self._native.read(len(view)))
         view[: len(data)] = data
@@ -183,7 +183,7 @@ def _answer(work: Callable[[], Any], answers: SimpleQueue[Any]) -> None:
     try:
         answers.put((work(), None))
     except BaseException as error:
-        # Also a panic of the library, which is no Exception.
+        # Includes a panic of the library, which is not an Exception.
         answers.put((None, error))
 
 

@@ -16,9 +16,9 @@ __all__ = ["HdfsControlStore"]
 
 
 class HdfsControlStore:
-    """Files that are written as a draft and renamed: a NameNode renames onto nothing else, and whole or not at all.
+    """Files are written as a draft and renamed: the NameNode's rename is atomic and does not replace another file.
 
-    HDFS has an atomic create as well, but a file is seen, empty, from then on until its bytes are there.
+    HDFS has an atomic create as well, but such a file is visible, and empty, until its bytes are written.
     """
 
     def __init__(self, client: HdfsClient) -> None:
@@ -34,7 +34,7 @@ class HdfsControlStore:
         return content
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Write JSON whole and durable unless the file exists → the content that stands."""
+        """Write complete JSON durably unless the file exists → the content that is there."""
         standing = self.read(place)
         if standing is not None:
             return standing
@@ -45,7 +45,7 @@ class HdfsControlStore:
         except FileExistsError:
             self._client.remove(draft)
         except FileNotFoundError:
-            # The answer to a rename was lost and the client asked again; what stands tells.
+            # The response to a rename was lost and the client repeated it; the existing file shows the result.
             pass
         except ConnectError:
             with suppress(ConnectError):
@@ -61,17 +61,17 @@ class HdfsControlStore:
         return self._client.names(str(folder))
 
     def remove(self, place: Path) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         self._client.remove(str(place))
 
     def remove_tree(self, place: Path) -> bool:
-        """Remove a folder, with the files that are open in it."""
+        """Remove a folder, including files that are open in it."""
         self._client.remove(str(place), recursive=True)
         return True
 
     def _write(self, place: str, content: Mapping[str, Any]) -> None:
         file = self._client.create(place)
         if content:
-            # No bytes need no block: an empty file is made without a DataNode, and stands for {}.
+            # An empty file needs no block, and so no DataNode; it represents {}.
             file.write(memoryview(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()))
         file.close()

@@ -1,4 +1,4 @@
-"""What HDFS says when it refuses, as errors with a remedy."""
+"""Translates HDFS's errors to errors with a remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BAD_NAMES = ("InvalidPathException", "PathComponentTooLongException", "MaxDirec
 
 
 def translated(error: BaseException, address: str, seconds: float) -> ConnectError:
-    """Return what to raise: RetriableError, as what HDFS refuses now it may take later; ConnectError for bad names."""
+    """Return the error to raise: RetriableError, as HDFS may accept it later; ConnectError for invalid names."""
     if isinstance(error, TimeoutError):
         text = f"HDFS at {address} has not answered within {seconds:g} s: see whether its NameNode and DataNodes run"
         return RetriableError(text)

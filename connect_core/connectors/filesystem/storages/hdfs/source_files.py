@@ -1,4 +1,4 @@
-"""Files of HDFS to read."""
+"""The files of HDFS, for reading."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PIECE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class HdfsSource(SourceFiles):
-    """Files below a folder. One that is appended to has another length, or time, once it is closed."""
+    """Files of a folder. A file that was appended to has another length, or time, once it is closed."""
 
     client: HdfsClient
     root: Path
@@ -58,7 +58,7 @@ class HdfsSource(SourceFiles):
             raise FileGoneError(f"{entry.name} is gone") from error
 
     def check(self, entry: FileEntry) -> None:
-        """Compare length and time of modification with those listed."""
+        """Compare length and modification time with those listed."""
         status = self.client.status(str(self.root / entry.name))
         if status is None:
             raise FileGoneError(f"{entry.name} is gone")

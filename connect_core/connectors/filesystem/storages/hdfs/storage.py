@@ -31,7 +31,7 @@ _PIECE = 1024 * 1024
 
 
 class HdfsStorage(Storage):
-    """Stages files below the control folder and renames them: one step of the NameNode, also over an older file."""
+    """Stages files in the control folder and renames them: atomic in the NameNode, even over an older file."""
 
     definition = (
         ConfigDef()
@@ -77,7 +77,7 @@ class HdfsStorage(Storage):
 
     @classmethod
     def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> HdfsSource:
-        """Return the files of a folder. Raises ConfigError, also for a host this worker may not call."""
+        """Return the files of a folder. Raises ConfigError, also for a host that this worker may not call."""
         return HdfsSource(*_opened(url, config, limits))
 
     @classmethod
@@ -100,18 +100,18 @@ class HdfsStorage(Storage):
         return HdfsFiles(self, self._client)
 
     def staging(self, folder: Path) -> HdfsStaging:
-        """Return what is staged below a folder."""
+        """Return the staged files of a folder."""
         return HdfsStaging(self, self._client, folder)
 
     def settle(self, names: Collection[str]) -> None:
-        """Do nothing: the NameNode answers a rename once it is in its log."""
+        """Do nothing: the NameNode responds to a rename only once it is in its log."""
 
     def mark(self, name: str) -> None:
-        """Write an empty file: one step of the NameNode, as it needs no block."""
+        """Write an empty file: atomic in the NameNode, as it needs no block."""
         self._client.create(self.place(name), overwrite=True).close()
 
     def unmark(self, name: str) -> None:
-        """Remove an empty file, if it is there."""
+        """Remove an empty file, if it exists."""
         self._client.remove(self.place(name))
 
     def place(self, name: str) -> str:
@@ -122,7 +122,7 @@ class HdfsStorage(Storage):
         return str(place)
 
     def _check(self, url: str, *, is_tried: bool) -> None:
-        """Raise ConfigError unless the folder, or one above it, is there as one; tried: and takes a folder."""
+        """Raise ConfigError unless the root, or its nearest existing parent, is a folder and, if tried, writable."""
         for place in (self._root, *self._root.parents):
             status = self._client.status(str(place))
             if status is None:
@@ -147,13 +147,13 @@ def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class HdfsFiles:
-    """The files below the folder."""
+    """The published files, within the folder."""
 
     storage: HdfsStorage
     client: HdfsClient
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes a file has, ``None`` if it is not there."""
+        """Return the size of a file in bytes, ``None`` if it does not exist."""
         status = self.client.status(self.storage.place(name))
         return None if status is None or status.isdir else int(status.length)
 
@@ -162,7 +162,7 @@ class HdfsFiles:
         return cast(BinaryIO, io.BufferedReader(self.client.open(self.storage.place(name)), _PIECE))
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the files below a folder."""
+        """Return the files in a folder."""
         for name, is_folder in self.client.entries(self.storage.place(folder)):
             if is_folder:
                 yield from self.names(f"{folder}/{name}")
@@ -172,7 +172,7 @@ class HdfsFiles:
 
 @dataclass(frozen=True, slots=True)
 class HdfsStaging:
-    """Files below a staging folder; what is held of one is its name there, size, time of completion and hash."""
+    """Staged files within a folder; of each, its name there, size, time of completion and hash are held."""
 
     storage: HdfsStorage
     client: HdfsClient
@@ -180,7 +180,7 @@ class HdfsStaging:
     spool: Spool = field(default_factory=Spool)
 
     def create(self, name: str, expected: str) -> Output:
-        """Begin a file on this machine: a call that fails while records are taken must not have them come again."""
+        """Create a local file: a failing call must not interrupt ``put``, as its records would come again."""
         return Output(name, self.spool, self._upload)
 
     def open(self, held: Held) -> BinaryIO:
@@ -198,7 +198,7 @@ class HdfsStaging:
         try:
             self.client.rename(staged, place, overwrite=True)
         except FileNotFoundError:
-            # Another driver that recovers the same interval was faster, or this one's answer was lost.
+            # Another driver that recovers the same interval was faster, or this one's response was lost.
             self._verify(place, held)
 
     def _upload(self, name: str, content: Content, final: str) -> Held:
@@ -215,7 +215,7 @@ class HdfsStaging:
     def _verify(self, place: str, held: Held) -> None:
         """Raise ConnectError unless a file is the one that was staged.
 
-        Its time is that of its completion and no rename changes it; only where it differs the file is read.
+        A rename does not change its time, which is that of its completion; the file is read only if the time differs.
         """
         status = self.client.status(place)
         if status is not None and status.length == held["size"]:

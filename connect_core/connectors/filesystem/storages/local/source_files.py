@@ -29,7 +29,7 @@ _KEY = "path"
 
 
 class LocalSource(SourceFiles):
-    """Regular files only, and no link is followed: neither to a file nor to a folder."""
+    """Only regular files; no link is followed, neither to a file nor to a folder."""
 
     def __init__(self, root: Path, limits: WorkerLimits) -> None:
         self._root, self._limits = root, limits
@@ -37,7 +37,7 @@ class LocalSource(SourceFiles):
         self._own_names = frozenset(map(str, self._own))
 
     def listed(self) -> Iterator[FileEntry]:
-        """Walk the folder; a name that is no UTF-8 is passed over."""
+        """Walk the folder; names that are not UTF-8 are skipped."""
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -51,7 +51,7 @@ class LocalSource(SourceFiles):
                         yield _entry(name, entry.stat(follow_symlinks=False))
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """Return what is in a folder; nothing where it was removed since it was listed, or not made yet."""
+        """Return the entries of a folder; empty if it was removed since it was listed, or does not exist yet."""
         try:
             with os.scandir(self._root / folder) as entries:
                 return [entry for entry in entries if not is_skipped(entry.name) and _is_text(entry.name)]
@@ -61,7 +61,7 @@ class LocalSource(SourceFiles):
             raise RetriableError(f"{self._root / folder} cannot be listed: {error.strerror}") from error
 
     def open(self, entry: FileEntry) -> BinaryIO:
-        """Open a file within ``file.roots``, no link followed."""
+        """Open a file within ``file.roots``, without following links."""
         place = self._root / entry.name
         allowed = AllowedFile.resolve(_KEY, str(place), self._limits)
         if allowed.path != place:
@@ -78,7 +78,7 @@ class LocalSource(SourceFiles):
         return file
 
     def check(self, entry: FileEntry) -> None:
-        """Compare size and time of modification with those listed."""
+        """Compare size and modification time with those listed."""
         place = self._root / entry.name
         try:
             found = os.lstat(place)
@@ -105,7 +105,7 @@ class LocalSource(SourceFiles):
             link_free.rename(self._root / entry.name, target)
 
     def mark(self, entry: FileEntry) -> None:
-        """Write an empty file, unless it is there."""
+        """Write an empty file, unless it exists."""
         if self._is_same(entry):
             with _putting_away(entry):
                 os.close(link_free.open_file(self._root / marker_of(entry.name), os.O_WRONLY | os.O_CREAT))

@@ -23,7 +23,7 @@ _KEY = "path"
 
 
 class LocalStorage(Storage):
-    """Stages files below the control folder and renames them; no link is followed on the way."""
+    """Stages files in the control folder and renames them, without following links."""
 
     control: ControlStore = LOCAL
     after_commit = frozenset({"leave", "mark", "move", "delete"})
@@ -48,7 +48,7 @@ class LocalStorage(Storage):
 
     @classmethod
     def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> LocalSource:
-        """Return the files of a folder within ``file.roots``, which need not exist yet. Raises ConfigError."""
+        """Return the files of a folder within ``file.roots``, which may not exist yet. Raises ConfigError."""
         folder = allowed_folder(_KEY, url, limits)
         if folder.exists() and not folder.is_dir():
             raise ConfigError(_KEY, url, f"{folder} is no folder; name the one the files are in")
@@ -71,7 +71,7 @@ class LocalStorage(Storage):
         return LocalFiles(self)
 
     def staging(self, folder: Path) -> LocalStaging:
-        """Return what is staged below a folder."""
+        """Return the staged files of a folder."""
         return LocalStaging(self, folder)
 
     def settle(self, names: Collection[str]) -> None:
@@ -88,7 +88,7 @@ class LocalStorage(Storage):
         link_free.sync_folder(place.parent)
 
     def unmark(self, name: str) -> None:
-        """Remove an empty file, if it is there."""
+        """Remove an empty file, if it exists."""
         link_free.remove(self.place(name))
 
     def place(self, name: str) -> Path:
@@ -101,12 +101,12 @@ class LocalStorage(Storage):
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """The files below the root; no link is followed."""
+    """The published files, within the root; no link is followed."""
 
     storage: LocalStorage
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes a file has, ``None`` if it is not there."""
+        """Return the size of a file in bytes, ``None`` if it does not exist."""
         try:
             with self.open(name) as file:
                 return os.fstat(file.fileno()).st_size
@@ -123,7 +123,7 @@ class LocalFiles:
             raise ConnectError(f"{self.storage.place(name)} cannot be read: {error.strerror}") from error
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the files below a folder."""
+        """Return the files in a folder."""
         for place, _, names in os.walk(self.storage.place(folder)):
             home = Path(place).relative_to(self.storage.root).as_posix()
             yield from (f"{home}/{name}" for name in names)
@@ -131,13 +131,13 @@ class LocalFiles:
 
 @dataclass(frozen=True, slots=True)
 class LocalStaging:
-    """Files below a staging folder; what is held of one is its name there, its size and its hash."""
+    """Staged files within a folder; of each, its name there, its size and its hash are held."""
 
     storage: LocalStorage
     folder: Path
 
     def create(self, name: str, expected: str) -> _LocalOutput:
-        """Begin a file."""
+        """Create a file."""
         place = self.folder / name
         link_free.make_folders(place.parent)
         return _LocalOutput(place, name)

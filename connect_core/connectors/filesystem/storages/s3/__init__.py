@@ -1,4 +1,4 @@
-"""S3 and what speaks its protocol, as a storage."""
+"""S3 and compatible stores as a storage."""
 
 from connect_core.connectors.filesystem.storages.s3.storage import S3Storage
 

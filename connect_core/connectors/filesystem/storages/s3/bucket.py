@@ -1,4 +1,4 @@
-"""One bucket: the requests that the storage makes."""
+"""One bucket: the requests of the storage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from connect_core.errors import ConnectError, RetriableError
 __all__ = ["HASH", "Bucket", "Found"]
 
 HASH = "connect-sha256"
-"""The metadata that tell what an object holds."""
+"""The metadata key for the hash of an object's content."""
 _LONGEST_KEY = 1024
 _MOST_DELETED = 1000
 _BLOCK = 1024 * 1024
@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of an object without reading it; ``sha256`` is empty where another program wrote it."""
+    """The properties of an object, without reading it; ``sha256`` is empty if another program wrote it."""
 
     size: int
     sha256: str
@@ -37,13 +37,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Objects by key. Every call raises RetriableError, or ConfigError and ConnectError with a remedy."""
+    """Objects by key. Every call may raise RetriableError, or ConfigError and ConnectError with a remedy."""
 
     name: str
     settings: S3Settings
 
     def place(self, key: str) -> str:
-        """Return how a key is called in messages."""
+        """Return the form of a key in messages."""
         return f"s3://{self.name}/{key}"
 
     def check_key(self, key: str) -> None:
@@ -56,11 +56,11 @@ class Bucket:
             )
 
     def look(self) -> None:
-        """Raise unless the bucket is there and may be listed."""
+        """Raise an error unless the bucket exists and may be listed."""
         self._send("", "cannot be listed", lambda: self._client.list_objects_v2(Bucket=self.name, MaxKeys=1))
 
     def get(self, key: str) -> bytes | None:
-        """Return what an object holds, ``None`` if there is none."""
+        """Return the content of an object, ``None`` if there is none."""
 
         def read() -> bytes:
             content: bytes = self._client.get_object(Bucket=self.name, Key=key)["Body"].read()
@@ -69,7 +69,7 @@ class Bucket:
         return self._send(key, "cannot be read", read, _ABSENT)
 
     def piece(self, key: str, start: int, length: int, etag: str = "") -> bytes:
-        """Return some bytes of an object, of an etag if given. Raises FileNotFoundError, FileChangedError."""
+        """Return some bytes of an object, of this etag if given. Raises FileNotFoundError, FileChangedError."""
         wanted = {"Bucket": self.name, "Key": key, "Range": f"bytes={start}-{start + length - 1}"}
         wanted |= {"IfMatch": etag} if etag else {}
 
@@ -85,7 +85,7 @@ class Bucket:
         return found
 
     def load(self, key: str, target: IO[bytes]) -> bool:
-        """Write what an object holds into a file → whether there is one."""
+        """Write the content of an object to a file → whether the object exists."""
 
         def read() -> bool:
             target.seek(0)
@@ -106,19 +106,19 @@ class Bucket:
         return self._send(key, "cannot be looked at", look, _ABSENT)
 
     def put(self, key: str, data: bytes, traits: Mapping[str, Any]) -> None:
-        """Write an object, in place of what is there."""
+        """Write an object, replacing an existing one."""
         self._send(key, "cannot be written", lambda: self._put(key, data, traits))
 
     def put_new(self, key: str, data: bytes, traits: Mapping[str, Any]) -> str | None:
-        """Write an object unless there is one → its etag.
+        """Write an object unless it exists → its etag.
 
-        Where an answer was lost it may be ``None`` although this call wrote: who must know compares what is there.
+        If a response was lost, it may be ``None`` although this call wrote the object: then compare the existing one.
         """
         wanted = {**traits, "IfNoneMatch": "*"}
         return self._send(key, "cannot be written", lambda: self._put(key, data, wanted), _TAKEN)
 
     def copy(self, source: str, etag: str, target: str, traits: Mapping[str, Any]) -> bool:
-        """Let the store copy an object → whether there is a source of this etag."""
+        """Copy an object within the store → whether there is a source with this etag."""
 
         def copy() -> bool:
             place = {"Bucket": self.name, "Key": source}
@@ -128,7 +128,7 @@ class Bucket:
         return bool(self._send(target, "cannot be copied to", copy, _ABSENT | _TAKEN))
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Remove objects, those that are there."""
+        """Remove the objects that exist."""
         for first in range(0, len(keys), _MOST_DELETED):
             self._delete(keys[first : first + _MOST_DELETED])
 
@@ -144,13 +144,13 @@ class Bucket:
             yield from (entry["Key"] for entry in page.get("Contents", ()))
 
     def names(self, prefix: str) -> Iterator[str]:
-        """Return what stands between a prefix and the next slash, of each key that begins with it."""
+        """Return the part between a prefix and the next slash of each key with the prefix."""
         for page in self._pages(prefix, {"Delimiter": "/"}):
             yield from (entry["Key"].removeprefix(prefix) for entry in page.get("Contents", ()))
             yield from (entry["Prefix"].removeprefix(prefix)[:-1] for entry in page.get("CommonPrefixes", ()))
 
     def begin(self, key: str, traits: Mapping[str, Any]) -> str:
-        """Begin an upload in parts → its id. Where an answer was lost there may be another of this key."""
+        """Begin a multipart upload → its id. If a response was lost, there may be another upload for this key."""
 
         def begin() -> str:
             return str(self._client.create_multipart_upload(Bucket=self.name, Key=key, **traits)["UploadId"])
@@ -165,7 +165,7 @@ class Bucket:
         )
 
     def part_copy(self, key: str, upload: str, number: int, source: Mapping[str, str]) -> str:
-        """Make bytes of an object one part → its etag; source: parameters ``CopySource…``, without the bucket."""
+        """Upload a byte range of an object as one part → its etag; source: parameters ``CopySource…``, no bucket."""
         wanted = {"Bucket": self.name, "Key": key, "UploadId": upload, "PartNumber": number, **source}
         wanted["CopySource"] = {"Bucket": self.name, "Key": source["CopySource"]}
 
@@ -175,7 +175,7 @@ class Bucket:
         return self._answer(key, "cannot be copied to", copy)
 
     def complete(self, key: str, upload: str, etags: Sequence[str]) -> bool:
-        """Make an object of an upload's parts → false if there is no such upload (any more)."""
+        """Make an object from an upload's parts → false if there is no such upload (any more)."""
         parts = [{"ETag": etag, "PartNumber": number} for number, etag in enumerate(etags, 1)]
 
         def complete() -> bool:
@@ -187,13 +187,13 @@ class Bucket:
         return bool(self._send(key, "cannot be completed", complete, _GONE))
 
     def abort(self, key: str, upload: str) -> None:
-        """Forget an upload and its parts, unless it is completed or forgotten already."""
+        """Abort an upload and remove its parts, unless it is completed or aborted already."""
         wanted = {"Bucket": self.name, "Key": key, "UploadId": upload}
         what = "has an upload that cannot be aborted"
         self._send(key, what, lambda: self._client.abort_multipart_upload(**wanted), _GONE)
 
     def uploads(self, key: str) -> list[str]:
-        """Return the ids of the uploads of a key that are neither completed nor aborted."""
+        """Return the ids of a key's uploads that are neither completed nor aborted."""
 
         def look() -> list[str]:
             pages = self._client.get_paginator("list_multipart_uploads").paginate(Bucket=self.name, Prefix=key)

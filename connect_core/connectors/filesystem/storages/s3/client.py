@@ -1,4 +1,4 @@
-"""A client of boto3, and the one way its requests are sent: with time-outs, again where that may help."""
+"""A client of boto3, and the only way to send its requests: with timeouts, and with retries if they may help."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Answer = TypeVar("Answer")
 
 @lru_cache(8)
 def client_of(settings: S3Settings) -> Any:
-    """Return a client, made once a process. Raises ConfigError, also where boto3 is not installed."""
+    """Return a client, created once per process. Raises ConfigError, also if boto3 is not installed."""
     try:
         import boto3
         from botocore.config import Config
@@ -30,11 +30,11 @@ def client_of(settings: S3Settings) -> Any:
     config = Config(
         connect_timeout=settings.connect_timeout,
         read_timeout=settings.read_timeout,
-        # Repeated by ``sent``: each request knows what its repetition means.
+        # Retried by ``sent`` instead: each caller knows what a repetition means.
         retries={"total_max_attempts": 1, "mode": "standard"},
         s3={"addressing_style": "path" if settings.path_style else "virtual"},
         proxies={"http": settings.proxy, "https": settings.proxy} if settings.proxy else None,
-        # Not every store knows the newer checksums; Content-MD5 protects what is sent.
+        # Not every store supports the newer checksums; Content-MD5 protects what is sent.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
         max_pool_connections=16,
@@ -56,7 +56,7 @@ def _models() -> Any:
 
 
 def _with_models() -> Any:
-    """Return a session that reads the description of S3, some megabytes of JSON, once a process."""
+    """Return a session that reads the description of S3, some megabytes of JSON, only once per process."""
     from botocore.session import Session
 
     session = Session()
@@ -67,7 +67,7 @@ def _with_models() -> Any:
 def sent(
     settings: S3Settings, what: str, place: str, request: Callable[[], Answer], absent: Collection[str] = ()
 ) -> Answer | None:
-    """Send a request, and again while its failure may pass → its answer; ``None`` for a code of ``absent``.
+    """Send a request, repeated while its failure may be temporary → its result; ``None`` for a code in ``absent``.
 
     what, place: as in ``translated``. Raises RetriableError, ConfigError, ConnectError.
     """
@@ -86,6 +86,6 @@ def sent(
             meaning = translated(error, what, place)
             if not isinstance(meaning, RetriableError) or tries >= settings.retries:
                 raise meaning from error
-        # Shared out at random, so that many tasks that were throttled together do not come again together.
+        # Randomised, so that many tasks that were throttled together do not retry together.
         time.sleep(random.uniform(0.5, 1) * min(_LONGEST_PAUSE, settings.backoff * 2**tries))
         tries += 1

@@ -1,4 +1,4 @@
-"""Manifests, epochs and owners in a bucket: objects created once, by a conditional request."""
+"""Manifests, epochs and owners in a bucket: objects created only once, by a conditional request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TRIES = 5
 
 @dataclass(slots=True)
 class S3ControlStore:
-    """A ControlStore below a prefix. Before it first creates anything it tries whether the store keeps conditions."""
+    """A ControlStore within a prefix. Before its first create, it tests whether the store enforces conditions."""
 
     bucket: Bucket
     root: Path
@@ -34,7 +34,7 @@ class S3ControlStore:
         return content
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Write JSON unless the object exists → the content that stands. Raises ConfigError as ``try_condition``."""
+        """Write JSON unless the object exists → the content that is there. Raises ConfigError as ``try_condition``."""
         key = place.as_posix()
         self.bucket.check_key(key)
         data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
@@ -43,7 +43,7 @@ class S3ControlStore:
             if standing is not None:
                 return standing
             self.try_condition()
-            # Whoever wrote it, also this call where an answer was lost: what is read next is what stands.
+            # Whoever wrote it, even this call if its response was lost: the next read returns the valid content.
             self.bucket.put_new(key, data, self._traits)
         raise RetriableError(f"{self.bucket.place(key)} is removed again and again by another program")
 
@@ -52,13 +52,13 @@ class S3ControlStore:
         return sorted(set(self.bucket.names(f"{folder.as_posix()}/")) - {""})
 
     def remove(self, place: Path) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object, if it exists."""
         self.bucket.delete([place.as_posix()])
 
     def remove_tree(self, place: Path) -> bool:
         """Abort the uploads begun for a staging folder and remove its objects.
 
-        Where an upload cannot be told yet from one that is just being begun, all stays until it can.
+        If an upload cannot be distinguished yet from one that is just being begun, everything is left until it can.
         """
         is_clear = Uploads(self.bucket, place).clear()
         if is_clear:
@@ -66,14 +66,14 @@ class S3ControlStore:
         return is_clear
 
     def try_condition(self) -> None:
-        """Create an object twice, once a process. Raises ConfigError where the store lets that happen.
+        """Create an object twice, once per process. Raises ConfigError if the store allows this.
 
-        Of several drivers one must win: a store that writes regardless would let two commit.
+        Of several drivers one must win: a store that ignores the condition would let two commit.
         """
         if self._is_tried:
             return
         key = (self.root / "_connect" / "+once").as_posix()
-        # The object stays: where it stands already, one request tells.
+        # The object is kept: if it exists already, a single request is enough.
         if self.bucket.put_new(key, b"{}", self._traits) and self.bucket.put_new(key, b"{}", self._traits):
             url = self.bucket.place(self.root.as_posix())
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""What a failed request to S3 means: try again, or a setting or right that a person must see to."""
+"""The meaning of a failed request to S3: retry, or a setting or right that a person must correct."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _kind(error: boto.ClientError) -> _Kind:
 
 
 def code_of(error: BaseException) -> str:
-    """Return the code by which S3 names an error, or its HTTP status; empty for others."""
+    """Return S3's code for an error, or its HTTP status; empty for other errors."""
     if not isinstance(error, boto.ClientError):
         return ""
     kind = _kind(error)
@@ -84,9 +84,9 @@ def code_of(error: BaseException) -> str:
 
 
 def translated(error: Exception, what: str, place: str) -> ConnectError:
-    """Return the error to raise: RetriableError for what passes, ConfigError or ConnectError with a remedy.
+    """Return the error to raise: RetriableError for a temporary one, ConfigError or ConnectError with a remedy.
 
-    what: the request, as in "cannot be written"; place: bucket and key. Nothing of the settings is repeated.
+    what: the request, as in "cannot be written"; place: bucket and key. Contains no settings.
     """
     text = f"{place} {what}"
     if isinstance(error, boto.ClientError):
@@ -95,7 +95,7 @@ def translated(error: Exception, what: str, place: str) -> ConnectError:
         return ConfigError(_PATH, place, f"no credentials were found; {_KEYS}")
     if isinstance(error, boto.ParamValidationError | boto.UnknownRegionError | boto.InvalidRegionError):
         return ConfigError(_PATH, place, f"{what}: {_first_line(error)}; correct path and s3.region")
-    # All else is of the connection: refused, reset, late, cut off, not resolved, or of its certificate.
+    # All others are connection errors: refused, reset, timed out, cut off, not resolved, or an invalid certificate.
     return RetriableError(f"{text}: the store does not answer ({type(error).__name__}); is store.url right?")
 
 

@@ -1,4 +1,4 @@
-"""A file being written on this machine: only with its end its size, hash and name are known, then it is uploaded."""
+"""A file written on this machine: only at its end are size, hash and name known; then it is uploaded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A finished file: bytes of a temporary one, its hash."""
+    """A finished file: its bytes in a temporary file, and its hash."""
 
     file: IO[bytes]
     start: int
@@ -32,7 +32,7 @@ class Content:
             yield self.read(first, min(size, self.size - first))
 
     def read(self, first: int = 0, size: int | None = None) -> bytes:
-        """Return bytes from a place on. Raises ConnectError."""
+        """Return bytes from a position on. Raises ConnectError."""
         wanted, data = self.size if size is None else size, bytearray()
         while len(data) < wanted:
             some = os.pread(self.file.fileno(), wanted - len(data), self.start + first + len(data))
@@ -43,11 +43,11 @@ class Content:
 
 
 Upload: TypeAlias = Callable[[str, Content, str], Held]
-"""Uploads a file, given its name below the staging folder, content and final name."""
+"""Uploads a file, given its name within the staging folder, its content and its final name."""
 
 
 class Spool:
-    """One temporary file for all that was sealed, however many they are."""
+    """One temporary file for any number of sealed files."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
@@ -64,7 +64,7 @@ class Spool:
 
 
 class Output:
-    """Appends to an unnamed temporary file, which ends with this process whatever happens."""
+    """Appends to an unnamed temporary file, which disappears with this process."""
 
     closed = False
 
@@ -88,21 +88,21 @@ class Output:
         return len(view)
 
     def tell(self) -> int:
-        """Return how many bytes are written."""
+        """Return the number of bytes written."""
         return self._size
 
     def seekable(self) -> bool:
-        """Return that there is one way only: to the end."""
+        """Return false: the file can only be appended to."""
         return False
 
     def flush(self) -> None:
-        """Do nothing: ``finish`` does."""
+        """Do nothing: ``finish`` flushes."""
 
     def close(self) -> None:
-        """Leave the file to ``finish``: a format's writer closes what it was given."""
+        """Do nothing: a format's writer closes its output, but ``finish`` must close the file."""
 
     def seal(self) -> None:
-        """Put the bytes with those of other sealed files. Raises ConnectError."""
+        """Move the bytes to the file of all sealed ones. Raises ConnectError."""
         try:
             self._sealed = self._spool.take(self._content())
         except OSError as error:
@@ -115,7 +115,7 @@ class Output:
             content = self._sealed or self._content()
         except OSError as error:
             raise self._failed(error) from error
-        # Each time by another name: what an earlier try left may be an upload that is not complete.
+        # A new name for each try: an earlier one may have left an incomplete upload.
         name = f"{self._name}~{self._tries}" if self._tries else self._name
         self._tries += 1
         held = self._upload(name, content, final)

@@ -1,4 +1,4 @@
-"""The settings of S3 storage; where Confluent's S3 sink has a key for the same thing, by its name."""
+"""The settings of S3 storage, with the names of Confluent's S3 sink if it has a key for the same purpose."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ CONFIG = (
 
 @dataclass(frozen=True, slots=True)
 class S3Settings:
-    """How a bucket is reached and what its objects are like; times in seconds. Secrets are never shown."""
+    """How to access a bucket and create its objects; times in seconds. Secrets are never shown."""
 
     region: str | None
     endpoint: str | None
@@ -185,13 +185,13 @@ class S3Settings:
     connect_timeout: float
     read_timeout: float
     encryption: tuple[tuple[str, str], ...] = ()
-    """What every new object is asked for, as parameters of the request."""
+    """Request parameters for every new object."""
     shown: tuple[tuple[str, str], ...] = ()
-    """The same, of those that readers see."""
+    """Further request parameters for objects that readers see."""
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> S3Settings:
-        """Read a configuration. Raises ConfigError."""
+        """Parse a configuration. Raises ConfigError."""
         parsed = AbstractConfig(CONFIG, config)
         access, secret = parsed.get_string(ACCESS_KEY), _secret(parsed, SECRET_KEY)
         if bool(access) != bool(secret):
@@ -220,7 +220,7 @@ class S3Settings:
 
 
 def bucket_and_prefix(key: str, url: str) -> tuple[str, str]:
-    """Return bucket and prefix of a URL; the prefix has no slash at its ends. Raises ConfigError."""
+    """Return bucket and prefix of a URL; the prefix has no leading or trailing slash. Raises ConfigError."""
     scheme, _, rest = url.partition("://")
     bucket, _, prefix = rest.partition("/")
     if scheme.lower() != "s3" or not _BUCKET.match(bucket):
@@ -256,7 +256,7 @@ def _proxy(parsed: AbstractConfig) -> str | None:
 
 
 def _address(key: str, url: str, example: str) -> str:
-    """Return a URL of a host. Raises ConfigError that does not repeat what may be a password."""
+    """Return a URL with a host. Raises ConfigError without the value, which may contain a password."""
     try:
         found = urlsplit(url)
         is_host = found.scheme in ("http", "https") and bool(found.hostname) and (found.port or 1) > 0

@@ -1,4 +1,4 @@
-"""Files on their way into a bucket: small ones as hidden objects, others as uploads held back under their names."""
+"""Stages files for a bucket: small ones as hidden objects, others as uncompleted uploads under their final names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from connect_core.errors import ConnectError, DataError, RetriableError
 __all__ = ["COPIED_AT_ONCE", "SMALL", "S3Staging"]
 
 SMALL = 5 * 1024 * 1024
-"""Up to here a hidden object and a copy by the store cost one request less than an upload in parts."""
+"""Up to this size, a hidden object and a copy by the store need one request less than a multipart upload."""
 COPIED_AT_ONCE = 1024 * 1024 * 1024
-"""Larger objects are copied in parts, some at a time: one request would take minutes."""
+"""Larger objects are copied in parts, some at a time: a single request would take minutes."""
 _READABLE = "+readable"
 
 
 class _Root(Protocol):
-    """What is below the storage's prefix."""
+    """The root: the storage's prefix."""
 
     bucket: Bucket
 
@@ -35,20 +35,20 @@ class _Root(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class S3Staging:
-    """What is held of a file is its name below the staging folder, or key, id and etags of an upload."""
+    """Held of a file is its name within the staging folder, or the key, id and etags of an upload."""
 
     root: _Root
     folder: Path
     spool: Spool = field(default_factory=Spool, repr=False)
 
     def create(self, name: str, expected: str) -> Output:
-        """Begin a file, in a temporary one of this machine. Its name is found taken by ``finish``."""
+        """Create a local temporary file. ``finish`` detects a name that is already used."""
         # A key that is too long is refused before anything is written.
         self.root.key(expected)
         return Output(name, self.spool, self._upload)
 
     def open(self, held: Held) -> BinaryIO:
-        """Load a finished file into a temporary one. Raises RetriableError for an upload that is held back."""
+        """Load a finished file into a temporary one. Raises RetriableError for an uncompleted upload."""
         if "upload" in held:
             key = self._place(_READABLE)
             self._bucket.put(key, b"{}", self._hidden)
@@ -68,7 +68,7 @@ class S3Staging:
         key = self.root.key(final)
         is_done = self._complete(held, key) if "upload" in held else self._copy(held, key)
         if not is_done:
-            # Another driver that recovers the same interval was faster, or an answer was lost.
+            # Another driver that recovers the same interval was faster, or a response was lost.
             found = self._bucket.head(key)
             if found is None or (found.size, found.sha256) != (held["size"], held["sha256"]):
                 raise _lost(self._bucket.place(key), found, held)
@@ -79,7 +79,7 @@ class S3Staging:
         return self._hold(name, content, final)
 
     def _stage(self, name: str, content: Content) -> Held:
-        """Make a file a hidden object."""
+        """Upload a file as a hidden object."""
         key, traits = self._place(name), {**self._hidden, "Metadata": {HASH: content.sha256}}
         etag = None
         if content.size <= SMALL:
@@ -91,7 +91,7 @@ class S3Staging:
         return {"staged": name, "size": content.size, "sha256": content.sha256, "etag": etag}
 
     def _hold(self, name: str, content: Content, final: str) -> Held:
-        """Upload a file under its final name and leave the upload open."""
+        """Upload a file under its final name and leave the upload uncompleted."""
         traits = {**self._shown, "Metadata": {HASH: content.sha256}}
         upload = self._uploads.begin(name, self.root.key(final), traits)
         etags = self._send(upload, content)
@@ -110,7 +110,7 @@ class S3Staging:
 
     @property
     def _hidden(self) -> Mapping[str, Any]:
-        """What a new object is asked for that readers do not see."""
+        """Request parameters for objects that readers do not see."""
         return dict(self._bucket.settings.encryption)
 
     @property
@@ -125,7 +125,7 @@ class S3Staging:
         return (self.folder / name).as_posix()
 
     def _standing(self, key: str, content: Content) -> str:
-        """Return the etag of the staged object. Raises FileExistsError if it is another file's."""
+        """Return the etag of the staged object. Raises FileExistsError if its content is another one."""
         found = self._bucket.head(key)
         if found is None or (found.size, found.sha256) != (content.size, content.sha256):
             raise FileExistsError(f"{self._bucket.place(key)} stands already, with another content")
@@ -143,7 +143,7 @@ class S3Staging:
         else:
             is_done = self._copy_in_parts(held, source, key)
         if is_done:
-            # As by a rename: a driver that wakes up late has nothing left to put over what came later.
+            # As with a rename: a driver that resumes late finds nothing that could replace a later file.
             self._bucket.delete([source])
         return is_done
 

@@ -1,4 +1,4 @@
-"""A prefix in a bucket as a storage."""
+"""A prefix of a bucket as a storage."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ __all__ = ["S3Files", "S3Storage"]
 
 _KEY = "path"
 _ANSWER_SECONDS = 1.5
-"""How long ``validate`` waits for one answer: it asks three times and must itself answer within 5 s."""
+"""How long ``validate`` waits for one response: it sends three requests and must itself respond within 5 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class S3Files:
-    """The objects below the prefix."""
+    """The published objects, within the prefix."""
 
     storage: S3Storage
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes an object has, ``None`` if it is not there."""
+        """Return the size of an object in bytes, ``None`` if it does not exist."""
         found = self.storage.bucket.head(self.storage.key(name))
         return None if found is None else found.size
 
@@ -52,14 +52,14 @@ class S3Files:
         return ranged(size, lambda start, length: self.storage.bucket.piece(key, start, length))
 
     def names(self, folder: str) -> Iterator[str]:
-        """Return the objects below a folder."""
+        """Return the objects in a folder."""
         root = self.storage.root.as_posix()
         skipped = 0 if root == "." else len(root) + 1
         yield from (key[skipped:] for key in self.storage.bucket.keys(f"{self.storage.key(folder)}/"))
 
 
 class S3Storage(Storage):
-    """Holds uploads back under their final names; what a reader lists is a whole object or none."""
+    """Leaves uploads uncompleted under their final names; readers list whole objects or none."""
 
     definition = CONFIG
     requests_at_once = 8
@@ -73,10 +73,10 @@ class S3Storage(Storage):
 
     @classmethod
     def open(cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> S3Storage:
-        """Return the storage of ``s3://bucket/prefix``. Raises ConfigError, also for a host this worker may not call.
+        """Return the storage of ``s3://bucket/prefix``. Raises ConfigError, also for a host that is not allowed.
 
-        Unless at work the store is asked whether it may be written, and whether it keeps conditions. At work its
-        first request tells, and conditions are tried before anything is created.
+        Unless at work, it tests whether the store may be written and enforces conditions. At work, the first request
+        shows the former, and conditions are tested before anything is created.
         """
         name, prefix = bucket_and_prefix(_KEY, url)
         settings = S3Settings.of(config) if is_at_work else _quick(S3Settings.of(config))
@@ -132,11 +132,11 @@ class S3Storage(Storage):
         return S3Files(self)
 
     def staging(self, folder: Path) -> S3Staging:
-        """Return what is staged below a folder."""
+        """Return the staged files of a folder."""
         return S3Staging(self, folder)
 
     def settle(self, names: Collection[str]) -> None:
-        """Do nothing: what the store has answered is durable and seen by all."""
+        """Do nothing: the store responds only once an object is durable and visible to all."""
 
     def mark(self, name: str) -> None:
         """Write an empty object."""
@@ -144,11 +144,11 @@ class S3Storage(Storage):
         self.bucket.put(self.key(name), b"", dict((*settings.encryption, *settings.shown)))
 
     def unmark(self, name: str) -> None:
-        """Remove an empty object, if it is there."""
+        """Remove an empty object, if it exists."""
         self.bucket.delete([self.key(name)])
 
     def _try(self, url: str) -> None:
-        """Look whether the prefix may be written. Raises ConfigError."""
+        """Check whether the prefix may be written. Raises ConfigError."""
         try:
             self.bucket.look()
             self.control.try_condition()
@@ -165,7 +165,7 @@ def _ensure_allowed(settings: S3Settings, limits: WorkerLimits) -> None:
 
 
 def _quick(settings: S3Settings) -> S3Settings:
-    """Return the settings with which a person is answered who waits."""
+    """Return settings with short timeouts, for a person who waits for the result."""
     return replace(
         settings,
         retries=0,

@@ -1,4 +1,4 @@
-"""Uploads in parts, each recorded before it is begun, so that none is left behind by a process that died."""
+"""Multipart uploads, each recorded before it is begun, so that a process that dies leaves none behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENDING = ".upload"
 _MOST_PARTS = 10_000
 _THREADS = 3
 _COPIED = 256 * 1024 * 1024
-"""How many bytes a part has that the store copies itself."""
+"""The size in bytes of parts that the store copies itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """The uploads of files staged in one folder. A record beside them names key and, once it is known, id."""
+    """The uploads of files staged in one folder. A record next to them contains the key and, once known, the id."""
 
     bucket: Bucket
     folder: Path
 
     def begin(self, name: str, key: str, traits: Mapping[str, Any]) -> Upload:
-        """Begin an upload under a key, for a staged file. Raises FileExistsError if its name was used before."""
+        """Begin an upload for a staged file under a key. Raises FileExistsError if the staged name was used before."""
         record = (self.folder / f"{name}{_ENDING}").as_posix()
         if self.bucket.put_new(record, _record(key), self._traits) is None and self.bucket.get(record) != _record(key):
             raise FileExistsError(f"{self.bucket.place(record)} stands already")
@@ -58,7 +58,7 @@ class Uploads:
         return etags
 
     def copy(self, upload: Upload, source: str, etag: str, size: int) -> list[str]:
-        """Let the store copy an object into an upload, some parts at a time → their etags."""
+        """Copy an object within the store into an upload, some parts at a time → their etags."""
         step = part_size(_COPIED, size)
         starts = range(0, size, step)
 
@@ -71,10 +71,10 @@ class Uploads:
             return list(threads.map(one, range(1, len(starts) + 1), starts))
 
     def clear(self) -> bool:
-        """Abort what was begun here and not completed → whether nothing of it is left.
+        """Abort the uploads begun here and not completed → whether none of them is left.
 
-        An upload whose id nobody recorded is told by its key from those of other intervals of the same range: it is
-        left while one of these may be about to record its own.
+        An upload without a recorded id is distinguished by its key from those of other intervals of the same range: it
+        is left while one of these may be about to record its own id.
         """
         keys = list(self.bucket.keys(f"{self.folder.as_posix()}/"))
         left = [key for key in keys if key.endswith(_ENDING) and not self._clear(key)]
@@ -86,7 +86,8 @@ class Uploads:
             return True
         if upload:
             self.bucket.abort(key, upload)
-        # What was begun stands in this list before, and its record was written before it: never the other way round.
+        # The list of uploads is read before the other records, as a record is written before its upload: not vice
+        # versa.
         begun = self.bucket.uploads(key)
         others = self._others(key) if begun else []
         if None in others:
@@ -96,7 +97,7 @@ class Uploads:
         return True
 
     def _others(self, key: str) -> Sequence[str | None]:
-        """Return the ids of other folders' uploads of a key, ``None`` for one that is not known yet."""
+        """Return the ids of other folders' uploads of a key, ``None`` for one that is not recorded yet."""
         mine, all_folders = f"{self.folder.as_posix()}/", f"{self.folder.parent.parent.as_posix()}/"
         records = [
             record
@@ -111,7 +112,7 @@ class Uploads:
 
 
 def part_size(wanted: int, size: int) -> int:
-    """Return how many bytes a part of a file has, so that there are no more parts than S3 takes."""
+    """Return the size of a file's parts, so that there are not more parts than S3 allows."""
     return max(wanted, -(-size // _MOST_PARTS))
 
 

@@ -1,7 +1,7 @@
 """Columns in the binary form of PostgreSQL's COPY, made by pgpq: it costs the server a third less than text.
 
-The server converts nothing in it, and takes eight bytes of one type for those
-of another: each Arrow type must be that of the column as it is now.
+The server converts nothing in it, and accepts eight bytes of one type for those of another: each Arrow type must match
+the column's current type.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _FARTHEST = {
     pa.date32(): (_FIRST_DAY, _LAST_DAY),
     pa.timestamp("us"): (_FIRST_DAY * 86_400_000_000, _LAST_DAY * 86_400_000_000),
 }
-"""Years 1 to 9999: what lies beyond, the server is to judge."""
+"""Years 1 to 9999: dates outside this range are left to the server to check."""
 
 
 def in_binary(data: pa.Table, types: Mapping[str, int]) -> Iterator[bytes] | None:
-    """Return rows as pieces of a binary COPY; ``None`` where a column needs to be converted by the server.
+    """Return rows as pieces of a binary COPY; ``None`` if the server has to convert a column.
 
     ``types``: the ``pg_type.oid`` of each column.
     """
@@ -58,7 +58,7 @@ def _pieces(data: pa.Table) -> Iterator[bytes]:
 
 
 def _as_is(array: pa.Array, oid: int | None) -> pa.Array | None:
-    """Return a column in the type its PostgreSQL column has, ``None`` where that is not the same values."""
+    """Return a column in the type of its PostgreSQL column, ``None`` if that would change its values."""
     wanted = None if oid is None else _TYPES.get(oid)
     if wanted is None:
         return None
@@ -74,7 +74,7 @@ def _as_is(array: pa.Array, oid: int | None) -> pa.Array | None:
 
 
 def _is_another_size(kind: pa.DataType, wanted: pa.DataType) -> bool:
-    """Return whether values are converted by giving them more or fewer bits, if they fit."""
+    """Return whether a conversion only changes the width of values, if they fit."""
     if pa.types.is_timestamp(kind) and pa.types.is_timestamp(wanted):
         return (kind.tz is None) == (wanted.tz is None)
     return bool(pa.types.is_integer(kind) and pa.types.is_integer(wanted))

@@ -1,8 +1,7 @@
-"""PostgreSQL's COPY: columns go in whole, and a temporary table is merged into the real one.
+"""PostgreSQL's COPY: whole columns are written, and a temporary table is merged into the real one.
 
-In binary form where all columns have the very types of the table's, else as CSV
-made by Arrow: the server reads each text as the column's own type, so that any
-type of column can be written. No step of either is done by Python once a row.
+In binary form if all columns have exactly the types of the table's, else as CSV made by Arrow: the server parses each
+text by the column's own type, so that any type of column can be written. Neither executes Python code per row.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _BLOCK = 1 << 20
 _OPTIONS = csv.WriteOptions(include_header=False, quoting_style="needed", batch_size=16_384)
 _TYPES = "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
 _HEX = np.frombuffer("".join(f"{byte:02x}" for byte in range(256)).encode(), np.uint16)
-"""The two digits of each byte as one 16-bit number."""
+"""The two hex digits of each byte as one 16-bit number."""
 
 
 def quoted_table(name: TableName) -> str:
@@ -43,7 +42,7 @@ def quoted_table(name: TableName) -> str:
 def insert(connection: Connection, write: Write) -> None:
     """Append rows to their table. Raises DBAPIError."""
     target, columns = quoted_table(write.table.name), write.columns
-    # Holds the types of the columns until the transaction ends.
+    # Locks the types of the columns until the transaction ends.
     _execute(
         connection,
         f"EXPLAIN INSERT INTO {target} ({_listed(columns)}) VALUES ({', '.join(['DEFAULT'] * len(columns))})",
@@ -76,7 +75,7 @@ def _in_csv(data: pa.Table) -> Iterator[memoryview]:
 
 
 def merge(connection: Connection, write: Write) -> None:
-    """Bring rows into a temporary table, and from there into theirs by one statement. Raises DBAPIError."""
+    """Copy rows into a temporary table, and merge them into the target table by one statement. Raises DBAPIError."""
     target = quoted_table(write.table.name)
     columns = _listed(write.columns)
     _execute(
@@ -88,9 +87,9 @@ def merge(connection: Connection, write: Write) -> None:
 
 
 def check_upsert(connection: Connection, write: Write) -> None:
-    """Let the server say whether it could do an upsert: a unique index on the keys, rights. Raises DBAPIError.
+    """Check on the server whether an upsert is possible: a unique index on the keys, rights. Raises DBAPIError.
 
-    Until the transaction ends, nobody can drop that index.
+    Until the transaction ends, the index cannot be dropped.
     """
     target = quoted_table(write.table.name)
     _execute(connection, f"EXPLAIN {_upsert(write, target, f'{target} WHERE false')}")
@@ -130,7 +129,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _written(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column in the words of PostgreSQL's text input."""
+    """Return a column in the form of PostgreSQL's text input."""
     array = column.combine_chunks()
     if pa.types.is_binary(array.type):
         return _hexadecimal(array)
@@ -140,7 +139,7 @@ def _written(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _hexadecimal(array: pa.BinaryArray) -> pa.StringArray:
-    """Return bytes in PostgreSQL's hex form, ``\\x`` and two digits a byte, by array arithmetic."""
+    """Return bytes in PostgreSQL's hex form, ``\\x`` and two digits per byte, by array arithmetic."""
     offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
     data = array.buffers()[2]
     values = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
@@ -171,14 +170,14 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Any]:
 
 
 def _execute(connection: Connection, statement: str) -> None:
-    """Run a statement that has no parameters, so that a percent sign in a name is one."""
+    """Run a statement without parameters, so that a percent sign in a name needs no escape."""
     with _translated(statement), _cursor(connection) as cursor:
         cursor.execute(statement.encode())
 
 
 @contextmanager
 def _translated(statement: str) -> Iterator[None]:
-    """Turn psycopg's errors into SQLAlchemy's, as its own calls do."""
+    """Translate psycopg's errors to SQLAlchemy's, as its own calls do."""
     try:
         yield
     except psycopg.Error as error:

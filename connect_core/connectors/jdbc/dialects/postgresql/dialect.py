@@ -31,19 +31,19 @@ _RETRIABLE_STATES = frozenset({"40001", "40P01", "55P03", "25006"})
 """Serialization failure, deadlock, lock not available, read-only (a standby just after a failover)."""
 
 _HOPELESS = ("password authentication failed", "does not exist", "no pg_hba.conf entry", "is not permitted to log in")
-"""Refusals to connect, which carry no SQLSTATE."""
+"""Errors on connecting that have no SQLSTATE."""
 
 
 class PostgresqlDialect(GenericDialect):
-    """Arrays of primitives are arrays, other nested values ``jsonb``."""
+    """Arrays of primitives become arrays, other nested values ``jsonb``."""
 
     isolation_level = "READ COMMITTED"
     _has_reflection = True
 
     def connect_arguments(self, settings: ConnectionSettings, schema: str | None) -> dict[str, Any]:
-        """Return time-outs, UTC, keep-alives and the search path."""
+        """Return timeouts, UTC, keepalives and the search path."""
         options = ["-c timezone=UTC", f"-c statement_timeout={int(settings.statement_timeout * 1000)}"]
-        # The server's side, too: what a lost client held locked is waited for by its successor.
+        # On the server's side as well: the successor of a lost client waits for its locks.
         options += ["-c tcp_keepalives_idle=30", "-c tcp_keepalives_interval=10", "-c tcp_keepalives_count=3"]
         if schema:
             quoted = '"' + schema.replace('"', '""') + '"'
@@ -59,11 +59,11 @@ class PostgresqlDialect(GenericDialect):
         }
 
     def connect_to(self, addresses: Sequence[str], arguments: dict[str, Any]) -> None:
-        """Put the addresses among the arguments; TLS still checks the host's name."""
+        """Add the addresses to the arguments; TLS still checks the host's name."""
         arguments |= at_addresses(str(arguments["host"]), addresses)
 
     def listen(self, engine: Engine) -> None:
-        """Take the details off errors."""
+        """Remove the details from errors."""
 
         @event.listens_for(engine, "handle_error")
         def strip(context: ExceptionContext) -> None:
@@ -72,7 +72,7 @@ class PostgresqlDialect(GenericDialect):
                 context.sqlalchemy_exception.args = (str(context.original_exception),)
 
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
-        """Return ``numeric`` of this scale, with as many digits as any value needs."""
+        """Return ``numeric`` of this scale, with enough digits for any value."""
         return sa.Numeric(max(2 * abs(scale), 131), scale) if -1000 <= scale <= 500 else sa.Numeric()
 
     def column_type(self, schema: Schema, is_key: bool = False) -> TypeEngine[Any]:
@@ -82,7 +82,7 @@ class PostgresqlDialect(GenericDialect):
         return super().column_type(schema, is_key)
 
     def nested_type(self, schema: Schema) -> TypeEngine[Any]:
-        """Return an array of primitives where the elements are such, else ``jsonb``."""
+        """Return an array if the elements are primitives, else ``jsonb``."""
         element = schema.value_schema if schema.type is SchemaType.ARRAY else None
         if element is not None and element.type.is_primitive:
             return postgresql.ARRAY(self.column_type(element))
@@ -98,7 +98,7 @@ class PostgresqlDialect(GenericDialect):
         return super().schema_of(type)
 
     def write(self, connection: Connection, write: Write) -> None:
-        """Carry out a write by COPY: straight into the table, or into a temporary one and from there."""
+        """Carry out a write by COPY: directly into the table, or into a temporary one that is merged."""
         if write.verb is Verb.INSERT:
             insert(connection, write)
         elif write.verb is Verb.UPSERT:
@@ -107,7 +107,7 @@ class PostgresqlDialect(GenericDialect):
             merge(connection, write)
 
     def is_retriable(self, error: DBAPIError) -> bool:
-        """Return whether the SQLSTATE is one of trouble that passes."""
+        """Return whether the SQLSTATE is one of a temporary error."""
         original = error.orig
         state = original.sqlstate if isinstance(original, psycopg.Error) else None
         if state is not None:
@@ -118,5 +118,5 @@ class PostgresqlDialect(GenericDialect):
 
 
 def is_passing(state: str) -> bool:
-    """Return whether an SQLSTATE is one of trouble that passes."""
+    """Return whether an SQLSTATE is one of a temporary error."""
     return state in _RETRIABLE_STATES or state.startswith(_RETRIABLE_CLASSES)

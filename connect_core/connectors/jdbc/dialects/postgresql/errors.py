@@ -1,4 +1,4 @@
-"""PostgreSQL's errors without the rows they speak of."""
+"""Removes row contents from PostgreSQL's errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _REST = re.compile(r"\n\s*(?:DETAIL|HINT|QUERY|CONTEXT|STATEMENT|LOCATION|LINE \
 
 
 def without_details(error: BaseException) -> None:
-    """Reduce an error to its first sentence: DETAIL and CONTEXT hold rows, which must not get into logs and traces."""
+    """Reduce an error to its first sentence: DETAIL and CONTEXT contain rows, which logs and traces must not."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         error.args = (error.diag.message_primary,)
 
 
 def first_sentence(text: str, details: Iterable[tuple[object, bytes]]) -> str:
-    """Return the same, on one line, of an error of ADBC with this text and these details."""
+    """Return the same for an ADBC error with this text and these details, on one line."""
     for key, value in details:
         if key in (b"PG_DIAG_MESSAGE_PRIMARY", "PG_DIAG_MESSAGE_PRIMARY"):
             return " ".join(value.decode("utf-8", "replace").split())

@@ -1,4 +1,4 @@
-"""libpq's parameters that a connector's settings leave open, and the addresses it connects to."""
+"""libpq's parameters that a connector does not set, and the addresses it connects to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["at_addresses", "not_the_workers"]
 
 
 def not_the_workers(settings: ConnectionSettings) -> dict[str, str]:
-    """Return a value for each parameter that a connector leaves open and the worker's environment could fill."""
+    """Return a value for each parameter that a connector does not set and the worker's environment could set."""
     address = parse_address(settings.url)
     given = {
         *address.parameters,
@@ -25,5 +25,5 @@ def not_the_workers(settings: ConnectionSettings) -> dict[str, str]:
 
 
 def at_addresses(host: str, addresses: Sequence[str]) -> dict[str, str]:
-    """Return the parameters that connect to the first of these addresses that answers; TLS checks the host's name."""
+    """Return the parameters that connect to the first address that responds; TLS checks the host's name."""
     return {"host": ",".join([host] * len(addresses)), "hostaddr": ",".join(addresses)}

@@ -1,7 +1,7 @@
-"""Upserts of rows that are all new: PostgreSQL takes those by COPY into the table itself, the quickest way it has.
+"""Upserts of rows that are all new: PostgreSQL copies these directly into the table, which is its fastest way.
 
-Whether they are new is not asked beforehand: the table's own unique index says
-so, to a COPY that is undone to its savepoint, and the rows are merged instead.
+Whether they are new is not checked beforehand: if the table's unique index finds an existing key, the COPY is rolled
+back to its savepoint, and the rows are merged instead.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ __all__ = ["upsert"]
 _PACES = "connect.upserts"
 _LONGEST = 64
 _NOT_BY_COPY = frozenset({"23505", "42809", "0A000"})
-"""SQLSTATE: the key is there already; a view; a table with row-level security."""
+"""SQLSTATE: the key exists already; a view; a table with row-level security."""
 
 
 @dataclass(slots=True)
 class _Pace:
-    """How many upserts into a table are merged before COPY is tried again: after each failure twice as many.
+    """How many upserts into a table are merged before COPY is tried again: doubled after each failure.
 
-    A table whose rows are mostly changed is so spared the attempts, which cost
-    time and leave dead rows behind.
+    This avoids attempts on a table whose rows are mostly updated, as they cost time and leave dead rows.
     """
 
     pause: int = 0
@@ -41,13 +40,13 @@ class _Pace:
         return self.left < 0
 
     def note(self, is_copied: bool) -> None:
-        """Take the end of an attempt."""
+        """Record the result of an attempt."""
         self.pause = 0 if is_copied else min(max(1, 2 * self.pause), _LONGEST)
         self.left = self.pause
 
 
 def upsert(connection: Connection, write: Write) -> None:
-    """Insert rows and replace those whose key is there. Raises DBAPIError."""
+    """Insert rows and replace those whose key exists. Raises DBAPIError."""
     paces: dict[TableName, _Pace] = connection.info.setdefault(_PACES, {})
     pace = paces.setdefault(write.table.name, _Pace())
     if pace.count():
@@ -59,7 +58,7 @@ def upsert(connection: Connection, write: Write) -> None:
 
 
 def _is_copied(connection: Connection, write: Write) -> bool:
-    """Return whether COPY could write the rows; nothing stays where it could not."""
+    """Return whether COPY has written the rows; if not, nothing is left of it."""
     # Without a unique index COPY would write a key twice.
     check_upsert(connection, write)
     try:
