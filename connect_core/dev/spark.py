@@ -34,9 +34,15 @@ logger.connect.level = info
 """
 
 _DAEMON_MODULE = "preloaded_daemon"
+_WITHOUT_THREADS = MappingProxyType({"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"})
+"""Environment in which numpy and pyarrow start no thread when imported.
+
+A worker forked beside another thread can inherit a lock that nobody releases; it then hangs before its task begins, and
+keeps its slot (SPARK-54456 stopped importing before the fork for this reason).
+"""
 _DAEMON = """\
 # Spark's Python workers end after a minute without work. Forked from here, the next ones need not
-# import again what takes seconds. Not polars, which starts threads a fork would lose.
+# import again what takes seconds. Only what starts no thread (polars does), as a fork would lose it.
 import confluent_kafka, cryptography.fernet, orjson, pandas, psycopg, pyarrow.parquet, sqlalchemy.dialects.postgresql
 from pyspark import daemon
 from pyspark.sql.pandas import serializers
@@ -72,6 +78,7 @@ def _launch(home: Home, environment: Environment) -> Launch:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_CONNECT_AUTHENTICATE_TOKEN": secret(home, "spark-token"),
         "PYSPARK_PYTHON": sys.executable,
+        **_WITHOUT_THREADS,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(python), environment.get("PYTHONPATH")))),
     }
     kept = {name: value for name, value in environment.items() if not name.startswith((*_PRIVATE, *_OF_CLIENTS))}
