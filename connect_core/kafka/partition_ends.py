@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException
+from confluent_kafka import OFFSET_INVALID, IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_exponential
@@ -100,15 +100,18 @@ def list_places(
     asked = {KafkaPartition(key.topic, key.partition): spec for key in partitions}
     if not asked:
         return found
+    # A broker that is connected and does not respond is no error to librdkafka: the offset is -1001 then.
     answers = admin.list_offsets(asked, isolation_level=isolation)
     for partition, future in answers.items():
         key = TopicPartition(partition.topic, partition.partition)
         try:
             place = future.result()
-            found[key] = OffsetPlace(place.offset, place.timestamp)
         except KafkaException as failure:
             error, act = code_of(failure), f"Reading the offsets of {key}"
             if error.code() in _CHANGING:
                 raise LeaderChangingError(f"{act} failed: {error.str()} (brokers {servers})") from failure
             raise to_connect_error(error, act, servers) from failure
+        if place.offset == OFFSET_INVALID:
+            raise RetriableError(f"The brokers {servers} did not give the offsets of {key} in time")
+        found[key] = OffsetPlace(place.offset, place.timestamp)
     return found

@@ -31,6 +31,7 @@ class BrokerProxy:
         self._armed: tuple[int, bool] | None = None
         self._swallowed = threading.Event()
         self.dark = threading.Event()
+        self._deaf = threading.Event()
 
     def lose_answer(self, api_key: int = END_TXN) -> None:
         """Let the broker have the next request of this kind, and the client no answer."""
@@ -45,6 +46,11 @@ class BrokerProxy:
         self._armed = None
         self._swallowed.clear()
         self.dark.clear()
+        self._deaf.clear()
+
+    def deafen(self) -> None:
+        """Keep the connections, and drop all answers from now on, as if the broker's process stood still."""
+        self._deaf.set()
 
     def cut(self) -> None:
         """Go dark now: reset all connections, refuse new ones."""
@@ -103,7 +109,8 @@ class BrokerProxy:
                 if self.dark.is_set():
                     self._swallowed.set()
                     return
-                client.sendall(frame.replace(theirs, ours))
+                if not self._deaf.is_set():
+                    client.sendall(frame.replace(theirs, ours))
         if not self.dark.is_set():
             _reset(client)
 

@@ -1,4 +1,4 @@
-"""Offsets of partitions whose leaders change meanwhile."""
+"""Offsets of partitions whose leaders change meanwhile, or whose broker stands still."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import ListOffsetsResultInfo, OffsetSpec
+from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from connect_core.api import TopicPartition
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.kafka.partition_ends import LeaderChangingError, list_places
+from tests.kafka.cluster import Cluster
+from tests.kafka.proxy import BrokerProxy
 
 
 class Admin:
@@ -52,3 +54,13 @@ def test_a_refusal_is_not_waited_for() -> None:
         list_places(admin, [TopicPartition("t", 0)], OffsetSpec.latest(), "b")
     assert not isinstance(refused.value, LeaderChangingError)
     assert admin.left == 98
+
+
+@pytest.mark.servers
+def test_a_broker_that_stands_still_gives_no_offset(cluster: Cluster, proxy: BrokerProxy) -> None:
+    partition = TopicPartition(cluster.create(), 0)
+    admin = AdminClient({"bootstrap.servers": proxy.bootstrap, "socket.timeout.ms": 2000})
+    assert list_places(admin, [partition], OffsetSpec.latest(), "b")[partition].offset == 0
+    proxy.deafen()
+    with pytest.raises(RetriableError, match="in time"):
+        list_places(admin, [partition], OffsetSpec.latest(), "b")
