@@ -28,8 +28,15 @@ class SimpleDateFormat:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self._parts = compile_pattern(pattern)
-        self._quick = quick_reader(self._parts)
+        self.parts = compile_pattern(pattern)
+        self._quick = quick_reader(self.parts)
+
+    @classmethod
+    def of_parts(cls, parts: tuple[Letters | str, ...]) -> SimpleDateFormat:
+        """Return one that formats these fields and literal texts."""
+        made = cls("")
+        made.parts, made._quick = parts, None
+        return made
 
     def parse(self, text: str) -> Instant | None:
         """Return the instant at the start of ``text``, or ``None``."""
@@ -38,7 +45,7 @@ class SimpleDateFormat:
             return Instant(quick)
         fields: dict[CalendarField, int] = {}
         position = 0
-        for part in self._parts:
+        for part in self.parts:
             end = _read_part(part, text, position, fields)
             if end is None:
                 return None
@@ -50,7 +57,7 @@ class SimpleDateFormat:
     def format(self, value: Instant) -> str:
         """Return the instant as text."""
         moment = Moment.of(value.epoch_millis)
-        return "".join(part if isinstance(part, str) else _field_text(part, moment) for part in self._parts)
+        return "".join(part if isinstance(part, str) else _field_text(part, moment) for part in self.parts)
 
 
 def _read_part(part: Letters | str, text: str, start: int, fields: dict[CalendarField, int]) -> int | None:
