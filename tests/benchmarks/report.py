@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +14,7 @@ from tests.benchmarks.comparison import Comparison
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw", "show"]
+__all__ = ["draw", "readme_table", "show"]
 
 
 def show(console: Console, found: Comparison) -> None:
@@ -67,3 +67,19 @@ def _bars(found: Comparison, plot: Axes) -> None:
 
 def _rates(found: Comparison, name: str) -> list[float]:
     return [run.rate / 1000 for run in found.runs[name]]
+
+
+def readme_table(figures: Mapping[str, Any]) -> str:
+    """Return the table of the project's README: ours beside the last way that is Apache Kafka Connect's."""
+    lines = [
+        "| Work | connect-core, records/s | Kafka Connect, records/s | Ratio | CPU seconds per million records |",
+        "|---|---|---|---|---|",
+    ]
+    for work in figures["works"]:
+        ways = work["ways"]
+        ours = next(iter(ways.values()))
+        peer = next(way for name, way in ways.items() if name.startswith("Kafka Connect"))
+        rates = " | ".join(f"{way['records_per_second']['median']:,.0f}" for way in (ours, peer))
+        cpu = f"{ours['cpu_seconds_per_million']:.1f} to {peer['cpu_seconds_per_million']:.1f}"
+        lines.append(f"| {work['title']} | {rates} | {peer['ours_is_times_as_fast']:.1f}x | {cpu} |")
+    return "\n".join(lines) + "\n"

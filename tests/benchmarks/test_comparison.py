@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from tests.benchmarks.comparison import Comparison, Goal, Run, Way, Work, compared
 from tests.benchmarks.exporting import Exported
-from tests.benchmarks.report import draw
+from tests.benchmarks.report import draw, readme_table
 from tests.benchmarks.usage import Usage, role_of, watched
 
 
@@ -86,3 +87,8 @@ def test_chart_names_every_way_and_repeats_itself(tmp_path: Path) -> None:
     text = (tmp_path / "a.svg").read_text()
     assert text == (tmp_path / "b.svg").read_text()
     assert all(word in text for word in ("ours", "theirs", "some work", "CPU s per million"))
+
+
+def test_the_readme_shows_the_figures_that_are_kept() -> None:
+    figures = json.loads(Path(__file__).with_name("figures.json").read_text())
+    assert readme_table(figures) in (Path(__file__).parents[2] / "README.md").read_text()
