@@ -61,9 +61,9 @@ def test_ways_take_turns() -> None:
 def test_time_of_another_process_is_charged_to_its_role() -> None:
     program = "import time; end = time.process_time() + 0.6\nwhile time.process_time() < end: pass  # drain.py"
     with watched() as watch:
-        subprocess.run([sys.executable, "-c", f"{program}\ntime.sleep(0.6)"], check=True)
+        subprocess.run([sys.executable, "-c", f"{program}\ntime.sleep(1.5)"], check=True)
     spent = watch.usage.by_role["measuring client"]
-    assert 0.5 < spent < 1.5
+    assert 0.4 < spent < 1.6
     assert watch.usage.cpu_seconds >= 0.5
     assert watch.usage.peak_memory["measuring client"] > 1_000_000
 
