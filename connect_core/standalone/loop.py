@@ -31,7 +31,7 @@ _MOST_DOUBLINGS = 10
 class ConnectorLoop:
     """Runs one connector in a separate thread until asked to stop.
 
-    ``open_runner`` is called once, when the first interval has work.
+    ``runner`` starts Spark when the first interval has work.
     """
 
     worker: ConnectorWorker
