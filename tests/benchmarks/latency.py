@@ -108,7 +108,11 @@ def _is_hidden(file: Path, root: Path) -> bool:
 @contextmanager
 def stack_of(folder: Path, services: Sequence[str] | None) -> Iterator[Stack]:
     """Run servers for the block."""
-    stack = Stack(folder / "stack", services=tuple(services)) if services else Stack(folder / "stack")
+    data = folder / "data"
+    data.mkdir()
+    settings = {"CONNECT_FILE_ROOTS": str(data)}
+    place = folder / "stack"
+    stack = Stack(place, services=tuple(services)) if services else Stack(place, settings=settings)
     stack.up()
     try:
         yield stack
@@ -138,9 +142,9 @@ def measure_airflow(folder: Path, options: argparse.Namespace) -> Iterator[Laten
     with stack_of(folder, None) as stack:
         environment = stack.environment()
         topics = Topics(environment["CONNECT_BOOTSTRAP_SERVERS"])
-        deployment = Deployment.open({**environment, "CONNECT_FILE_ROOTS": str(folder)})
+        deployment = Deployment.open({**environment, "CONNECT_FILE_ROOTS": str(folder / "data")})
         for name, changes in (("Airflow", {}), ("Airflow, run.linger.ms=5000", {"run.linger.ms": "5000"})):
-            sink = Sink(topics, topics.create(1), folder / f"out-{len(changes)}")
+            sink = Sink(topics, topics.create(1), folder / "data" / f"out-{len(changes)}")
             topics.write(sink.topic, [b'{"id": 0}'], 1)
             sink.written = 1
             began = time.monotonic()
@@ -177,11 +181,13 @@ def _p95(seconds: Sequence[float]) -> float:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ways", nargs="*", choices=[[], *WAYS], default=[*WAYS])
+    parser.add_argument("ways", nargs="*", metavar="WAY", help=f"of {', '.join(WAYS)}; both without any")
     parser.add_argument("--records", type=int, default=40)
     parser.add_argument("--bursts", type=int, default=15)
     parser.add_argument("--json", type=Path, help="file for the figures")
     options = parser.parse_args(arguments)
+    if unknown := [name for name in options.ways if name not in WAYS]:
+        parser.error(f"unknown way {', '.join(unknown)}: choose of {', '.join(WAYS)}")
     found = list[Latencies]()
     for name in options.ways or WAYS:
         with tempfile.TemporaryDirectory(prefix="connect-latency-") as folder:
