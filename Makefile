@@ -83,8 +83,8 @@ faults-smoke: venv ## The rows of the fault matrix that find most, in some minut
 
 bench: venv ## Measure each lane beside the same work by Apache Kafka Connect and others; figures in .cache/benchmarks
 	@mkdir -p .cache/benchmarks
-	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 	@$(BIN)/python -m tests.benchmarks.latency --json .cache/benchmarks/latency.json
+	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands
 	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m "slow and not servers" tests/{converters,transforms,connectors}
