@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from tests.benchmarks.exporting import Exported
+from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.usage import Usage, watched
 
 __all__ = ["Comparison", "Goal", "Run", "Way", "Work", "compared", "machine"]
@@ -25,7 +25,7 @@ class Way:
     """A way to do the work: ``run(turn)`` does all of it once, into a new target."""
 
     name: str
-    run: Callable[[int], Exported]
+    run: Callable[[int], Moved]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from tests.benchmarks.exporting import Exported
+from tests.benchmarks.connector_runs import Moved
 from tests.integration.ports import free_port
 
 __all__ = ["PEER", "ConnectWorker", "await_plugins", "connect_worker", "connector", "fetch_jars"]
@@ -29,16 +29,16 @@ class ConnectWorker:
     bootstrap: str
     url: str
 
-    def drain(self, topic: str, body: Mapping[str, Any], work: Path) -> Exported:
+    def drain(self, topic: str, body: Mapping[str, Any], work: Path) -> Moved:
         """Run a sink to the end of a topic, its offsets committed; then delete it."""
         file = work / f"{body['name']}.json"
         file.write_text(json.dumps(body))
         command: list[str | Path] = [sys.executable, PEER / "drain.py", self.bootstrap, topic, self.url, file]
         answer = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         self._delete(body["name"])
-        return Exported(answer["records"], answer["seconds"])
+        return Moved(answer["records"], answer["seconds"])
 
-    def pour(self, body: Mapping[str, Any], records: int, written: Callable[[], int], seconds: float = 900) -> Exported:
+    def pour(self, body: Mapping[str, Any], records: int, written: Callable[[], int], seconds: float = 900) -> Moved:
         """Run a source until ``written`` records are there; then delete it. Raise TimeoutError."""
         began = time.monotonic()
         headers = {"Content-Type": "application/json"}
@@ -48,7 +48,7 @@ class ConnectWorker:
             if time.monotonic() - began > seconds:
                 raise TimeoutError(f"{body['name']} has not written {records} records after {seconds:.0f} s")
             time.sleep(0.1)
-        done = Exported(records, time.monotonic() - began)
+        done = Moved(records, time.monotonic() - began)
         self._delete(body["name"])
         return done
 

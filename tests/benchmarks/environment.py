@@ -20,8 +20,7 @@ from connect_core.dev.secrets import secret
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from tests.benchmarks.connect_worker import PEER, ConnectWorker, connect_worker, fetch_jars
-from tests.benchmarks.exporting import Exported
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns, Moved
 from tests.integration.distribution import install
 from tests.schema_registry.apicurio_converter import converter_folder
 
@@ -61,15 +60,15 @@ class Environment:
         command: list[str | Path] = [sys.executable, PEER / "orders.py", self.bootstrap, topic, str(records), *options]
         subprocess.run(command, check=True)
 
-    def sink(self, config: Mapping[str, str]) -> Exported:
+    def sink(self, config: Mapping[str, str]) -> Moved:
         """Run a new sink of ours to the end of its topics."""
-        with JdbcExport(config["name"], config) as export:
+        with ConnectorRuns(config["name"], config) as export:
             return export.run()
 
-    def source(self, config: Mapping[str, str], topic: str, rows: int) -> Exported:
+    def source(self, config: Mapping[str, str], topic: str, rows: int) -> Moved:
         """Run a new source of ours until ``rows`` are in its topic. Raise RuntimeError if they are not."""
         moved, seconds = 0, 0.0
-        with JdbcExport(config["name"], config, ConnectorType.SOURCE) as export:
+        with ConnectorRuns(config["name"], config, ConnectorType.SOURCE) as export:
             while moved < rows:
                 done = export.run()
                 if not done.records:
@@ -77,7 +76,7 @@ class Environment:
                 moved, seconds = moved + done.records, seconds + done.seconds
         if moved < rows or committed(self.bootstrap, topic) < rows:
             raise RuntimeError(f"{topic} has fewer than {rows} records")
-        return Exported(moved, seconds)
+        return Moved(moved, seconds)
 
     @contextmanager
     def superuser(self) -> Iterator[psycopg.Connection]:

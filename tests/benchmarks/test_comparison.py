@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks.comparison import Comparison, Goal, Run, Way, Work, compared
-from tests.benchmarks.exporting import Exported
+from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.report import draw, readme_table
 from tests.benchmarks.usage import Usage, role_of, watched
 
 
-def nothing(turn: int) -> Exported:
-    return Exported(1, 1.0)
+def nothing(turn: int) -> Moved:
+    return Moved(1, 1.0)
 
 
 def runs(*rates: int, cpu: float = 1.0) -> list[Run]:
-    return [Run(rate, 1.0, Usage(1.0, cpu * rate / 1e6)) for rate in rates]
+    return [Run(rate, 1.0, Usage(cpu * rate / 1e6)) for rate in rates]
 
 
 def comparison(*goals: Goal) -> Comparison:
@@ -47,9 +47,9 @@ def test_ways_take_turns() -> None:
     order = list[str]()
 
     def way(name: str) -> Way:
-        def run(turn: int) -> Exported:
+        def run(turn: int) -> Moved:
             order.append(f"{name}{turn}")
-            return Exported(1, 1.0)
+            return Moved(1, 1.0)
 
         return Way(name, run)
 

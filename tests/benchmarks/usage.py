@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -36,12 +35,11 @@ _OTHERS = "others"
 class Usage:
     """What ran while a block did.
 
-    ``seconds``: of the clock. ``cpu_seconds``: processor time of the whole machine. ``by_role``: processor time by
+    ``cpu_seconds``: processor time of the whole machine. ``by_role``: processor time by
     what the process is; ``others`` is what ended between two samples, and what has no role. ``peak_memory``: the
     largest resident size, in bytes, that all processes of a role had together.
     """
 
-    seconds: float
     cpu_seconds: float
     by_role: Mapping[str, float] = field(default_factory=dict)
     peak_memory: Mapping[str, int] = field(default_factory=dict)
@@ -51,7 +49,7 @@ class Watch:
     """Samples until it is stopped; ``usage`` is there afterwards."""
 
     def __init__(self) -> None:
-        self.usage = Usage(0, 0)
+        self.usage = Usage(0)
         self._roles: dict[tuple[int, float], str] = {}
         self._first: dict[tuple[int, float], float] = {}
         self._last: dict[tuple[int, float], float] = {}
@@ -72,7 +70,7 @@ class Watch:
         for role, size in sizes.items():
             self._peaks[role] = max(self._peaks.get(role, 0), size)
 
-    def usage_of(self, seconds: float, cpu_seconds: float) -> Usage:
+    def usage_of(self, cpu_seconds: float) -> Usage:
         """Return the differences between the first sample and the last."""
         found: dict[str, float] = defaultdict(float)
         for key, last in self._last.items():
@@ -80,7 +78,7 @@ class Watch:
         named = {role: spent for role, spent in found.items() if role != _OTHERS and spent >= 0.01}
         named[_OTHERS] = max(0.0, cpu_seconds - sum(named.values()))
         peaks = {role: size for role, size in self._peaks.items() if role in named and role != _OTHERS}
-        return Usage(seconds, cpu_seconds, named, peaks)
+        return Usage(cpu_seconds, named, peaks)
 
 
 def role_of(command: Sequence[str]) -> str:
@@ -94,7 +92,7 @@ def watched() -> Iterator[Watch]:
     """Watch the machine while the block runs."""
     watch, done = Watch(), threading.Event()
     watch.sample(is_first=True)
-    busy, began = _busy_seconds(), time.monotonic()
+    busy = _busy_seconds()
 
     def sampling() -> None:
         while not done.wait(_SAMPLE_SECONDS):
@@ -105,11 +103,11 @@ def watched() -> Iterator[Watch]:
     try:
         yield watch
     finally:
-        seconds, spent = time.monotonic() - began, _busy_seconds() - busy
+        spent = _busy_seconds() - busy
         done.set()
         thread.join()
         watch.sample()
-        watch.usage = watch.usage_of(seconds, spent)
+        watch.usage = watch.usage_of(spent)
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -19,7 +19,7 @@ from pyarrow import orc
 
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
@@ -107,7 +107,7 @@ def test_files_hold_what_the_topic_holds(
         **WAYS[form],
     }
     with ExitStack() as open_things:
-        export = open_things.enter_context(JdbcExport(f"files-{form}", config, ConnectorType.SINK))
+        export = open_things.enter_context(ConnectorRuns(f"files-{form}", config, ConnectorType.SINK))
         assert export.run().records == COUNT
     files = {place: READERS[form](place) for place in data_files(folder / "lake" / topic)}
     assert sorted((row for rows in files.values() for row in rows), key=lambda row: row["n"]) == ORDERS

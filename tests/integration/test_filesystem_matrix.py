@@ -26,7 +26,7 @@ from connect_core.herder.verification import Verification
 from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerMode
 from connect_core.spark.remote import remote_runner
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.integration.file_readers import READERS, SPARK, by_spark, plain
 from tests.integration.file_rows import COUNT, PARTITIONS, ROWS, Row, as_csv, as_json, stored_country, value_of
 from tests.integration.file_stores import FileStore, started
@@ -130,7 +130,7 @@ class Workbench:
         config = config_of(form, partitioner, self.topic, name, store)
         if storage == "local":
             os.environ["CONNECT_FILE_ROOTS"] = config["path"].rpartition("/")[0]
-        with JdbcExport(name, config, runner=None if IS_WHOLE else ThreadRunner()) as export:
+        with ConnectorRuns(name, config, runner=None if IS_WHOLE else ThreadRunner()) as export:
             assert export.run().records == COUNT
             if is_recounted:
                 check_recount(export.recounted())

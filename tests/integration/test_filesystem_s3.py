@@ -13,7 +13,7 @@ import pytest
 
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.filesystem.storages.s3.servers import S3Server, seaweed_running
 from tests.integration.topics import Topics
 
@@ -57,7 +57,7 @@ def test_objects_hold_what_the_topic_holds(stack: Stack, store: S3Server, monkey
         "value.converter.schemas.enable": "false",
     }
     with ExitStack() as open_things:
-        export = open_things.enter_context(JdbcExport("to-s3", config, ConnectorType.SINK))
+        export = open_things.enter_context(ConnectorRuns("to-s3", config, ConnectorType.SINK))
         assert export.run().records == COUNT
         files = [name for name in store.listed() if not name.endswith("/_SUCCESS")]
         assert len(files) == PARTITIONS

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
@@ -82,7 +82,7 @@ def test_a_topic_is_the_same_after_backup_and_restore(
     write(bootstrap, topic)
     place = {"path": str(folder / "backup"), "format": "parquet", **INCLUDED, **AS_BYTES}
     sink = {"connector.class": "FileSystemSink", "tasks.max": "2", "topics": topic, "flush.size": "150", **place}
-    with JdbcExport("backup", {"name": "backup", **sink}) as backup:
+    with ConnectorRuns("backup", {"name": "backup", **sink}) as backup:
         assert backup.run().records == COUNT
     source = {
         "connector.class": "FileSystemSource",
@@ -95,7 +95,7 @@ def test_a_topic_is_the_same_after_backup_and_restore(
         "interval.max.records": "700",
         **place,
     }
-    with JdbcExport("restore", {"name": "restore", **source}, ConnectorType.SOURCE) as restore:
+    with ConnectorRuns("restore", {"name": "restore", **source}, ConnectorType.SOURCE) as restore:
         assert sum(restore.run().records for _ in range(2)) == COUNT
     before, after = contents(bootstrap, topic), contents(bootstrap, restored)
     assert sum(map(len, before.values())) == COUNT
@@ -115,7 +115,7 @@ def test_new_files_are_read_once(stack: Stack, topics: Topics, folder: Path) -> 
         "poll.interval.ms": "0",
         **JSON,
     }
-    with JdbcExport("import", config, ConnectorType.SOURCE) as reading:
+    with ConnectorRuns("import", config, ConnectorType.SOURCE) as reading:
         assert reading.run().records == 0
         (folder / "in/day=1").mkdir(parents=True)
         for number in range(20):
@@ -144,7 +144,7 @@ def test_a_large_parquet_file_is_shared_out_with_its_types(stack: Stack, topics:
         **JSON,
         "value.converter.schemas.enable": "true",
     }
-    with JdbcExport("typed", config, ConnectorType.SOURCE) as reading:
+    with ConnectorRuns("typed", config, ConnectorType.SOURCE) as reading:
         assert reading.run().records == rows
     values = [json.loads(value or b"") for value in topics.read(topic, rows)]
     assert sorted(value["payload"]["id"] for value in values) == list(range(rows))

@@ -14,7 +14,7 @@ import pytest
 
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.filesystem.hdfs_cluster import HdfsCluster, hdfs_cluster
 from tests.integration.topics import Topics
 
@@ -49,7 +49,7 @@ def test_files_in_hdfs_hold_what_the_topic_holds(
         "value.converter.schemas.enable": "false",
     }
     with ExitStack() as open_things:
-        export = open_things.enter_context(JdbcExport("to-hdfs", config, ConnectorType.SINK))
+        export = open_things.enter_context(ConnectorRuns("to-hdfs", config, ConnectorType.SINK))
         assert export.run().records == COUNT // 2
         cluster.kill()
         cluster.start()

@@ -19,7 +19,7 @@ from connect_core.dev.java import find_java
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from connect_core.settings.user_cache import user_cache
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.integration.ports import free_port
 from tests.integration.topics import Topics
 
@@ -120,7 +120,7 @@ def exported(stack: Stack, folder: Path, name: str, properties: Mapping[str, str
     half = COUNT // 2
     with ExitStack() as open_things:
         topics.write(topic, values[:half], PARTITIONS)
-        export = open_things.enter_context(JdbcExport(name, config, ConnectorType.SINK))
+        export = open_things.enter_context(ConnectorRuns(name, config, ConnectorType.SINK))
         assert export.run().records == half
         topics.write(topic, values[half:], PARTITIONS)
         assert export.run().records == COUNT - half

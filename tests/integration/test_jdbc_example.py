@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from connect_core.configs import read_connector_file
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 
 pytestmark = pytest.mark.servers
 
@@ -49,7 +49,7 @@ def test_the_shop_is_copied_live(stack: Stack, folder: Path, monkeypatch: pytest
         client.execute("INSERT INTO orders (customer, amount) VALUES ('Ada', 1.50), ('Zoë', NULL)")
         kinds = {"orders": ConnectorType.SOURCE, "copies": ConnectorType.SINK, "parquet": ConnectorType.SINK}
         shop = [
-            open_things.enter_context(JdbcExport(f"shop-{name}", example(f"shop-{name}", address, folder), kind))
+            open_things.enter_context(ConnectorRuns(f"shop-{name}", example(f"shop-{name}", address, folder), kind))
             for name, kind in kinds.items()
         ]
         assert [connector.run().records for connector in shop] == [2, 2, 2]

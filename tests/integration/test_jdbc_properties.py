@@ -26,7 +26,7 @@ from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from connect_core.registry import registry
 from connect_core.spark.code import build_archive
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.jdbc.servers import file_server, mariadb_running, postgresql_server
 from tests.connectors.jdbc.test_source_types import POSTGRESQL
 from tests.integration import record_lane_connectors
@@ -144,8 +144,8 @@ class Chain:
         self._topics.create(2, f"{prefix}kinds")
         source, sink = self._configs(prefix, lane)
         with ExitStack() as ended:
-            source_run = ended.enter_context(JdbcExport(source["name"], source, ConnectorType.SOURCE))
-            sink_run = ended.enter_context(JdbcExport(sink["name"], sink))
+            source_run = ended.enter_context(ConnectorRuns(source["name"], source, ConnectorType.SOURCE))
+            sink_run = ended.enter_context(ConnectorRuns(sink["name"], sink))
             assert (source_run.run().records, sink_run.run().records) == (len(rows), len(rows))
 
     def differences(self) -> list[tuple[Any, ...]]:
@@ -248,7 +248,10 @@ if IS_WHOLE:
         store(pair.source, "orders", [{"id": id, "changed": BEGAN, **row} for id, row in enumerate(rows)])
         source, sink = configs(pair, f"any-{uuid4().hex[:8]}-", has_schema=True)
         topics.create(2, sink["topics"])
-        with JdbcExport(source["name"], source, ConnectorType.SOURCE) as one, JdbcExport(sink["name"], sink) as two:
+        with (
+            ConnectorRuns(source["name"], source, ConnectorType.SOURCE) as one,
+            ConnectorRuns(sink["name"], sink) as two,
+        ):
             assert (one.run().records, two.run().records) == (len(rows), len(rows))
         check(pair, has_schema=True)
 

@@ -20,7 +20,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.jdbc.servers import MariaDb, Server, file_server, mariadb_running, postgresql_server
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.jdbc_rows import BEGAN, COLUMNS, PLAIN, Row, contents, create, random_rows, store
@@ -168,8 +168,8 @@ def test_a_table_is_copied(pair: Pair, has_schema: bool, folder: Path, topics: T
     later = prepare(pair, has_schema)
     given = configs(pair, f"{folder.name}-", has_schema)
     topics.create(4, given[1]["topics"])
-    source = JdbcExport(given[0]["name"], given[0], ConnectorType.SOURCE)
-    with source, JdbcExport(given[1]["name"], given[1]) as sink:
+    source = ConnectorRuns(given[0]["name"], given[0], ConnectorType.SOURCE)
+    with source, ConnectorRuns(given[1]["name"], given[1]) as sink:
         assert (source.run().records, sink.run().records) == (COUNT, COUNT)
         check(pair, has_schema)
         store(pair.source, "orders", later)
@@ -206,8 +206,8 @@ def test_hostile_names_and_200_columns_are_copied(stack: Stack, folder: Path, to
     given[1] |= {"topics": topic, "table.name.format": HOSTILE[0], "tasks.max": "2"}
     del given[1]["fields.include.list"]
     with (
-        JdbcExport(given[0]["name"], given[0], ConnectorType.SOURCE) as one,
-        JdbcExport(given[1]["name"], given[1]) as two,
+        ConnectorRuns(given[0]["name"], given[0], ConnectorType.SOURCE) as one,
+        ConnectorRuns(given[1]["name"], given[1]) as two,
     ):
         assert (one.run().records, two.run().records) == (300, 300)
     chosen = ", ".join(["id", *map(source.quote, names)])

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from connect_core.dev.stack import Stack
-from tests.benchmarks.jdbc_exporting import JdbcExport, sink_config
+from tests.benchmarks.connector_runs import ConnectorRuns, upsert_config
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
@@ -59,10 +59,10 @@ def test_topic_becomes_a_table(
     topic = topics.create(4)
     name = f"jdbc-{topic}"
     client.execute(f'CREATE TABLE "{topic}" (id bigint PRIMARY KEY, label text)')
-    config = sink_config(name, topic, address, with_schema, {"tasks.max": "2"})
+    config = upsert_config(name, topic, address, with_schema, {"tasks.max": "2"})
     topics.write(topic, [order(id, with_schema) for id in range(500)])
     os.environ.update(stack.environment())
-    with JdbcExport(name, config) as export:
+    with ConnectorRuns(name, config) as export:
         assert export.run().records == 500
         topics.write(topic, [order(id, with_schema) for id in range(250, 750)])
         assert export.run().records == 500

@@ -18,7 +18,7 @@ from connect_core.converters.protobuf import ProtobufConverter
 from connect_core.dev.stack import Stack
 from connect_core.errors import ConnectError
 from connect_core.run.runner import ThreadRunner
-from tests.benchmarks.jdbc_exporting import JdbcExport
+from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.jdbc.clusters import Cluster, cluster
 from tests.integration.schema_changes import CHANGES, Change, Row
 from tests.integration.topics import Topics
@@ -125,7 +125,7 @@ class Bench:
         ]
         return [b"\0" + id.to_bytes(4, "big") for id in ids]
 
-    def exporting(self, config: Mapping[str, str], converter: str) -> JdbcExport:
+    def exporting(self, config: Mapping[str, str], converter: str) -> ConnectorRuns:
         name = f"{config['connector.class']}-{self.topic}"
         common = {
             "name": name,
@@ -134,7 +134,7 @@ class Bench:
             "value.converter": converter,
             "value.converter.schema.registry.url": self.url,
         }
-        return JdbcExport(name, {**common, **config}, runner=ThreadRunner())
+        return ConnectorRuns(name, {**common, **config}, runner=ThreadRunner())
 
     def into_files(self) -> dict[str, str]:
         return {"connector.class": "FileSystemSink", "path": str(self.home)}

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connect_core.java.dates.calendar import gregorian_day
-from connect_core.java.dates.format import SimpleDateFormat
+from connect_core.java.dates.format import SimpleDateFormat, text_of
 from connect_core.java.dates.pattern import Letters
 from connect_core.java.dates.scanning import LATEST_YEAR, OLDEST_YEAR, is_plain
 from connect_core.java.instant import MILLIS_PER_DAY, Instant
@@ -49,8 +49,7 @@ class _Segment:
 
     def format(self, steps: Iterable[int]) -> pa.StringArray:
         """Return the text of each of these multiples of the unit."""
-        form = SimpleDateFormat.of_parts(self.parts)
-        return pa.array([form.format(Instant(step * self.unit)) for step in steps], pa.string())
+        return pa.array([text_of(self.parts, Instant(step * self.unit)) for step in steps], pa.string())
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from connect_core.java.dates.calendar import from_civil
 from connect_core.java.dates.fields import CalendarField, Moment, resolve, weekday
@@ -14,7 +14,7 @@ from connect_core.java.dates.scanning import quick_reader
 from connect_core.java.instant import MILLIS_PER_DAY, Instant
 from connect_core.java.numbers import wrap
 
-__all__ = ["SimpleDateFormat"]
+__all__ = ["SimpleDateFormat", "text_of"]
 
 _YEARS = (CalendarField.YEAR, CalendarField.WEEK_YEAR)
 
@@ -30,13 +30,6 @@ class SimpleDateFormat:
         self.pattern = pattern
         self.parts = compile_pattern(pattern)
         self._quick = quick_reader(self.parts)
-
-    @classmethod
-    def of_parts(cls, parts: tuple[Letters | str, ...]) -> SimpleDateFormat:
-        """Return one that formats these fields and literal texts."""
-        made = cls("")
-        made.parts, made._quick = parts, None
-        return made
 
     def parse(self, text: str) -> Instant | None:
         """Return the instant at the start of ``text``, or ``None``."""
@@ -56,8 +49,13 @@ class SimpleDateFormat:
 
     def format(self, value: Instant) -> str:
         """Return the instant as text."""
-        moment = Moment.of(value.epoch_millis)
-        return "".join(part if isinstance(part, str) else _field_text(part, moment) for part in self.parts)
+        return text_of(self.parts, value)
+
+
+def text_of(parts: Iterable[Letters | str], value: Instant) -> str:
+    """Return an instant in some parts of a pattern."""
+    moment = Moment.of(value.epoch_millis)
+    return "".join(part if isinstance(part, str) else _field_text(part, moment) for part in parts)
 
 
 def _read_part(part: Letters | str, text: str, start: int, fields: dict[CalendarField, int]) -> int | None:

@@ -10,15 +10,16 @@ import time
 from collections.abc import Mapping
 from functools import cache, partial
 from itertools import count
+from pathlib import Path
 
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.benchmarks.comparison import Goal, Way, Work
 from tests.benchmarks.connect_worker import PEER, connector
+from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.environment import PARTITIONS, Environment
-from tests.benchmarks.exporting import Exported, sink_config
 
-__all__ = ["eight_transforms", "python_transform", "two_transforms"]
+__all__ = ["eight_transforms", "iceberg", "python_transform", "sink_config", "two_transforms"]
 
 RECORDS = 2_000_000
 TOPIC = "orders"
@@ -109,15 +110,28 @@ def _filled(environment: Environment, records: int) -> None:
     environment.fill_with_orders(TOPIC, records)
 
 
-def ours(environment: Environment, transforms: Mapping[str, str], turn: int) -> Exported:
+def ours(environment: Environment, transforms: Mapping[str, str], turn: int) -> Moved:
     """Run a new sink of ours."""
     name = f"parquet-{next(_NUMBERS)}"
-    config = sink_config(name, environment.folder / "parquet" / name, TOPIC, PARTITIONS)
-    without = {key: value for key, value in config.items() if not key.startswith("transforms")}
-    return environment.sink({**without, **transforms})
+    return environment.sink(sink_config(name, environment.folder / "parquet" / name, TOPIC, transforms))
 
 
-def iceberg(environment: Environment, topic: str, changes: Mapping[str, str], turn: int) -> Exported:
+def sink_config(name: str, path: Path, topic: str, transforms: Mapping[str, str] = TWO) -> dict[str, str]:
+    """Return a sink of ours that writes Parquet."""
+    return {
+        "name": name,
+        "connector.class": "FileSystemSink",
+        "tasks.max": str(PARTITIONS),
+        "topics": topic,
+        "path": str(path),
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        **transforms,
+    }
+
+
+def iceberg(environment: Environment, topic: str, changes: Mapping[str, str], turn: int) -> Moved:
     """Run Connect's Iceberg sink, with other settings and transforms."""
     assert environment.peer is not None
     name = f"iceberg-{next(_NUMBERS)}"
@@ -132,7 +146,7 @@ def iceberg(environment: Environment, topic: str, changes: Mapping[str, str], tu
     return environment.peer.drain(topic, body, work)
 
 
-def _spark(environment: Environment) -> partial[Exported]:
+def _spark(environment: Environment) -> partial[Moved]:
     script = [sys.executable, PEER / "spark" / "kafka_to_parquet.py", environment.bootstrap, TOPIC]
     command = [*script, environment.jars / "spark", environment.folder / "spark", "local[2]", "on-demand"]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
@@ -140,23 +154,23 @@ def _spark(environment: Environment) -> partial[Exported]:
     return partial(_spark_run, session)
 
 
-def _spark_run(session: subprocess.Popen[str], turn: int) -> Exported:
+def _spark_run(session: subprocess.Popen[str], turn: int) -> Moved:
     """Run once in a session that lives as long as this process: it ends with its standard input."""
     assert session.stdin
     assert session.stdout
     session.stdin.write("\n")
     session.stdin.flush()
     answer = json.loads(session.stdout.readline())
-    return Exported(answer["records"], answer["seconds"])
+    return Moved(answer["records"], answer["seconds"])
 
 
-def bare(bootstrap: str) -> Exported:
+def bare(bootstrap: str) -> Moved:
     """Two plain processes, two partitions each."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         pool.starmap(drain_bare, [(bootstrap, [])] * 2)
         began = time.monotonic()
         counts = pool.starmap(drain_bare, [(bootstrap, [0, 1]), (bootstrap, [2, 3])])
-        return Exported(sum(counts), time.monotonic() - began)
+        return Moved(sum(counts), time.monotonic() - began)
 
 
 def drain_bare(bootstrap: str, partitions: list[int]) -> int:

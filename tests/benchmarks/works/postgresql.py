@@ -8,9 +8,8 @@ from functools import partial
 from connect_core.dev.secrets import secret
 from tests.benchmarks.comparison import Goal, Way, Work
 from tests.benchmarks.connect_worker import connector
+from tests.benchmarks.connector_runs import Moved, upsert_config
 from tests.benchmarks.environment import Environment, committed
-from tests.benchmarks.exporting import Exported
-from tests.benchmarks.jdbc_exporting import sink_config
 
 __all__ = ["fill_table", "kafka_to_table", "source_config", "table_to_kafka"]
 
@@ -78,7 +77,7 @@ def source_config(name: str, kind: str, environment: Environment) -> dict[str, s
     }
 
 
-def read(environment: Environment, way: str, rows: int, turn: int) -> Exported:
+def read(environment: Environment, way: str, rows: int, turn: int) -> Moved:
     """Run a new source of ours."""
     kind, mode = _WAYS[way]
     name = f"table-{list(_WAYS).index(way)}-{turn}"
@@ -86,7 +85,7 @@ def read(environment: Environment, way: str, rows: int, turn: int) -> Exported:
     return environment.source(source_config(name, kind, environment) | mode, f"{name}-orders", rows)
 
 
-def snapshot(environment: Environment, rows: int, turn: int) -> Exported:
+def snapshot(environment: Environment, rows: int, turn: int) -> Moved:
     """Run Debezium's snapshot of the table, at-least-once."""
     assert environment.peer is not None
     name = f"snapshot{turn}"
@@ -117,18 +116,18 @@ def kafka_to_table(environment: Environment, records: int = UPSERTS) -> Work:
     return Work("kafka-to-table", f"{records:,} JSON orders with schema → PostgreSQL upsert", ways, goals)
 
 
-def upsert(environment: Environment, records: int, turn: int) -> Exported:
+def upsert(environment: Environment, records: int, turn: int) -> Moved:
     """Run a new sink of ours into a new table."""
     with environment.superuser() as client:
         client.execute("DROP SCHEMA IF EXISTS jdbc_it CASCADE")
         client.execute("CREATE SCHEMA jdbc_it AUTHORIZATION connect")
-    config = sink_config(f"upsert-{turn}", "envelopes", environment.database, True, {"tasks.max": "4"})
+    config = upsert_config(f"upsert-{turn}", "envelopes", environment.database, True, {"tasks.max": "4"})
     done = environment.sink(config)
     _check(environment, "jdbc_it.envelopes", records)
     return done
 
 
-def debezium_upsert(environment: Environment, records: int, turn: int) -> Exported:
+def debezium_upsert(environment: Environment, records: int, turn: int) -> Moved:
     """Run Debezium's sink into a new table."""
     assert environment.peer is not None
     address, table = environment.database, f"debezium_{turn}"

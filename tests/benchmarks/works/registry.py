@@ -13,10 +13,10 @@ from connect_core.converters.avro import AvroConverter
 from connect_core.converters.json_schema import JsonSchemaConverter
 from connect_core.converters.protobuf import ProtobufConverter
 from tests.benchmarks.comparison import Goal, Way, Work
+from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.environment import PARTITIONS, Environment
-from tests.benchmarks.exporting import Exported, sink_config
 from tests.benchmarks.orders import ORDER_SCHEMA, batch_of, structs
-from tests.benchmarks.works.parquet import iceberg
+from tests.benchmarks.works.parquet import iceberg, sink_config
 from tests.benchmarks.works.postgresql import TASKS, fill_table, source_config
 from tests.schema_registry.apicurio_converter import converter_settings
 
@@ -77,14 +77,14 @@ def _chunks(converter: Any, topic: str, records: int) -> Iterator[tuple[int, lis
         yield start, column.to_pylist()
 
 
-def export(environment: Environment, name: str, url: str, turn: int) -> Exported:
+def export(environment: Environment, name: str, url: str, turn: int) -> Moved:
     """Run a new sink of ours."""
     connector = f"registry-{name.lower()}-{turn}"
-    config = sink_config(connector, environment.folder / "registry-parquet" / connector, _topic(name), PARTITIONS)
+    config = sink_config(connector, environment.folder / "registry-parquet" / connector, _topic(name))
     return environment.sink(_with_converter(config, name, url))
 
 
-def read(environment: Environment, name: str, url: str, rows: int, turn: int) -> Exported:
+def read(environment: Environment, name: str, url: str, rows: int, turn: int) -> Moved:
     """Run a new source of ours."""
     connector = f"from-table-{name.lower()}-{turn}"
     environment.create_topic(f"{connector}-orders")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.benchmarks.comparison import Goal, Way, Work
 from tests.benchmarks.connect_worker import connector
+from tests.benchmarks.connector_runs import Moved
 from tests.benchmarks.environment import Environment, committed
-from tests.benchmarks.exporting import Exported
 from tests.benchmarks.orders import log_lines
 
 __all__ = ["file_to_kafka"]
@@ -33,7 +33,7 @@ def file_to_kafka(environment: Environment, records: int = RECORDS) -> Work:
     return Work("file-to-kafka", title, ways, goals)
 
 
-def ours(environment: Environment, folder: Path, records: int, turn: int) -> Exported:
+def ours(environment: Environment, folder: Path, records: int, turn: int) -> Moved:
     """Run a new source of ours."""
     name = f"lines-ours-{turn}"
     environment.create_topic(name)
@@ -42,7 +42,7 @@ def ours(environment: Environment, folder: Path, records: int, turn: int) -> Exp
     return environment.source({**kept, "producer.override.compression.type": "lz4"}, name, records)
 
 
-def theirs(environment: Environment, folder: Path, records: int, turn: int) -> Exported:
+def theirs(environment: Environment, folder: Path, records: int, turn: int) -> Moved:
     """Run Connect's source until the topic has all lines."""
     assert environment.peer is not None
     name = f"lines-theirs-{turn}"

@@ -156,13 +156,28 @@ def deafen_broker(history: History) -> int:
     return 1
 
 
+_HOLDER = """
+import os, sys, time
+from pyspark.sql import SparkSession
+
+remote, hold = sys.argv[1:]
+
+def wait(batches):
+    while os.path.exists(hold):
+        time.sleep(0.2)
+    return batches
+
+SparkSession.builder.remote(remote).create().range(0, 64, 1, 64).mapInPandas(wait, "id long").count()
+"""
+"""Tasks that wait for a file to go, many times as many as Spark has slots."""
+
+
 def fill_spark(history: History) -> int:
     """A job that is nobody's connector holds every slot of Spark until a connector is stalled for want of one."""
     hold = history.world.folder / f"{history.name}.hold"
     hold.touch()
     holder = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, history.world.environment["CONNECT_SPARK_REMOTE"], str(hold)],
-        env={**os.environ, "CONNECT_SPARK_REMOTE": ""},
+        [sys.executable, "-c", _HOLDER, history.world.environment["CONNECT_SPARK_REMOTE"], str(hold)]
     )
     try:
         _await_stall(history, _both(history), ("spark",))
@@ -171,21 +186,6 @@ def fill_spark(history: History) -> int:
         holder.wait(120)
     return 1
 
-
-_HOLDER = """
-import os, sys, time
-from pyspark.sql import SparkSession
-
-def wait(batches):
-    while os.path.exists(sys_argv[1]):
-        time.sleep(0.2)
-    return batches
-
-sys_argv = sys.argv[1:]
-session = SparkSession.builder.remote(sys_argv[0]).create()
-session.range(0, 64, 1, 64).mapInPandas(wait, "id long").count()
-"""
-"""Tasks that wait for a file to go, many times as many as Spark has slots."""
 
 _ROWS: tuple[Row, ...] = (
     moving(46, "executor's worker killed with a run in hand", kill_busy_workers),

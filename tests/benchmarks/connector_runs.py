@@ -1,10 +1,11 @@
-"""A JDBC connector run through the very loop that production runs: lease, plan, Spark job, commit."""
+"""A connector run through the very loop that production runs: lease, plan, Spark job, commit."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 
 import sqlalchemy as sa
@@ -28,10 +29,17 @@ from connect_core.settings import WorkerMode
 from connect_core.spark.remote import remote_runner
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
-from tests.benchmarks.exporting import Exported
 
 
-class JdbcExport:
+@dataclass(frozen=True)
+class Moved:
+    """What one run moved, and how long from taking the lease to giving it back."""
+
+    records: int
+    seconds: float
+
+
+class ConnectorRuns:
     """One connector in the environment's stack; each ``run`` moves what is there."""
 
     def __init__(
@@ -53,7 +61,7 @@ class JdbcExport:
         self._settings = settings
         self._runner = runner or remote_runner(settings)
 
-    def __enter__(self) -> JdbcExport:
+    def __enter__(self) -> ConnectorRuns:
         return self
 
     def __exit__(
@@ -61,7 +69,7 @@ class JdbcExport:
     ) -> None:
         self._database.close()
 
-    def run(self) -> Exported:
+    def run(self) -> Moved:
         """Run once, as an Airflow task does."""
         worker = ConnectorWorker(self._settings, self._database, self._name)
         began = time.monotonic()
@@ -69,7 +77,7 @@ class JdbcExport:
             outcome = work_off(RunRequest(self._name, f"run-{time.monotonic_ns()}"), Driver(worker), self._runner)
         finally:
             worker.close()
-        return Exported(outcome.records, time.monotonic() - began)
+        return Moved(outcome.records, time.monotonic() - began)
 
     def recounted(self) -> Verification:
         """Recount what was written, as ``connect verify`` does."""
@@ -78,7 +86,9 @@ class JdbcExport:
         return verify(Herder(self._database, self._settings, scheduler, rewrite_offsets, ends=ends), self._name)
 
 
-def sink_config(name: str, topic: str, address: sa.URL, with_schema: bool, extra: Mapping[str, str]) -> dict[str, str]:
+def upsert_config(
+    name: str, topic: str, address: sa.URL, with_schema: bool, extra: Mapping[str, str]
+) -> dict[str, str]:
     """Return a sink that upserts a topic by ``id`` into the schema ``jdbc_it`` of a PostgreSQL database."""
     place = f"{address.host}:{address.port}/{address.database}?currentSchema=jdbc_it"
     return {
