@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any
 
-from connect_core.api.offsets import parse
 from connect_core.errors import NotFoundError
 from connect_core.herder.context import Herder
+from connect_core.herder.offsets import ConnectorOffset, as_connector_offsets
 from connect_core.interval.values import Counts, IntervalState, SourceBounds, TaskOutcome
 from connect_core.store import attempts, connectors, interval_history
 from connect_core.store.attempts import TaskAttempt
@@ -20,7 +18,6 @@ __all__ = [
     "IntervalPage",
     "IntervalTask",
     "IntervalWithTasks",
-    "SourceOffset",
     "SourceRange",
     "TopicRange",
     "get_interval",
@@ -39,19 +36,11 @@ class TopicRange:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceOffset:
-    """One offset in Connect's form; ``offset`` is null where there is none."""
-
-    partition: dict[str, Any]
-    offset: dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
 class SourceRange:
     """Where a source's interval starts, and where it ends if the source declares a bound."""
 
-    start: list[SourceOffset]
-    upper: list[SourceOffset] | None
+    start: list[ConnectorOffset]
+    upper: list[ConnectorOffset] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,15 +159,9 @@ def _interval(one: PastInterval) -> Interval:
 def _source(bounds: SourceBounds | None) -> SourceRange | None:
     if bounds is None:
         return None
-    return SourceRange(_source_offsets(bounds.start), None if bounds.upper is None else _source_offsets(bounds.upper))
-
-
-def _source_offsets(offsets: Mapping[str, Mapping[str, Any] | None]) -> list[SourceOffset]:
-    """Convert offsets by canonical JSON of their partition to Connect's form."""
-    return [
-        SourceOffset(parse(partition), None if offset is None else dict(offset))
-        for partition, offset in sorted(offsets.items())
-    ]
+    return SourceRange(
+        as_connector_offsets(bounds.start), None if bounds.upper is None else as_connector_offsets(bounds.upper)
+    )
 
 
 def _task(one: TaskAttempt) -> IntervalTask:

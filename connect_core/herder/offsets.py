@@ -28,6 +28,7 @@ __all__ = [
     "OffsetEntry",
     "OffsetMoveList",
     "alter",
+    "as_connector_offsets",
     "get",
     "list_moves",
     "parse_wanted",
@@ -43,7 +44,7 @@ class ConnectorOffset(TypedDict):
     """One partition and its offset; a null offset forgets the partition."""
 
     partition: dict[str, Any]
-    offset: Mapping[str, Any] | None
+    offset: dict[str, Any] | None
 
 
 class ConnectorOffsets(TypedDict):
@@ -64,7 +65,15 @@ def get(herder: Herder, name: str) -> list[ConnectorOffset]:
     with herder.database.read() as connection:
         kind = connectors.get(connection, name).type
         stored = offsets.load(connection, name, kind)
-    return [{"partition": parse(partition), "offset": offset} for partition, offset in sorted(stored.items())]
+    return as_connector_offsets(stored)
+
+
+def as_connector_offsets(stored: Changes) -> list[ConnectorOffset]:
+    """Return offsets by canonical JSON of their partition in Connect's form, sorted by partition."""
+    return [
+        {"partition": parse(partition), "offset": None if offset is None else dict(offset)}
+        for partition, offset in sorted(stored.items())
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +198,5 @@ def _rewrite(herder: Herder, name: str, wanted: Changes | None) -> None:
     act = "reset offsets" if wanted is None else "alter offsets"
     with herder.database.write() as connection:
         stored = offsets.load(connection, name, connectors.get(connection, name).type)
-        after = [{"partition": parse(partition), "offset": offset} for partition, offset in sorted(stored.items())]
+        after = as_connector_offsets(stored)
         audit.record(connection, Act(herder.actor, act, name, {"offsets": before}, {"offsets": after}))

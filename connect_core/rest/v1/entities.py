@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from connect_core.herder.intervals import SourceOffset
+from connect_core.herder.offsets import ConnectorOffset
 
 __all__ = ["OffsetsPreviewRequest", "RewindRequest", "RunStarted", "WorkerInfo"]
 
@@ -48,4 +48,4 @@ class OffsetsPreviewRequest(_Request):
 
     to: int | None = Field(default=None, ge=1)
     reset: bool = False
-    offsets: list[SourceOffset] | None = None
+    offsets: list[ConnectorOffset] | None = None

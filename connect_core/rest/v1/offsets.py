@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -55,7 +54,7 @@ def _previewed(herder: Herder, connector: str, wanted: OffsetsPreviewRequest) ->
         return rewind.preview_rewind(herder, connector, wanted.to)
     if wanted.offsets is None:
         return rewind.preview_reset(herder, connector)
-    return rewind.preview_alter(herder, connector, [asdict(one) for one in wanted.offsets])
+    return rewind.preview_alter(herder, connector, wanted.offsets)
 
 
 @router.post(
