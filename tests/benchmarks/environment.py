@@ -27,6 +27,7 @@ from tests.schema_registry.apicurio_converter import converter_folder
 __all__ = ["PARTITIONS", "Environment", "benchmark_environment", "committed"]
 
 PARTITIONS = 4
+_VISIBLE_SECONDS = 30
 _CLASSES = {"bench.RecordsSource": ("integration/record_lane_connectors.py", "RecordsSource"),
             "bench.PythonMask": ("benchmarks/python_mask.py", "PythonMask")}  # fmt: skip
 
@@ -74,8 +75,12 @@ class Environment:
                 if not done.records:
                     break
                 moved, seconds = moved + done.records, seconds + done.seconds
-        if moved < rows or committed(self.bootstrap, topic) < rows:
-            raise RuntimeError(f"{topic} has fewer than {rows} records")
+        # A transaction's markers are written shortly after its commit is answered.
+        deadline = time.monotonic() + _VISIBLE_SECONDS
+        while (seen := committed(self.bootstrap, topic)) < rows and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if moved < rows or seen < rows:
+            raise RuntimeError(f"{topic}: {rows} rows, {moved} moved, {seen} seen")
         return Moved(moved, seconds)
 
     @contextmanager

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-
-from tests.benchmarks.beside import main
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -16,7 +16,10 @@ WORKS = ("parquet", "parquet-python", "file-to-kafka", "table-to-kafka", "kafka-
 
 def test_ways_of_ours_do_all_of_their_work(tmp_path: Path) -> None:
     figures, chart = tmp_path / "figures.json", tmp_path / "figures.svg"
-    main([*WORKS, "--scale", "0.01", "--rounds", "1", "--without-peer", "--json", str(figures), "--chart", str(chart)])
+    options = ["--scale", "0.01", "--rounds", "1", "--without-peer", "--json", str(figures), "--chart", str(chart)]
+    # A process of its own, as make bench starts it: its plugins and its environment stay there.
+    done = subprocess.run([sys.executable, "-m", "tests.benchmarks.beside", *WORKS, *options], check=False)
+    assert done.returncode in {0, 1}  # 1: a goal is not reached, as with so few records
     found = {work["work"]: work["ways"] for work in json.loads(figures.read_text())["works"]}
     assert tuple(found) == WORKS
     ways = {(work, name): way for work, ways in found.items() for name, way in ways.items()}
