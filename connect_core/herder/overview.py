@@ -19,6 +19,7 @@ from connect_core.store import interval_history, overviews, reports, silences, s
 from connect_core.store.interval_history import IntervalMark
 from connect_core.store.silences import Silence
 from connect_core.store.statuses import ConnectorFacts
+from connect_core.store.strips import strips_of
 
 __all__ = [
     "ConnectorOverview",
@@ -97,13 +98,13 @@ def summarize(herder: Herder, strip: int = 20) -> list[ConnectorSummary]:
     """
     with herder.database.read() as connection:
         facts = statuses.load_facts(connection)
-        marks = interval_history.list_marks(connection, strip)
+        marks = strips_of(herder.database, strip).load(connection, facts)
         positions = overviews.all_sink_positions(connection)
         parts = reports.load(connection)
     lags = _lags(herder, facts, positions)
-    deployment = deployment_of(herder, parts)
+    deployment, worker_id = deployment_of(herder, parts), herder.worker_id
     return [
-        _summary(one, compute_status(one, herder.worker_id, deployment), marks.get(one.name, ()), lags.get(one.name))
+        _summary(one, compute_status(one, worker_id, deployment), marks.get(one.name, ()), lags.get(one.name))
         for one in facts
     ]
 

@@ -87,7 +87,9 @@ def create(connection: Connection, name: str, new: NewConfig, target: TargetStat
 def _end_unfinished(connection: Connection, name: str) -> None:
     ended = {"state": IntervalState.ABANDONED, "reason": "the connector was deleted", "ended_at": now()}
     mine = (Interval.connector == name) & Interval.state.not_in((IntervalState.COMMITTED, IntervalState.ABANDONED))
-    connection.execute(update(Interval).where(mine).values(**ended))
+    abandoned = connection.execute(update(Interval).where(mine).values(**ended)).rowcount
+    total = Connector.abandoned_intervals + abandoned
+    connection.execute(update(Connector).where(Connector.name == name).values(abandoned_intervals=total))
 
 
 _NO_TASKS: dict[str, Any] = {"task_configs": None, "task_count": None}

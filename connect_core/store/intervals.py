@@ -193,6 +193,8 @@ def end_unfinished(connection: Connection, owner: Any, reason: str, moved: Colle
         offsets.move(connection, reason_of, {key: start for key, start in starts.items() if key not in moved})
     ended = {"state": IntervalState.ABANDONED, "reason": reason, "ended_at": now()}
     connection.execute(update(Interval).where(*unfinished).values(**ended))
+    total = Connector.abandoned_intervals + 1
+    connection.execute(update(Connector).where(Connector.name == owner.name).values(abandoned_intervals=total))
 
 
 def record_attempt(connection: Connection, effect: RecordAttempt) -> None:
@@ -231,7 +233,11 @@ def commit(connection: Connection, done: CommitInterval) -> None:
         # A stop or a cap may have cut it short: set the bounds to what it moved.
         ended["ranges"] = ranges_json(_cut(interval_row(row).ranges, done.positions))
     _change(connection, key, ended | {"counts": counts_json(counts), "records": counts.records})
-    values: dict[str, Any] = {"committed_at": now()}
+    values: dict[str, Any] = {
+        "committed_at": now(),
+        "committed_intervals": Connector.committed_intervals + 1,
+        "committed_records": Connector.committed_records + counts.records,
+    }
     if done.offsets_position is not None:
         values["offsets_position"] = position_json(done.offsets_position)
     if done.columns is not None:

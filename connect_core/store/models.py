@@ -74,7 +74,7 @@ def _of_connector() -> Mapped[str]:
 
 
 class Connector(_Table):
-    """One permanent row per name: deletion sets ``deleted_at``, so epoch and sequence never restart."""
+    """One permanent row per name: deletion sets ``deleted_at``, so epoch, sequence and totals never restart."""
 
     __tablename__ = "connectors"
 
@@ -105,6 +105,10 @@ class Connector(_Table):
     planned_at: Mapped[datetime | None]
     committed_at: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
+    committed_intervals: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    committed_records: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    abandoned_intervals: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    skipped_records: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
 
 
 class Deployment(_Table):

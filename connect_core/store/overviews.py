@@ -7,23 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from connect_core.api.offsets import parse
 from connect_core.api.records import TopicPartition
 from connect_core.interval.values import ConnectorType, IntervalState
-from connect_core.store.models import Connector, Interval, Offset, OffsetHistory, RecordError
+from connect_core.store.models import Connector, Interval, Offset, OffsetHistory
 
 __all__ = [
-    "Moved",
     "PastMove",
     "Stamps",
+    "Totals",
     "all_sink_positions",
     "committed_since",
-    "moved_by_connector",
     "past_moves",
-    "skipped_records",
     "stamps",
+    "totals",
 ]
 
 
@@ -36,12 +35,13 @@ class Stamps:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """Number and records of the intervals of one state in a connector's history."""
+class Totals:
+    """What a connector has done since it was first created, whatever of it the history still has."""
 
-    state: IntervalState
-    intervals: int
-    records: int
+    committed_intervals: int
+    committed_records: int
+    abandoned_intervals: int
+    skipped_records: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +81,18 @@ def stamps(connection: Connection, connector: str) -> Stamps:
     return Stamps(row.created_at, row.updated_at)
 
 
-def moved_by_connector(connection: Connection) -> dict[str, list[Moved]]:
-    """Return the totals of every connector's intervals in the history, by state."""
+def totals(connection: Connection) -> dict[str, Totals]:
+    """Return the totals of all connectors, by name."""
     rows = connection.execute(
-        select(Connector.name, Interval.state, func.count(), func.sum(Interval.records))
-        .join(Interval, Interval.connector == Connector.name)
-        .where(Connector.deleted_at.is_(None))
-        .group_by(Connector.name, Interval.state)
+        select(
+            Connector.name,
+            Connector.committed_intervals,
+            Connector.committed_records,
+            Connector.abandoned_intervals,
+            Connector.skipped_records,
+        ).where(Connector.deleted_at.is_(None))
     )
-    moved: dict[str, list[Moved]] = {}
-    for name, state, count, records in rows:
-        moved.setdefault(name, []).append(Moved(state, count, int(records or 0)))
-    return moved
+    return {name: Totals(*counted) for name, *counted in rows}
 
 
 def committed_since(connection: Connection, connector: str, sequence: int) -> list[tuple[int, int]]:
@@ -107,14 +107,6 @@ def committed_since(connection: Connection, connector: str, sequence: int) -> li
         .order_by(Interval.sequence.desc())
     )
     return [(row.sequence, row.records) for row in rows]
-
-
-def skipped_records(connection: Connection, connectors: Collection[str] | None = None) -> dict[str, int]:
-    """Return how many records each connector has skipped, as far as the history goes back."""
-    query = select(RecordError.connector, func.sum(RecordError.records)).group_by(RecordError.connector)
-    if connectors is not None:
-        query = query.where(RecordError.connector.in_(connectors))
-    return {name: int(records) for name, records in connection.execute(query)}
 
 
 def past_moves(connection: Connection, connector: str, kind: ConnectorType, limit: int) -> list[PastMove]:

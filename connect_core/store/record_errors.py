@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from connect_core.api.sink import IntervalKey
 from connect_core.interval.values import SkippedRecords, TaskResult
 from connect_core.store.clock import now
-from connect_core.store.models import RecordError
+from connect_core.store.models import Connector, RecordError
 
 __all__ = ["SkippedLine", "add", "forget", "history"]
 
@@ -27,7 +27,7 @@ class SkippedLine:
     last_at: datetime
 
 
-def add(connection: Connection, key: IntervalKey, results: Iterable[TaskResult]) -> None:
+def add(connection: Connection, key: IntervalKey, results: Collection[TaskResult]) -> None:
     """Store the records that an interval's tasks skipped."""
     rows = [
         {
@@ -45,6 +45,8 @@ def add(connection: Connection, key: IntervalKey, results: Iterable[TaskResult])
     ]
     if rows:
         connection.execute(insert(RecordError).values(first_at=now(), last_at=now()), rows)
+        total = Connector.skipped_records + sum(one.records for result in results for one in result.skipped)
+        connection.execute(update(Connector).where(Connector.name == key.connector).values(skipped_records=total))
 
 
 def history(connection: Connection, connector: str, limit: int = 100) -> list[SkippedLine]:

@@ -25,9 +25,7 @@ _CALLED_BY = {
     "_manifests": "pyiceberg, of the snapshot it makes",
     "seekable": "fastavro, of the file it writes to",
     "readinto": "a buffered reader, of the file it reads",
-    **dict.fromkeys(
-        ("history_records", "lag_records", "last_interval_records", "last_interval_seconds"), "a scrape, by name"
-    ),
+    **dict.fromkeys(("lag_records", "last_interval_records", "last_interval_seconds"), "a scrape, by name"),
     "last_success_timestamp_seconds": "a scrape, by name",
     "ConnectDagBundle": "Airflow, by its configuration",
     "get_provider_info": "Airflow, by its entry point",

@@ -263,7 +263,8 @@ def test_metrics_are_prometheus(sink: World, call: Client, path: str) -> None:
     lines = answer.text.splitlines()
     assert 'connect_connector_state{connector="a",state="RUNNING"} 1.0' in lines
     assert 'connect_tasks{connector="a",state="RUNNING"} 1.0' in lines
-    assert 'connect_history_records{connector="a"} 30.0' in lines
+    assert 'connect_records_total{connector="a"} 30.0' in lines
+    assert 'connect_intervals_total{connector="a",state="COMMITTED"} 3.0' in lines
 
 
 def test_list_says_since_when_airflow_has_not_answered(sink: World, call: Client) -> None:

@@ -11,6 +11,7 @@ from connect_core.api.sink import IntervalKey
 from connect_core.effects.store import StoreEffects
 from connect_core.errors import StaleEpochError
 from connect_core.interval.effects import (
+    AbandonInterval,
     CommitInterval,
     InsertInterval,
     LoadTimeBefore,
@@ -32,7 +33,7 @@ from connect_core.interval.values import (
     TaskResult,
     job_tag,
 )
-from connect_core.store import attempts, audit, interval_history, offsets, record_errors
+from connect_core.store import attempts, audit, interval_history, offsets, overviews, record_errors
 from connect_core.store.retention import Retention, sweep
 from tests.store.worlds import World
 
@@ -93,6 +94,23 @@ def test_old_intervals_are_forgotten(world: World) -> None:
         assert [one.row.key.sequence for one in interval_history.list_intervals(connection, "c")] == [6, 5, 4]
         assert attempts.list_attempts(connection, "c", 1) == []
         assert len(attempts.list_attempts(connection, "c", 5)) == 1
+
+
+def test_totals_outlive_the_history_and_the_connector(world: World) -> None:
+    moved(world, 5)
+    key = IntervalKey("c", 1, 6, 1)
+    skipped = SkippedRecords("value_converter", "DataError", "no JSON", 2, {})
+    done = TaskResult(0, TaskOutcome.DONE, Counts(records=7), skipped=(skipped,))
+    world.do(CommitInterval(key, 1, (done,)))
+    world.insert(IntervalKey("c", 1, 7, 1))
+    world.do(AbandonInterval(IntervalKey("c", 1, 7, 1), 1, "an operator asked for it"))
+    world.delete("c")
+    world.create("c")
+    expected = overviews.Totals(committed_intervals=6, committed_records=32, abandoned_intervals=1, skipped_records=2)
+    with world.database.write() as connection:
+        assert overviews.totals(connection) == {"c": expected}
+        assert interval_history.forget(connection, datetime.now(UTC) + timedelta(days=1), keep=0) == 7
+        assert overviews.totals(connection) == {"c": expected}
 
 
 def test_intervals_beyond_the_count_are_forgotten_however_young(world: World) -> None:

@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import inspect, text
 
 from connect_core.errors import ConnectError
-from connect_core.store import Database, check, migrate
+from connect_core.store import Database, check, migrate, overviews
 from connect_core.store.models import METADATA
 from connect_core.store.schema import VERSION_TABLE, differences, downgrade
+from tests.store.test_interval_history import moved
+from tests.store.worlds import World
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +98,7 @@ def test_foreign_tables_are_left_alone(empty_url: str) -> None:
 @both
 def test_missing_tables_name_the_remedy(empty_url: str) -> None:
     database = Database(empty_url, pooled=False)
-    with pytest.raises(ConnectError, match=r"at schema none, this version needs 0009.*connect distributed"):
+    with pytest.raises(ConnectError, match=r"at schema none, this version needs 0010.*connect distributed"):
         check(database)
     with pytest.raises(ConnectError, match="lacks connect-core's tables"), database.read() as connection:
         connection.execute(text("SELECT * FROM connectors"))
@@ -114,3 +116,15 @@ def test_half_a_migration_is_undone(empty_url: str) -> None:
         connection.execute(text("DROP TABLE topics"))
     migrate(database)
     check(database)
+
+
+@both
+def test_totals_begin_with_what_the_history_has(empty_url: str) -> None:
+    database = Database(empty_url, pooled=False)
+    migrate(database)
+    world = World(database)
+    moved(world, 3)
+    downgrade(database, "0009")
+    migrate(database)
+    with database.read() as connection:
+        assert overviews.totals(connection) == {"c": overviews.Totals(3, 15, 0, 0)}

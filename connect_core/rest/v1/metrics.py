@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import PlainTextResponse, Response
 
@@ -16,6 +16,7 @@ from connect_core.herder.metrics import ConnectorMetrics, collect
 from connect_core.herder.status import State
 from connect_core.rest.access import Reader, Visible
 from connect_core.rest.errors import GuardedRoute
+from connect_core.store.overviews import Totals
 
 __all__ = ["get_metrics", "router"]
 
@@ -48,7 +49,9 @@ class _Collector(Collector):
         yield self._states()
         yield self._stalls()
         yield self._tasks()
-        yield self._history()
+        yield self._intervals()
+        yield self._counter("records", "Records of committed intervals.", lambda totals: totals.committed_records)
+        yield self._counter("skipped_records", "Records that were skipped.", lambda totals: totals.skipped_records)
         for name, what in _NUMBERS.items():
             yield self._numbers(name, what)
 
@@ -86,13 +89,19 @@ class _Collector(Collector):
                 family.add_metric([one.summary.name, state], count)
         return family
 
-    def _history(self) -> Metric:
-        family = GaugeMetricFamily(
-            "connect_history_intervals", "Intervals in the history, by state.", labels=["connector", "state"]
+    def _intervals(self) -> Metric:
+        family = CounterMetricFamily(
+            "connect_intervals", "Finished intervals, by how they ended.", labels=["connector", "state"]
         )
         for one in self._connectors:
-            for moved in one.moved:
-                family.add_metric([one.summary.name, moved.state.value], moved.intervals)
+            family.add_metric([one.summary.name, "COMMITTED"], one.totals.committed_intervals)
+            family.add_metric([one.summary.name, "ABANDONED"], one.totals.abandoned_intervals)
+        return family
+
+    def _counter(self, name: str, what: str, count: Callable[[Totals], int]) -> Metric:
+        family = CounterMetricFamily(f"connect_{name}", what, labels=["connector"])
+        for one in self._connectors:
+            family.add_metric([one.summary.name], count(one.totals))
         return family
 
     def _numbers(self, name: str, what: str) -> Metric:
@@ -109,6 +118,4 @@ _NUMBERS = {
     "last_success_timestamp_seconds": "When the last interval was committed, in Unix time.",
     "last_interval_seconds": "How long the last finished interval took.",
     "last_interval_records": "Records of the last finished interval.",
-    "history_records": "Records of the committed intervals in the history.",
-    "history_skipped_records": "Records skipped by the intervals in the history.",
 }

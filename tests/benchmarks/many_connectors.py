@@ -1,0 +1,290 @@
+"""What many connectors cost on the embedded stack: ``python -m tests.benchmarks.many_connectors [--connectors N]``.
+
+Most are idle sinks of one empty topic; ``--busy`` ones have a topic each, in which one record a minute appears. Prints
+how long Airflow takes to parse the file of all DAGs, what a task takes to parse its own, the processor time of every
+service while nothing happens and while the busy ones work, how soon a busy one's record is in its file, how many tasks
+Airflow starts, and how quick the REST API is. Goals are those of the issue, for two quiet cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from connect_core.dag.naming import TAG, dag_id_of
+from connect_core.dev.stack import Stack
+from tests.benchmarks.comparison import machine
+from tests.deployments.stack import token_of
+from tests.integration.topics import Topics
+
+__all__ = ["main"]
+
+MINUTE = 60.0
+_CLIENTS = 8
+_SETTLED_SECONDS = 900.0
+_REQUESTS = 300
+_GOALS = {
+    "DAG file parsed": (3.0, "s"),
+    "a task's own DAG, times that of one connector": (1.2, "x"),
+    "idle, whole stack": (45.0, "% of a core"),
+    "task starts a second, busy": (1.5, ""),
+    "GET status, p99": (10.0, "ms"),
+    "GET /v1/connectors, p50": (100.0, "ms"),
+}
+_PARSE = """
+import sys, time
+from airflow.sdk.definitions._internal.dag_parsing_context import _airflow_parsing_context_manager as context
+import connect_core.dag.stored as stored
+took = []
+for _ in range(7):
+    began = time.process_time()
+    with context(dag_id=sys.argv[1], task_id="run"):
+        assert list(stored.stored_dags()) == [sys.argv[1]]
+    took.append(time.process_time() - began)
+print(sorted(took)[3])
+"""
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The stack, its topics, its REST API and Airflow's."""
+
+    stack: Stack
+    topics: Topics
+    rest: httpx.Client
+    airflow: httpx.Client
+    folder: Path
+
+    def create(self, names: Sequence[str], topics: Sequence[str]) -> float:
+        """Create sinks, a few at once → the seconds until all are RUNNING."""
+        began = time.monotonic()
+        with ThreadPoolExecutor(_CLIENTS) as clients:
+            list(clients.map(self._create, names, topics))
+        wanted = set(names)
+        while not wanted <= self._running():
+            if time.monotonic() - began > _SETTLED_SECONDS:
+                raise TimeoutError(f"{len(wanted - self._running())} connectors are not RUNNING")
+            time.sleep(1)
+        return time.monotonic() - began
+
+    def _create(self, name: str, topic: str) -> None:
+        config = {"connector.class": "FileSystemSink", "topics": topic, "path": str(self.folder / name)}
+        text = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
+        self.rest.post("/connectors", json={"name": name, "config": config | text}).raise_for_status()
+
+    def _running(self) -> set[str]:
+        found = self.rest.get("/connectors", params={"expand": "status"}).raise_for_status().json()
+        states = {name: (one["status"]["connector"], *one["status"]["tasks"]) for name, one in found.items()}
+        return {name for name, of in states.items() if len(of) > 1 and {one["state"] for one in of} == {"RUNNING"}}
+
+    def tasks_started(self, since: float, until: float) -> int:
+        """Return how many tasks of connectors Airflow started between two times (seconds since 1970)."""
+        moments = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment)) for moment in (since, until)]
+        asked: dict[str, Any] = {"start_date_gte": moments[0], "start_date_lte": moments[1], "limit": 1}
+        answer = self.airflow.get("/api/v2/dags/~/dagRuns/~/taskInstances", params=asked).raise_for_status()
+        return int(answer.json()["total_entries"])
+
+    def parse_seconds(self) -> float:
+        """Return how long Airflow's last parse of the DAG file took, with what it stores."""
+        asked: dict[str, Any] = {"tags": [TAG], "limit": 1}
+        (dag,) = self.airflow.get("/api/v2/dags", params=asked).raise_for_status().json()["dags"]
+        return float(dag["last_parse_duration"])
+
+    def own_parse_seconds(self, connector: str) -> float:
+        """Return the processor time that a task takes to parse the file for its own DAG."""
+        command = [sys.executable, "-c", _PARSE, dag_id_of(connector)]
+        environment = {**self.stack.environment()}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return float(done.stdout.split()[-1])
+
+    def processor_seconds(self) -> dict[str, float]:
+        """Return the processor time that each service has used, with its processes that have ended."""
+        found: dict[str, float] = {}
+        for service in self.stack.services:
+            pid = self.stack.service(service).pid
+            if pid is None:
+                continue
+            root = psutil.Process(pid)
+            found[service] = sum(_used(process) for process in (root, *root.children(recursive=True)))
+        return found
+
+
+def _used(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(times.user + times.system + times.children_user + times.children_system)
+
+
+@dataclass
+class Busy:
+    """Connectors with one record a minute each; ``waits``: seconds from each record's writing to its file."""
+
+    deployment: Deployment
+    names: Sequence[str]
+    waits: list[float] = field(default_factory=list)
+    _written: dict[str, list[float]] = field(default_factory=dict)
+    _seen: dict[str, int] = field(default_factory=dict)
+
+    def work(self, minutes: int) -> None:
+        """Write the records, evenly spread, and look for them until all are there. Raise TimeoutError."""
+        steps = [(turn * MINUTE + number * MINUTE / len(self.names), name) for turn in range(minutes)
+                 for number, name in enumerate(self.names)]  # fmt: skip
+        began = time.monotonic()
+        for at, name in steps:
+            while time.monotonic() - began < at:
+                self._look()
+                time.sleep(0.1)
+            self.deployment.topics.write(name, [b"x"], 1)
+            self._written.setdefault(name, []).append(time.monotonic())
+        ended = time.monotonic()
+        while len(self.waits) < len(steps):
+            if time.monotonic() - ended > 5 * MINUTE:
+                raise TimeoutError(f"{len(steps) - len(self.waits)} of {len(steps)} records are in no file")
+            self._look()
+            time.sleep(0.1)
+
+    def _look(self) -> None:
+        for name, written in self._written.items():
+            if self._seen.get(name, 0) == len(written):
+                continue
+            there = _files(self.deployment.folder / name)
+            # A record in a file with an earlier one came when that did: a file counts for all that was written.
+            if there > self._seen.get(name, 0):
+                self.waits += [time.monotonic() - at for at in written[self._seen.get(name, 0) : there]]
+                self._seen[name] = there
+
+
+def _files(folder: Path) -> int:
+    """Return how many files a sink has published in a folder; its own names begin with ``_``."""
+    found = 0
+    for _, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        found += sum(name.endswith(".parquet") for name in files)
+    return found
+
+
+@contextmanager
+def deployed(folder: Path) -> Iterator[Deployment]:
+    """Start the embedded stack for the block."""
+    data = folder / "data"
+    data.mkdir()
+    stack = Stack(folder / "stack", settings={"CONNECT_FILE_ROOTS": str(data)})
+    stack.up()
+    try:
+        found = stack.environment()
+        address = f"http://127.0.0.1:{stack.service('airflow-api-server').port}"
+        password = Path(found["CONNECT_AIRFLOW_PASSWORD_FILE"]).read_text().strip()
+        token = token_of(address, found["CONNECT_AIRFLOW_USER"], password)
+        with (
+            httpx.Client(base_url=found["CONNECT_REST_URL"], timeout=60) as rest,
+            httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as airflow,
+        ):
+            yield Deployment(stack, Topics(found["CONNECT_BOOTSTRAP_SERVERS"]), rest, airflow, data)
+    finally:
+        stack.down()
+
+
+def measure(deployment: Deployment, connectors: int, busy: int, minutes: int) -> dict[str, Any]:
+    """Return the figures by name; processor time in percent of a core, for each service."""
+    topic = deployment.topics.create(1, "empty")
+    deployment.create(["idle-0"], [topic])
+    one = deployment.own_parse_seconds("idle-0")
+    found: dict[str, Any] = {}
+    idle = [f"idle-{number}" for number in range(1, connectors - busy)]
+    found[f"{len(idle)} created at once, RUNNING after, s"] = deployment.create(idle, [topic] * len(idle))
+    names = [deployment.topics.create(1, f"busy-{number}") for number in range(busy)]
+    deployment.create(names, names)
+    time.sleep(2 * MINUTE)
+    found["DAG file parsed"] = deployment.parse_seconds()
+    found["a task's own DAG, times that of one connector"] = deployment.own_parse_seconds("idle-0") / one
+    found |= request_times(deployment.rest, "idle-0")
+    found["idle"] = percent_of_a_core(deployment, lambda: time.sleep(2 * MINUTE))
+    found["idle, whole stack"] = sum(found["idle"].values())
+    work, began = Busy(deployment, names), time.time()
+    found["busy"] = percent_of_a_core(deployment, lambda: work.work(minutes))
+    found["busy, whole stack"] = sum(found["busy"].values())
+    ended = time.time()
+    found["task starts a second, busy"] = deployment.tasks_started(began, ended) / (ended - began)
+    waits = sorted(work.waits)
+    found["busy, record to file, p50, s"] = statistics.median(waits)
+    found["busy, record to file, p95, s"] = waits[int(len(waits) * 0.95)]
+    found["busy, record to file, max, s"] = waits[-1]
+    return found
+
+
+def percent_of_a_core(deployment: Deployment, act: Any) -> dict[str, float]:
+    """Return what each service uses while ``act`` runs."""
+    before, began = deployment.processor_seconds(), time.monotonic()
+    act()
+    took, after = time.monotonic() - began, deployment.processor_seconds()
+    return {name: 100 * (after[name] - before.get(name, 0.0)) / took for name in after}
+
+
+def request_times(rest: httpx.Client, name: str) -> dict[str, float]:
+    """Return milliseconds of requests by one client."""
+    status = _milliseconds(rest, f"/connectors/{name}/status", _REQUESTS)
+    listed = _milliseconds(rest, "/v1/connectors", _REQUESTS // 10)
+    return {"GET status, p99": status[int(len(status) * 0.99)], "GET /v1/connectors, p50": statistics.median(listed)}
+
+
+def _milliseconds(rest: httpx.Client, path: str, count: int) -> list[float]:
+    took = []
+    for _ in range(count):
+        began = time.perf_counter()
+        rest.get(path).raise_for_status()
+        took.append((time.perf_counter() - began) * 1000)
+    return sorted(took)
+
+
+def show(console: Console, found: Mapping[str, Any]) -> bool:
+    """Print the figures with their goals → whether all goals are reached."""
+    table, is_reached = Table("what", "found", "wanted"), True
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            for service, share in value.items():
+                table.add_row(f"  {name}: {service}", f"{share:.1f} % of a core", "")
+            continue
+        goal = _GOALS.get(name)
+        table.add_row(name, f"{value:.2f}" + (f" {goal[1]}" if goal else ""), f"at most {goal[0]:g}" if goal else "")
+        is_reached &= goal is None or value <= goal[0]
+    console.print(table)
+    return is_reached
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and write; 1 where a goal is not reached."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--connectors", type=int, default=1_000)
+    parser.add_argument("--busy", type=int, default=50, help="so many of them have a record a minute")
+    parser.add_argument("--minutes", type=int, default=5, help="how long the busy ones work")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="connect-many-") as folder, deployed(Path(folder)) as deployment:
+        found = measure(deployment, options.connectors, options.busy, options.minutes)
+    is_reached = show(Console(width=110), found)
+    if options.json:
+        options.json.write_text(json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n")
+    return 0 if is_reached else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
