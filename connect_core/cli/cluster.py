@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from connect_core.errors import ConfigError
-from connect_core.migration.connect_api import ConnectApi, Tls, open_api
+from connect_core.migration.cluster import Tls, open_api
+from connect_core.migration.connect_api import ConnectApi
 
 __all__ = ["Access", "is_url", "opened_cluster"]
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ssl
+import base64
+import binascii
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote
 
 import httpx
 
-from connect_core.errors import BadRequestError, ConfigError, ConnectError, NotFoundError, RetriableError
+from connect_core.errors import BadRequestError, ConnectError, NotFoundError, RetriableError
 
-__all__ = ["ConnectApi", "ConnectorThere", "OffsetEntries", "Tls", "open_api"]
+__all__ = ["ConnectApi", "ConnectorThere", "OffsetEntries"]
 
 _SECONDS = 30.0
 _OFFSETS_SECONDS = 120.0
@@ -31,29 +31,6 @@ OffsetEntries = list[dict[str, Any]]
 
 class _Forbidden(ConnectError):
     """The login has no right to this; for topics, or the cluster does not track them (403)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """TLS settings for an ``https`` address: trusted certificates, and our own certificate and key."""
-
-    ca: Path | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-    is_verified: bool = True
-
-    def context(self) -> ssl.SSLContext:
-        """Return the SSL context for a client. Raise ConfigError for a file that cannot be used."""
-        try:
-            context = ssl.create_default_context(cafile=None if self.ca is None else str(self.ca))
-            if self.certificate is not None:
-                context.load_cert_chain(self.certificate, self.key)
-        except (OSError, ssl.SSLError) as error:
-            files = ", ".join(str(file) for file in (self.ca, self.certificate, self.key) if file is not None)
-            raise ConfigError(f"Cannot use the certificates of {files}: {error.strerror or error}") from error
-        if not self.is_verified:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return context
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +61,8 @@ class ConnectApi:
     address: str
     """Without credentials, as it is printed and stored."""
     retry_seconds: float = _RETRY_SECONDS
+    until: float = math.inf
+    """No call is repeated after this time of ``time.monotonic``."""
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
 
     def connectors(self) -> list[ConnectorThere]:
@@ -93,12 +72,18 @@ class ConnectApi:
             raise ConnectError(
                 f"{self.address} does not know expand=info: a Kafka Connect of 2.3 or newer is needed, or another URL"
             )
-        return [_connector(name, one) for name, one in sorted(found.items())]
+        return [self._connector(name, one) for name, one in sorted(found.items())]
 
     def connector(self, name: str) -> ConnectorThere:
         """Return one connector."""
         info = self._call("GET", _path(name))
-        return _connector(name, {"info": info, "status": self._call("GET", _path(name, "/status"))})
+        return self._connector(name, {"info": info, "status": self._call("GET", _path(name, "/status"))})
+
+    def _connector(self, name: str, answer: Any) -> ConnectorThere:
+        try:
+            return _connector(name, answer)
+        except (AttributeError, TypeError) as error:
+            raise ConnectError(f"{self.address} describes {name} in another way than Kafka Connect does") from error
 
     def plugins(self) -> list[dict[str, str]]:
         """Return the cluster's plugins with class, type and version."""
@@ -112,7 +97,10 @@ class ConnectApi:
             self.connector(name)
             remedy = "with an older one name its offset.storage.topic: connect import --offsets-topic TOPIC"
             raise BadRequestError(f"{error}. Offsets are read since Kafka Connect 3.5; {remedy}") from error
-        return cast("OffsetEntries", (found or {}).get("offsets") or [])
+        entries = found.get("offsets") or [] if isinstance(found, dict) else []
+        if not isinstance(entries, list) or not all(_is_entry(one) for one in entries):
+            raise ConnectError(f"{self.address} gives offsets of {name} in another form than Kafka Connect does")
+        return cast("OffsetEntries", entries)
 
     def topics(self, name: str) -> tuple[str, ...]:
         """Return the topics that a connector has used; none if the cluster does not track them."""
@@ -120,7 +108,9 @@ class ConnectApi:
             found = self._call("GET", _path(name, "/topics"))
         except (BadRequestError, NotFoundError, _Forbidden):
             return ()
-        return tuple(sorted((found or {}).get(name, {}).get("topics") or ()))
+        used = found.get(name) if isinstance(found, dict) else None
+        topics = used.get("topics") if isinstance(used, dict) else None
+        return tuple(sorted(str(one) for one in topics)) if isinstance(topics, list) else ()
 
     def settings_of(self, plugin: str) -> frozenset[str] | None:
         """Return the names of a plugin's settings; ``None`` if the cluster cannot list them (before Kafka 3.2)."""
@@ -128,7 +118,8 @@ class ConnectApi:
             found = self._call("GET", f"/connector-plugins/{quote(plugin, safe='')}/config")
         except ConnectError:
             return None
-        return frozenset(str(one.get("name")) for one in found or ())
+        listed = found if isinstance(found, list) else ()
+        return frozenset(str(one.get("name")) for one in listed if isinstance(one, dict))
 
     def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
         """Alter offsets of a stopped connector; a null offset forgets a partition. Idempotent."""
@@ -147,7 +138,7 @@ class ConnectApi:
         self._call("PUT", _path(name, "/pause"))
 
     def _call(self, method: str, path: str, body: Any = None, seconds: float = _SECONDS) -> Any:
-        end, pause = time.monotonic() + self.retry_seconds, _PAUSE_SECONDS
+        end, pause = min(time.monotonic() + self.retry_seconds, self.until), _PAUSE_SECONDS
         while True:
             try:
                 return self._called_once(method, path, body, seconds)
@@ -172,7 +163,7 @@ def _unanswered(act: str, error: httpx.HTTPError) -> ConnectError:
     """Return an error without the client's own text, which may contain an address with credentials."""
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return ConnectError(
-            f"{act} was not sent: its certificate is not trusted. Give --ca FILE, which vouches for it."
+            f"{act} was not sent: its certificate is not trusted. Give the one that vouches for it (--ca FILE)."
         )
     return RetriableError(f"{act} got no answer ({type(error).__name__}): is it up, and the URL right?")
 
@@ -182,18 +173,15 @@ def _json(answer: httpx.Response, act: str) -> Any:
         return None
     try:
         return answer.json()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConnectError(f"{act} answered no JSON: is it the URL of a Kafka Connect REST API?") from error
 
 
 def _error(answer: httpx.Response, act: str) -> ConnectError:
-    try:
-        reason = str(answer.json().get("message"))
-    except (ValueError, AttributeError):
-        reason = answer.reason_phrase
+    reason = _reason(answer)
     text = f"{act} answered {answer.status_code}: {reason[:_LONGEST_REASON]}"
     if answer.status_code in (401, 403):
-        return _Forbidden(f"{text}. Give a login with --login and --password-file.")
+        return _Forbidden(f"{text}. Give a login that may (--login and --password-file).")
     if answer.status_code == 404:
         return NotFoundError(text)
     # 409: a rebalance is in progress. 500 is also the status of offsets that a connector refuses: not to be retried.
@@ -202,6 +190,31 @@ def _error(answer: httpx.Response, act: str) -> ConnectError:
     if answer.status_code == 405:
         return BadRequestError(f"{text}. Offsets are altered since Kafka Connect 3.6.")
     return BadRequestError(text) if answer.status_code == 400 else ConnectError(text)
+
+
+def _reason(answer: httpx.Response) -> str:
+    try:
+        reason = str(answer.json().get("message"))
+    except (ValueError, AttributeError, RecursionError):
+        reason = answer.reason_phrase
+    # Some proxies repeat what they refuse, and errors are logged.
+    return "its message repeats the login" if any(one in reason for one in _secrets(answer.request)) else reason
+
+
+def _secrets(request: httpx.Request) -> list[str]:
+    """Return the forms in which a request contains the password."""
+    login = request.headers.get("authorization", "").partition(" ")[2]
+    try:
+        password = base64.b64decode(login).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        password = ""
+    return [one for one in (login, password) if one]
+
+
+def _is_entry(one: Any) -> bool:
+    if not isinstance(one, dict) or not isinstance(one.get("partition"), dict):
+        return False
+    return isinstance(one.get("offset"), dict | None)
 
 
 def _is_passing(answer: httpx.Response, reason: str) -> bool:
@@ -217,38 +230,10 @@ def _path(name: str, rest: str = "") -> str:
 
 
 def _connector(name: str, answer: Mapping[str, Any]) -> ConnectorThere:
+    """Raise AttributeError or TypeError for JSON of another shape."""
     info, status = answer.get("info") or {}, answer.get("status") or {}
-    config = {key: value for key, value in (info.get("config") or {}).items() if value is not None and key != "name"}
+    given = (info.get("config") or {}).items()
+    config = {key: str(value) for key, value in given if value is not None and key != "name"}
     kind = str(info.get("type") or status.get("type") or "unknown").lower()
     tasks = tuple(str(task.get("state")) for task in status.get("tasks") or ())
     return ConnectorThere(name, kind, config, str((status.get("connector") or {}).get("state", "UNKNOWN")), tasks)
-
-
-@contextmanager
-def open_api(url: str, login: tuple[str, str] | None = None, tls: Tls | None = None) -> Iterator[ConnectApi]:
-    """Open the REST API of a Connect cluster for a block.
-
-    ``login``: user and password. Raise ConfigError for an invalid address, or one that contains credentials.
-    """
-    parts = urlsplit(url)
-    try:
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if parts.scheme not in ("http", "https") or not host:
-        raise ConfigError("--from", _hidden(url), "write http://HOST:8083 or https://HOST:8083")
-    if parts.username or parts.password:
-        remedy = "use --login and --password-file: command lines are seen by others"
-        raise ConfigError("--from", _hidden(url), remedy)
-    bare = f"[{host}]" if ":" in host else host
-    address = urlunsplit((parts.scheme, bare if port is None else f"{bare}:{port}", parts.path.rstrip("/"), "", ""))
-    verify = (tls or Tls()).context() if parts.scheme == "https" else True
-    # Ignores proxies of the environment, which are for external hosts. Redirects, which are not followed, would send
-    # the credentials elsewhere.
-    with httpx.Client(base_url=address, auth=login, verify=verify, timeout=_SECONDS, trust_env=False) as client:
-        yield ConnectApi(client, address)
-
-
-def _hidden(url: str) -> str:
-    before, sign, after = url.rpartition("@")
-    return f"…{sign}{after}" if before else after

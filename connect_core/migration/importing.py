@@ -18,10 +18,12 @@ from connect_core.interval.values import ConnectorState, ConnectorType, TargetSt
 from connect_core.migration.connect_api import ConnectApi, ConnectorThere, OffsetEntries
 from connect_core.migration.definitions import Definition
 from connect_core.migration.report import There
-from connect_core.store import connectors, origins
+from connect_core.store import audit, connectors, origins
+from connect_core.store.audit import Act
 from connect_core.store.origins import OriginRow
 
 __all__ = [
+    "CONVERTERS",
     "Imported",
     "Outcome",
     "SourceOffsets",
@@ -34,7 +36,7 @@ __all__ = [
     "with_worker",
 ]
 
-_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+CONVERTERS = ("key.converter", "value.converter", "header.converter")
 
 
 class Outcome(Enum):
@@ -74,7 +76,7 @@ def there_of(api: ConnectApi, one: ConnectorThere, known_keys: Mapping[str, froz
 def with_worker(one: Definition, worker: Mapping[str, str]) -> Definition:
     """Return a definition with the converters of its cluster's workers, where it has none of its own."""
     own = dict(one.config)
-    for converter in _CONVERTERS:
+    for converter in CONVERTERS:
         if converter not in one.config and converter in worker:
             own |= {key: value for key, value in worker.items() if key == converter or key.startswith(f"{converter}.")}
     return replace(one, config=own)
@@ -128,6 +130,7 @@ def _is_to_be_filled(herder: Herder, name: str, api: ConnectApi | None) -> bool:
         is_fresh = state.target_state is TargetState.STOPPED and (known is None or not known.is_here)
         if api is not None and known is None and is_fresh:
             origins.record(connection, name, OriginRow(api.address, is_here=False))
+            audit.record(connection, Act(herder.actor, "import", name, None, {"url": api.address}))
     return is_fresh and not herder_offsets.get(herder, name)
 
 

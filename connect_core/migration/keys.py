@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from connect_core.configs import ValidatedConfig
 from connect_core.configs.overrides import CLIENTS
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
 from connect_core.connectors.filesystem.aliases.key import Treatment as AliasTreatment
 from connect_core.kafka.properties import FORCED, RENAMED, UNUSED, ClientKind
 
-__all__ = ["KeyFinding", "KeyTreatment", "key_findings"]
+__all__ = ["KeyFinding", "KeyJson", "KeyTreatment", "key_findings"]
 
 _NO_TREATMENT = "no plugin here has such a setting: it would have no effect"
 _NOBODY = "no plugin has such a setting, there neither: it has no effect"
@@ -47,6 +49,15 @@ class KeyTreatment(Enum):
     """It is refused, or required and not given, or does not exist here."""
 
 
+class KeyJson(TypedDict):
+    """A finding in ``--json`` and REST; ``treatment``: a word of the report."""
+
+    key: str
+    treatment: str
+    why: str
+    blocking: bool
+
+
 @dataclass(frozen=True, slots=True)
 class KeyFinding:
     """One key; ``why``: the reason in a few words, if any. ``is_blocking``: the connector cannot be created."""
@@ -56,7 +67,7 @@ class KeyFinding:
     why: str = ""
     is_blocking: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> KeyJson:
         """Return the finding for ``--json``."""
         return {"key": self.key, "treatment": self.treatment.value, "why": self.why, "blocking": self.is_blocking}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from typing_extensions import TypedDict
 
 from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.configs import sensitive_keys
@@ -17,10 +18,10 @@ from connect_core.herder.context import Herder
 from connect_core.herder.guarantee import declared_guarantee
 from connect_core.herder.preflight import preflight
 from connect_core.migration.definitions import Definition
-from connect_core.migration.keys import KeyFinding, KeyTreatment, key_findings
+from connect_core.migration.keys import KeyFinding, KeyJson, KeyTreatment, key_findings
 from connect_core.registry import Plugin, PluginKind, registry
 
-__all__ = ["ConnectorReport", "Secret", "There", "examine"]
+__all__ = ["ConnectorReport", "ReportJson", "Secret", "SecretJson", "There", "examine"]
 
 _CONVERTERS = ("key.converter", "value.converter")
 _TOPIC_KEYS = ("topics", "topics.regex", "topic", "errors.deadletterqueue.topic.name")
@@ -39,6 +40,38 @@ class There:
     known_keys: frozenset[str] | None = None
 
 
+class SecretJson(TypedDict):
+    """A reference to a secret in ``--json`` and REST."""
+
+    provider: str
+    path: str
+    keys: list[str]
+    here: bool
+
+
+ReportJson = TypedDict(
+    "ReportJson",
+    {
+        "name": str,
+        "class": str,
+        "kind": str,
+        "type": str,
+        "state": str | None,
+        "tasks": list[str] | None,
+        "reasons": list[str],
+        "keys": list[KeyJson],
+        "secrets": list[SecretJson],
+        "sealed": list[str],
+        "topics": list[str],
+        "group": str | None,
+        "guarantee": str,
+        "guarantee_change": str,
+        "notes": list[str],
+    },
+)
+"""A connector's report in ``--json`` and REST."""
+
+
 @dataclass(frozen=True, slots=True)
 class Secret:
     """A reference to a secret in a configuration; ``is_here``: the worker here has a provider of that name."""
@@ -48,7 +81,7 @@ class Secret:
     keys: tuple[str, ...]
     is_here: bool
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> SecretJson:
         """Return the reference for ``--json``."""
         return {"provider": self.provider, "path": self.path, "keys": list(self.keys), "here": self.is_here}
 
@@ -85,7 +118,7 @@ class ConnectorReport:
         """Return the keys of one treatment."""
         return [one for one in self.keys if one.treatment is treatment]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> ReportJson:
         """Return the report for ``--json``."""
         there = self.there
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from connect_core.store import audit, connectors, origins, statuses
 from connect_core.store.audit import Act
 from connect_core.store.origins import OriginRow
 
-__all__ = ["Switch", "offset_map"]
+__all__ = ["Switch", "WaitError", "offset_map"]
 
 _POLL_SECONDS = 0.5
 _FENCE_SECONDS = 60.0
@@ -29,11 +30,21 @@ _MOST_STEPS = 20
 Reached = Callable[[Step], None]
 
 
+class WaitError(RetriableError):
+    """Something did not end in time; ``what`` was waited for. The same switch goes on waiting."""
+
+    def __init__(self, message: str, what: str) -> None:
+        """Take the message, and what was waited for, as in "its tasks there to end"."""
+        super().__init__(message)
+        self.what = what
+
+
 @dataclass(frozen=True)
 class Switch:
     """A switch of one connector; ``run`` may be called again after a failure or the death of its process.
 
-    ``seconds``: how long tasks there, or a run here, may take to end. ``sleep`` is called between polls.
+    ``seconds``: how long tasks there, or a run here, may take to end. ``until``: no step begins after this time of
+    ``time.monotonic``. ``sleep`` is called between polls.
     """
 
     herder: Herder
@@ -41,13 +52,14 @@ class Switch:
     name: str
     is_back: bool = False
     seconds: float = 300.0
+    until: float = math.inf
     sleep: Callable[[float], None] = time.sleep
 
     def run(self, reached: Reached = lambda step: None) -> list[Step]:
         """Carry out the remaining steps, in order, and return them; ``reached`` is called after each.
 
         Raise NotFoundError if one side has no such connector, IllegalWorkerStateError if both run
-        or another command switches it, RetriableError if one does not end in time, ConnectError.
+        or another command switches it, WaitError if one does not end in time, ConnectError.
         """
         with origins.alone(self.herder.database, self.name):
             return self._run(reached)
@@ -55,6 +67,8 @@ class Switch:
     def _run(self, reached: Reached) -> list[Step]:
         done: list[Step] = []
         while (step := next_step(self.sides(), is_back=self.is_back)) is not Step.DONE:
+            if time.monotonic() >= self.until:
+                break
             if len(done) == _MOST_STEPS:
                 raise ConnectError(f"Somebody else starts and stops {self.name} meanwhile: run this again alone.")
             self._acts()[step]()
@@ -83,7 +97,7 @@ class Switch:
             return self.api.connector(self.name)
         except NotFoundError as error:
             raise NotFoundError(
-                f"{self.name} is not at {self.api.address}: create it there, STOPPED, or give another --from"
+                f"{self.name} is not at {self.api.address}: create it there, STOPPED, or give another address (--from)"
             ) from error
 
     def _acts(self) -> Mapping[Step, Callable[[], None]]:
@@ -103,7 +117,10 @@ class Switch:
         sides = self.sides()
         here = {TargetState.STARTED: "RUNNING", TargetState.PAUSED: "PAUSED"}.get(sides.target, "STOPPED")
         there = sides.there.state if sides.there.state in ("PAUSED", "STOPPED") else "RUNNING"
-        self._record(replace(sides.origin, url=self.api.address, state=here if self.is_back else there))
+        begun = replace(sides.origin, url=self.api.address, state=here if self.is_back else there)
+        with self.herder.database.write() as connection:
+            origins.record(connection, self.name, begun)
+            audit.record(connection, Act(self.herder.actor, "begin switch", self.name, None, self._facts(begun)))
 
     def _stop_there(self) -> None:
         self.api.stop(self.name)
@@ -174,8 +191,10 @@ class Switch:
         origin = self._origin()
         with self.herder.database.write() as connection:
             origins.record(connection, self.name, replace(origin, state=None))
-            side = {"side": "there" if self.is_back else "here", "url": origin.url, "state": origin.state}
-            audit.record(connection, Act(self.herder.actor, "switch", self.name, None, side))
+            audit.record(connection, Act(self.herder.actor, "switch", self.name, None, self._facts(origin)))
+
+    def _facts(self, origin: OriginRow) -> dict[str, Any]:
+        return {"side": "there" if self.is_back else "here", "url": origin.url, "state": origin.state}
 
     def _origin(self) -> OriginRow:
         with self.herder.database.read() as connection:
@@ -192,7 +211,7 @@ class Switch:
         end = time.monotonic() + self.seconds
         while not is_over(self.sides()):
             if time.monotonic() > end:
-                raise RetriableError(f"Waited {self.seconds:g} s in vain for {what} ({self.name}): run this again.")
+                raise WaitError(f"Waited {self.seconds:g} s in vain for {what} ({self.name}): run this again.", what)
             self.sleep(_POLL_SECONDS)
 
     def _ensure_equal(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -18,7 +18,17 @@ from connect_core.herder.raw import RawConfig
 from connect_core.rest.auth import Method
 from connect_core.rest.errors import ForbiddenError
 
-__all__ = ["Deleter", "Editor", "Reader", "Visible", "create_access", "ensure_allowed", "ensure_settings_allowed"]
+__all__ = [
+    "Administrator",
+    "Creator",
+    "Deleter",
+    "Editor",
+    "Reader",
+    "Visible",
+    "create_access",
+    "ensure_allowed",
+    "ensure_settings_allowed",
+]
 
 
 def ensure_allowed(request: Request, method: Method, connector: str | None) -> Herder:
@@ -59,8 +69,17 @@ def create_access(method: Method) -> Callable[[Request], Herder]:
 
 
 Reader = Annotated[Herder, Depends(create_access("GET"))]
+Creator = Annotated[Herder, Depends(create_access("POST"))]
 Editor = Annotated[Herder, Depends(create_access("PUT"))]
 Deleter = Annotated[Herder, Depends(create_access("DELETE"))]
+
+
+def _administrator(request: Request) -> Herder:
+    return ensure_allowed(request, "PUT", None)
+
+
+Administrator = Annotated[Herder, Depends(_administrator)]
+"""Who may change what belongs to no connector: in Airflow, who may change its configuration."""
 
 
 def _visible(request: Request) -> Callable[[Collection[str]], Collection[str]]:

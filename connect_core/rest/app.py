@@ -12,6 +12,7 @@ from connect_core.herder.context import Herder
 from connect_core.registry import KAFKA_VERSION
 from connect_core.rest.address import AddressMiddleware
 from connect_core.rest.auth import AuthMiddleware, Authorizer
+from connect_core.rest.cluster_calls import ClusterCalls
 from connect_core.rest.errors import install_handlers
 from connect_core.rest.headers import HeaderRule, HeadersMiddleware
 from connect_core.rest.links import Links
@@ -56,6 +57,7 @@ def create_app(herder_factory: HerderFactory, authorizer: Authorizer, options: R
     app.state.herder_factory = herder_factory
     app.state.authorizer = authorizer
     app.state.refusals = Refusals(herder_factory)
+    app.state.cluster_calls = ClusterCalls()
     app.state.cluster_id = options.cluster_id
     app.state.deployment = options.deployment
     app.state.links = options.links

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ __all__ = ["OriginRow", "alone", "find", "forget", "record"]
 
 _LOCK = 0x73776974
 """The class of the switches' advisory locks: the letters of ``swit``."""
+_GUARD = threading.Lock()
+_SWITCHED: set[tuple[str, str]] = set()
+"""What this process switches just now, by SQLite's file and connector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +60,37 @@ def forget(connection: Connection, connector: str) -> None:
 
 @contextmanager
 def alone(database: Database, connector: str) -> Iterator[None]:
-    """Lock a connector against other switch commands during the block; the lock ends with its process.
+    """Lock a connector against other switches during the block; the lock ends with its process.
 
-    SQLite has no such lock: the user must then run one command at a time. Raise IllegalWorkerStateError if another
-    command holds it.
+    SQLite has no lock between processes: the user must then run one command at a time, beside one REST API. Raise
+    IllegalWorkerStateError if another switch holds it.
     """
     with database.read() as connection:
         if connection.dialect.name == "postgresql":
             mine = func.pg_try_advisory_xact_lock(_LOCK, func.hashtext(connector))
             if not connection.scalar(select(mine)):
-                raise IllegalWorkerStateError(
-                    f"Another command is switching {connector} just now: wait until it has ended, then run this again."
-                )
+                raise _busy(connector)
+            yield
+            return
+    with _alone_here(database.address, connector):
         yield
+
+
+@contextmanager
+def _alone_here(address: str, connector: str) -> Iterator[None]:
+    key = address, connector
+    with _GUARD:
+        if key in _SWITCHED:
+            raise _busy(connector)
+        _SWITCHED.add(key)
+    try:
+        yield
+    finally:
+        with _GUARD:
+            _SWITCHED.discard(key)
+
+
+def _busy(connector: str) -> IllegalWorkerStateError:
+    return IllegalWorkerStateError(
+        f"Another command is switching {connector} just now: wait until it has ended, then run this again."
+    )

@@ -182,3 +182,13 @@ def test_loggers_of_airflows_server_need_the_right_to_its_configuration(
     for logger in ("root", "airflow", "connect_core"):
         answer = call("PUT", f"/connect/admin/loggers/{logger}", {"level": "OFF"}, login("ann"))
         assert answer.status == 403
+
+
+def test_another_cluster_is_read_as_a_whole_by_who_may_change_the_configuration(
+    call: Client, login: Callable[[str], Mapping[str, str]]
+) -> None:
+    body = {"url": "http://127.0.0.1:1"}
+    assert call("POST", "/connect/v1/import/report", body, login("ann")).status == 403
+    assert call("POST", "/connect/v1/connectors/a/import", body, login("ann")).status == 403
+    # Her own connector: she is let through, to where nobody answers.
+    assert call("POST", "/connect/v1/connectors/b/import", body, login("ann")).status == 503

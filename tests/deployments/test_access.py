@@ -33,10 +33,10 @@ def test_without_a_login_only_health_answers(deployments: Deployments) -> None:
 
 
 def may(role: str, method: str, path: str) -> bool:
-    """Say what a role of Airflow's simple auth manager may do: loggers are those of Airflow's server."""
+    """Say what a role of Airflow's simple auth manager may do: loggers and imports are those of Airflow's server."""
     if method == "GET" or path.endswith("/preview"):
         return True
-    return role in (("op", "admin") if path.startswith("/admin/") else ("user", "op", "admin"))
+    return role in (("op", "admin") if path.startswith(("/admin/", "/v1/import/")) else ("user", "op", "admin"))
 
 
 @pytest.mark.parametrize("role", ["viewer", "user", "op", "admin"])

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -21,6 +18,7 @@ from connect_core.kafka.marker_records import Marker
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.store import Database, migrate
 from tests.migration.fake_connect import FakeConnect, FakeConnector
+from tests.migration.served_connect import served_connect
 
 pytestmark = pytest.mark.slow
 
@@ -74,30 +72,8 @@ def cluster() -> Iterator[tuple[str, FakeConnect]]:
     there.connectors["secret"] = FakeConnector({**SOURCE, "my.password": "${file:/etc/secrets.properties:password}"})
     there.connectors["alien"] = FakeConnector({"connector.class": "com.acme.Alien", "tasks.max": "1"})
 
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.headers.get("Authorization") not in (None, "Basic am86aHVudGVyMg=="):
-                found = httpx.Response(401, json={"message": "no"})
-            else:
-                found = there._handle(httpx.Request(self.command, f"http://x{self.path}", content=body))
-            self.send_response(found.status_code)
-            self.send_header("Content-Length", str(len(found.content)))
-            self.end_headers()
-            self.wfile.write(found.content)
-
-        do_GET = do_PUT = do_PATCH = answer
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", there
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served_connect(there, "jo:hunter2") as served:
+        yield served.url, there
 
 
 def connect(*arguments: str) -> Result:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from connect_core.errors import BadRequestError, ConfigError, ConnectError, NotFoundError, RetriableError
-from connect_core.migration.connect_api import Tls, open_api
+from connect_core.migration.cluster import Tls, open_api
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 
 BUSY = httpx.Response(409, json={"error_code": 409, "message": "Cannot complete request because of a rebalance"})
@@ -57,7 +57,7 @@ def test_what_does_not_pass_is_told_in_time(answer: httpx.Response | Exception) 
         (httpx.Response(500, json={"message": "offsets are wrong"}), ConnectError, "500: offsets are wrong"),
         (httpx.Response(400, json={"message": "bad"}), BadRequestError, "400: bad"),
         (httpx.Response(404, json={"message": "gone"}), NotFoundError, "404: gone"),
-        (httpx.Response(401, text="<html/>"), ConnectError, "401: Unauthorized. Give a login with --login"),
+        (httpx.Response(401, text="<html/>"), ConnectError, r"401: Unauthorized. Give a login that may \(--login"),
         (httpx.Response(405, json={"message": "no such method"}), BadRequestError, "since Kafka Connect 3.6"),
         (httpx.Response(200, text="<html>hello</html>"), ConnectError, "is it the URL of a Kafka Connect REST API"),
         (httpx.Response(200, json=["a"]), ConnectError, "2.3 or newer"),

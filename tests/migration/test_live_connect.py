@@ -23,7 +23,7 @@ import pytest
 
 from connect_core.dev.jars import maven_jars
 from connect_core.dev.stack import Stack
-from connect_core.migration.connect_api import open_api
+from connect_core.migration.cluster import open_api
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch
 from tests.integration.deployment import Deployment, eventually

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.migration.connect_api import Tls, open_api
+from connect_core.migration.cluster import Tls, open_api
 
 pytestmark = pytest.mark.slow
 
