@@ -243,5 +243,7 @@ def _converter_notes(herder: Herder, config: Mapping[str, str]) -> list[str]:
     for key in _CONVERTERS:
         if key not in config:
             own = str(herder.worker.values.get(key)).removeprefix(_KAFKA)
-            notes.append(f"{key} is that of the workers: {own} here; --their-worker FILE takes theirs over")
+            notes.append(
+                f"{key} is that of the workers: {own} here; give theirs to take them over (--their-worker FILE)"
+            )
     return notes

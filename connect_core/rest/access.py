@@ -75,6 +75,12 @@ Deleter = Annotated[Herder, Depends(create_access("DELETE"))]
 
 
 def _administrator(request: Request) -> Herder:
+    caller = request.state.caller
+    if not request.app.state.authorizer.allows(caller, "PUT", None):
+        raise ForbiddenError(
+            f"User {caller.name} may not read another cluster: that takes the right to change what belongs to no "
+            "connector. Ask an administrator, or import the connectors that you may create, one by one"
+        )
     return ensure_allowed(request, "PUT", None)
 
 

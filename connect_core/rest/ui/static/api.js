@@ -79,6 +79,11 @@ export const api = {
   skipped: (name, signal) => call("GET", beyond(name, "/skipped"), { signal }),
   acts: (name) => call("GET", beyond(name, "/acts")),
 
+  importReport: (body, signal) => call("POST", "v1/import/report", { body, signal }),
+  importConnector: (name, body, signal) => call("POST", beyond(name, "/import"), { body, signal }),
+  moved: (name, signal) => call("GET", beyond(name, "/switch"), { signal }),
+  switchOver: (name, body, signal) => call("POST", beyond(name, "/switch"), { body, signal }),
+
   offsets: (name, signal) => call("GET", connect(name, "/offsets"), { signal }),
   alterOffsets: (name, offsets) => call("PATCH", connect(name, "/offsets"), { body: { offsets } }),
   resetOffsets: (name) => call("DELETE", connect(name, "/offsets")),

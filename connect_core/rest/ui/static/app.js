@@ -5,6 +5,7 @@ import { isFramed } from "./airflow.js";
 import { showConnector } from "./connector/view.js";
 import { showDag } from "./connector/dag.js";
 import { fill, h, setText } from "./dom.js";
+import { showImport } from "./import/view.js";
 import { showList } from "./list/view.js";
 import { showNew } from "./new.js";
 import { setOffline } from "./notices.js";
@@ -14,7 +15,7 @@ const main = document.getElementById("main");
 let shown = null;
 
 /** First part of an address → a view: `(element, route) → { update, close }`; `update` false: show it again. */
-const VIEWS = { "": showList, connectors: showConnector, dag: showDag, new: showNew };
+const VIEWS = { "": showList, connectors: showConnector, dag: showDag, import: showImport, new: showNew };
 
 function navigate() {
   const route = parse(location.hash);

@@ -9,6 +9,7 @@ import { connectorAddress } from "../routes.js";
 import { strip } from "../strip.js";
 import { audit } from "./audit.js";
 import { schemas } from "./schemas.js";
+import { switching } from "./switching.js";
 import { trace } from "./trace.js";
 
 const DRAWN = 60;
@@ -27,8 +28,9 @@ export function showOverview(element, context) {
     about: h("dl", { class: "about" }),
   };
   const ended = new AbortController();
+  const moved = switching(context, ended.signal);
   const { problem, tiles: numbers, charts, partitions: lags, about: facts } = parts;
-  element.append(problem, numbers, charts, lags, facts, schemas(context.name, ended.signal), audit(context.name));
+  element.append(problem, moved.element, numbers, charts, lags, facts, schemas(context.name, ended.signal), audit(context.name));
   let drawnProblem = null;
   let drawnSequence = null;
 
@@ -37,6 +39,7 @@ export function showOverview(element, context) {
     if (problem !== drawnProblem) fill(parts.problem, problems(overview));
     drawnProblem = problem;
     fill(parts.about, about(overview));
+    moved.update();
     try {
       const [page, lag] = await Promise.all([
         api.intervals(context.name, null, DRAWN, ended.signal),

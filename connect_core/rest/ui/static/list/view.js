@@ -27,9 +27,10 @@ export function showList(element, route) {
     shown: h("p", { class: "shown faint", role: "status" }, "Loading…"),
     empty: h("div", { class: "empty", hidden: true }),
   };
+  const move = h("a", { class: "button", href: "#/import" }, "Move from Kafka Connect");
   const create = h("a", { class: "button primary", href: "#/new" }, "New connector");
   element.append(
-    h("div", { class: "title" }, h("h1", {}, "Connectors"), create),
+    h("div", { class: "title" }, h("h1", {}, "Connectors"), move, create),
     h("div", { class: "controls" }, parts.counters.element, h("div", { class: "above" }, parts.filters.element, parts.shown)),
     parts.table.element,
     parts.empty,
