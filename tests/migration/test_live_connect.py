@@ -17,8 +17,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from connect_core.dev.jars import maven_jars
@@ -26,6 +28,8 @@ from connect_core.dev.stack import Stack
 from connect_core.migration.cluster import open_api
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch
+from connect_core.rest import LoopbackAuthorizer, create_app, serve_in_thread
+from connect_core.settings import Listener
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.test_main_job import SERVICES
 from tests.integration.topics import Topics
@@ -306,6 +310,62 @@ def test_a_source_under_load(deployment: Deployment, there: ApacheConnect, broke
     assert missing_and_repeated(found, total) == (0, 0)
     deployment.delete("live-source")
     there.delete("live-source")
+
+
+@contextmanager
+def served(deployment: Deployment) -> Iterator[httpx.Client]:
+    """The deployment's REST API."""
+    app = create_app(lambda actor: replace(deployment.herder, actor=actor), LoopbackAuthorizer())
+    server = serve_in_thread(app, Listener("http", "127.0.0.1", 0))
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=150) as client:
+        yield client
+    server.stop()
+
+
+def switched_by_rounds(rest: httpx.Client, name: str, *, back: bool) -> tuple[list[str], int]:
+    """Switch by requests that begin steps for a fraction of a second each → the steps, and how many requests."""
+    steps: list[str] = []
+    for number in itertools.count(1):
+        answer = rest.post(f"/v1/connectors/{name}/switch", json={"back": back, "seconds": 0.2})
+        assert answer.is_success, answer.text
+        steps += answer.json()["steps"]
+        if answer.json()["next"] is None:
+            return steps, number
+    raise AssertionError("it never ends")
+
+
+def test_over_rest_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
+    topic, file = broker.create(1), root / "rest.txt"
+    file.touch()
+
+    def write(number: int) -> None:
+        with file.open("a") as lines:
+            lines.writelines(f"{number * 20 + index}\n" for index in range(20))
+
+    with load(write) as written, served(deployment) as rest:
+        created(there, "rest-source", source(file, topic))
+        eventually(lambda: offsets_there(there, "rest-source"), bool)
+        report = rest.post("/v1/import/report", json={"url": url_of(there), "names": ["rest-source"]}).json()
+        assert [(one["name"], one["kind"], one["state"]) for one in report["connectors"]] == [
+            ("rest-source", "native", "RUNNING")
+        ]
+        made = rest.post("/v1/connectors/rest-source/import", json={"url": url_of(there)})
+        assert (made.status_code, made.json()["outcome"], made.json()["offsets"]) == (201, "created", 1), made.text
+        steps, requests = switched_by_rounds(rest, "rest-source", back=False)
+        assert steps[-3:] == ["stored its offsets here", "started here", "noted that it has moved"]
+        assert requests > 1
+        began = deployment.committed("rest-source")
+        eventually(lambda: deployment.committed("rest-source"), lambda moved: moved > began)
+        steps, _ = switched_by_rounds(rest, "rest-source", back=True)
+        assert ("written its offsets there" in steps, steps[-1]) == (True, "noted that it has moved")
+        there.await_states("rest-source", {"RUNNING"}, parts=2)
+        assert rest.get("/v1/connectors/rest-source/switch").json()["newest"] == "there"
+    total = written() * 20
+    found = Counter(int(value or b"-1") for value in broker.read(topic, total))
+    print(f"over REST: {total} lines, missing and repeated: {missing_and_repeated(found, total)}")
+    assert missing_and_repeated(found, total) == (0, 0)
+    deployment.delete("rest-source")
+    there.delete("rest-source")
 
 
 def test_a_sink_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
