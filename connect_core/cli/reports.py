@@ -58,8 +58,10 @@ def _lines(one: ConnectorReport) -> Iterator[tuple[str, str]]:
     yield from (("why not", reason) for reason in one.reasons)
     if one.change:
         yield "guarantee", one.change
-    if one.topics:
-        yield "topics", ", ".join(one.topics)
+    told = {topic.name for topic in one.topics_here}
+    yield from (("topics", f"{topic.name}: {topic.here}") for topic in one.topics_here)
+    if untold := [topic for topic in one.topics if topic not in told]:
+        yield "topics", ", ".join(untold)
     if one.group:
         yield "group", one.group
     if honoured := one.with_treatment(KeyTreatment.HONOURED):

@@ -19,6 +19,7 @@ from connect_core.herder.guarantee import declared_guarantee
 from connect_core.herder.preflight import preflight
 from connect_core.migration.definitions import Definition
 from connect_core.migration.keys import KeyFinding, KeyJson, KeyTreatment, key_findings
+from connect_core.migration.topics_here import TopicHere, TopicJson, topics_here
 from connect_core.registry import Plugin, PluginKind, registry
 
 __all__ = ["ConnectorReport", "ReportJson", "Secret", "SecretJson", "There", "examine"]
@@ -63,6 +64,7 @@ ReportJson = TypedDict(
         "secrets": list[SecretJson],
         "sealed": list[str],
         "topics": list[str],
+        "topics_here": list[TopicJson],
         "group": str | None,
         "guarantee": str,
         "guarantee_change": str,
@@ -90,8 +92,8 @@ class Secret:
 class ConnectorReport:
     """One connector. ``kind``: native, Java plugin or not possible, with ``reasons`` for the last.
 
-    ``sealed``: keys whose secret is in plain text, and is sealed here. ``guarantee``: the delivery guarantee here;
-    ``change``: how it differs from Connect's.
+    ``sealed``: keys whose secret is in plain text, and is sealed here. ``topics_here``: whether each topic is there and
+    may be used. ``guarantee``: the delivery guarantee here; ``change``: how it differs from Connect's.
     """
 
     name: str
@@ -104,6 +106,7 @@ class ConnectorReport:
     secrets: tuple[Secret, ...] = ()
     sealed: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    topics_here: tuple[TopicHere, ...] = ()
     group: str | None = None
     guarantee: str = ""
     change: str = ""
@@ -133,6 +136,7 @@ class ConnectorReport:
             "secrets": [one.to_json() for one in self.secrets],
             "sealed": list(self.sealed),
             "topics": list(self.topics),
+            "topics_here": [one.to_json() for one in self.topics_here],
             "group": self.group,
             "guarantee": self.guarantee,
             "guarantee_change": self.change,
@@ -166,6 +170,7 @@ def examine(herder: Herder, one: Definition, there: There | None = None) -> Conn
         secrets=_secrets(herder, one.config),
         sealed=_sealed(one.config),
         topics=_topics(one.config, there),
+        topics_here=() if reasons else topics_here(herder, plugin.type, config, () if there is None else there.topics),
         group=consumer_group(config) if plugin.type == "sink" else None,
         guarantee=str(guarantee),
         change=_change(plugin.type, guarantee),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,14 @@ from confluent_kafka.admin import AclOperation, ResourceType
 
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.rights import unreadable_topics
+from connect_core.migration.topics_here import topics_here
+from tests.herder.conftest import sqlite_template, world
+from tests.herder.worlds import World, worker
 from tests.integration.plugin_worker import eventually, plugin_worker
 from tests.integration.secured import SecuredBroker, right, secured_broker
 from tests.integration.topics import Topics
+
+__all__ = ["sqlite_template", "world"]
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -74,3 +80,41 @@ def test_rights_to_topics_are_asked_before_a_sink_runs(broker: SecuredBroker) ->
         assert unreadable_topics(clients, [topic], 30) == [topic]
     finally:
         broker.allow(read)
+
+
+def test_an_import_tells_which_topics_are_there_and_may_be_used(broker: SecuredBroker, world: World) -> None:
+    topic, other = Topics(broker.internal).create(1), Topics(broker.internal).create(1)
+    logins = broker.login("worker") | broker.login("consumer", "consumer.") | broker.login("producer", "producer.")
+    settings = {**logins, "bootstrap.servers": broker.bootstrap, "connect.validate.live": "true"}
+    herder = replace(world.herder, worker=worker(**settings))
+    sink = {"name": "a", "topics": f"{topic},gone", "errors.deadletterqueue.topic.name": other}
+
+    def told(kind: str, config: dict[str, str], *used: str) -> list[tuple[str, str, str]]:
+        return [(one.name, one.use, one.here) for one in topics_here(herder, kind, config, used)]
+
+    assert told("sink", sink, topic) == [
+        (topic, "reads", "is there, and can be read"),
+        ("gone", "reads", "is not there yet"),
+        (other, "writes", "is there, and can be written"),
+    ]
+    assert told("source", {"name": "b", "topic": topic}, other) == [
+        (topic, "writes", "is there, and can be written"),
+        (other, "writes", "is there, and can be written"),
+    ]
+    refused = [right(user, ResourceType.TOPIC, act) for user, act in _RIGHTS]
+    for one in refused:
+        broker.revoke(one)
+    try:
+        assert [here for _, _, here in told("sink", sink)] == [
+            "may not be read here: give the consumer's user the right Read",
+            "is not there yet",
+            "may not be written here: give the producer's user the right Write",
+        ]
+    finally:
+        for one in refused:
+            broker.allow(one)
+    herder = replace(herder, worker=worker(**settings | {"bootstrap.servers": "127.0.0.1:9"}))
+    assert {here for _, _, here in told("sink", sink)} == {"not known: the brokers do not answer here"}
+
+
+_RIGHTS = (("consumer", AclOperation.READ), ("producer", AclOperation.WRITE))

@@ -86,7 +86,7 @@ function keys(one) {
     ["Honoured", of("honoured").map((key) => key.key)],
     ["Secrets", one.secrets.map(secret)],
     ["Sealed here", one.sealed],
-    ["Topics", one.topics],
+    ["Topics", topics(one)],
     ["Consumer group", one.group ? [one.group] : []],
     ["Notes", one.notes],
   ].filter(([, lines]) => lines.length);
@@ -98,6 +98,11 @@ function keys(one) {
 
 function explained(key) {
   return key.why ? `${key.key}: ${key.why}` : key.key;
+}
+
+function topics(one) {
+  const told = new Map(one.topics_here.map((topic) => [topic.name, topic.here]));
+  return [...one.topics_here.map((topic) => `${topic.name}: ${topic.here}`), ...one.topics.filter((name) => !told.has(name))];
 }
 
 function secret(one) {
