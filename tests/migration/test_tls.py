@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,8 +17,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from connect_core.errors import ConnectError, RetriableError
-from connect_core.migration.cluster import Tls, open_api
+from connect_core.api.connector import WorkerLimits
+from connect_core.errors import ConfigError, ConnectError, RetriableError
+from connect_core.migration.cluster import Tls, open_api, open_bounded_api
+from connect_core.migration.transport import Bounds
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +96,22 @@ def test_trusted_by_a_file_or_not_verified(url: str, pair: tuple[Path, Path], re
             names(url, Tls(ca=pair[0]))
     else:
         assert names(url, Tls(ca=pair[0])) == []
+
+
+def test_a_bounded_call_verifies_as_well(url: str, pair: tuple[Path, Path]) -> None:
+    """It connects to an address, and checks the certificate by the name that was given."""
+
+    def bounded(address: str, ca: str | None) -> list[str]:
+        ours = Tls(certificate=pair[0], key=pair[1], ca_text=ca)
+        with open_bounded_api(address, Bounds(WorkerLimits(), time.monotonic() + 10), tls=ours) as api:
+            quick = type(api)(api.client, api.address, retry_seconds=0.0)
+            return [one.name for one in quick.connectors()]
+
+    text = pair[0].read_text()
+    assert bounded(url, text) == []
+    for address, ca in ((url, None), (url.replace("127.0.0.1", "localhost"), text)):
+        with pytest.raises(ConnectError, match="not trusted"):
+            bounded(address, ca)
+    for broken in ("no certificate", "ümlaut"):
+        with pytest.raises(ConfigError, match="Cannot use the certificates of ca: "):
+            Tls(ca_text=broken).context()
