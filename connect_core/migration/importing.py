@@ -144,7 +144,7 @@ def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: Source
     else:
         there = api.connector(one.name)
         if not is_source and not there.is_stopped:
-            return 0, f"it is {there.state} there: its positions are stored by `connect switch`"
+            return 0, f"it is {there.state} there: its positions are stored by the switch"
         entries, place = api.offsets(one.name), "there"
     if not entries:
         return 0, f"it has no offsets {place}"

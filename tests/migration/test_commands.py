@@ -119,7 +119,7 @@ def test_import_makes_them_stopped_with_offsets_and_again_changes_nothing(
     found = connect("import", "--from", url, "--only", "[lo]*")
     assert found.exit_code == 0, found.output
     assert "created lines, 1 offset" in found.stdout
-    assert "created out: it is PAUSED there: its positions are stored by `connect switch`" in found.stdout
+    assert "created out: it is PAUSED there: its positions are stored by the switch" in found.stdout
     assert "2 connectors: 2 native, 0 Java plugin, 0 not possible" in found.stdout
     assert states() == {"lines": "STOPPED", "out": "STOPPED"}
     # A sink that has ended there by now is given its positions.
