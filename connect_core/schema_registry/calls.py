@@ -145,6 +145,10 @@ class RegistryCalls:
         with self._opened().stream(
             request.method, target, params=params, headers=headers, content=content, timeout=timeout
         ) as response:
+            if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+                # A few kilobytes may expand to gigabytes in one piece, before any size can be checked.
+                text = f"{url} answers {request} with a compressed body, which was not asked for: does a proxy do it?"
+                return _Failure(SchemaRegistryError(text, response.status_code), is_final=True)
             body = _content(response, deadline)
         if body is None:
             text = f"The answer of {url} to {request} has more than {_LARGEST_ANSWER >> 20} MiB"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 import time
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from typing import Any
 
 import pytest
+import zstandard
 
 from connect_core.errors import ConfigError, RetriableError, ServiceError
 from connect_core.schema_registry.caching import CachedRegistry, release_registry, shared_registry
@@ -125,6 +127,18 @@ def test_a_large_schema_is_read_and_a_huge_answer_refused(server: FaultServer) -
     error = refused(registry, 2)
     assert "more than 16 MiB" in str(error)
     assert not isinstance(error, RetriableError)
+
+
+def test_a_compressed_answer_is_refused_before_it_expands(server: FaultServer) -> None:
+    bomb = zstandard.compress(bytes(64 << 20))
+    server.answers["/schemas/ids/1"] = [Answer(body=bomb, headers={"Content-Encoding": "zstd"})]
+    tracemalloc.start()
+    error = refused(registry_of(server.url))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "compressed body, which was not asked for" in str(error)
+    assert not isinstance(error, RetriableError)
+    assert peak < 32 << 20
 
 
 @pytest.mark.parametrize(
