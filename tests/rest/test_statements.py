@@ -15,7 +15,7 @@ COUNTS = {
     "/connectors?expand=status&expand=info": 3,
     "/v1/connectors": 7,
     "/v1/connectors/connector-0001": 8,
-    "/v1/metrics": 8,
+    "/v1/metrics": 7,
 }
 
 
