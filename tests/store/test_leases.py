@@ -31,8 +31,9 @@ def test_released_lease_is_free(world: World) -> None:
 
 def test_expired_lease_is_taken_over(world: World) -> None:
     world.create()
-    world.do(TakeLease("c", "one", 0.2))
+    world.do(TakeLease("c", "one", 60))
     assert world.do(TakeLease("c", "two", 60)) is None
+    assert world.effects.renew_lease("c", "one", 0.2)
     deadline = time.monotonic() + 10
     while world.do(TakeLease("c", "two", 60)) is None:
         assert time.monotonic() < deadline
