@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import json
 import os
 import statistics
 import sys
@@ -30,6 +31,7 @@ from connect_core.run.runner import ThreadRunner
 from connect_core.settings import Listener
 from connect_core.store import Database, connectors, interval_history
 from connect_core.store.connectors import NewConfig
+from tests.benchmarks.comparison import machine
 from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.benchmarks.measure import show
 from tests.herder.worlds import World
@@ -159,12 +161,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; 1 where something takes more than 1.2 times as long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--intervals", type=int, default=1_000_000)
+    parser.add_argument("--json", type=Path, help="file for the figures")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="connect-history-") as folder:
         found, seconds, gone = measure(Path(folder), options.intervals)
     rows = [[what, f"{old:.1f}", f"{new:.1f}", f"{new / old:.2f}x"] for what, (old, new) in found.items()]
     show(f"{options.intervals:,} intervals of history", ["what", "before, ms", "after, ms", "ratio"], rows)
     print(f"retention forgot {gone:,} intervals in {seconds:.1f} s")
+    if options.json:
+        figures = {what: {"before_ms": old, "after_ms": new} for what, (old, new) in found.items()}
+        options.json.write_text(json.dumps({"machine": machine(), "figures": figures}, indent=1) + "\n")
     return 0 if all(new <= GOAL * old for old, new in found.values()) else 1
 
 

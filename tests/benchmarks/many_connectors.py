@@ -25,6 +25,7 @@ from typing import Any
 
 import httpx
 import psutil
+import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
@@ -38,7 +39,7 @@ __all__ = ["main"]
 
 MINUTE = 60.0
 _CLIENTS = 8
-_SETTLED_SECONDS = 900.0
+_SETTLED_SECONDS, _DRAIN_SECONDS = 900.0, 300.0
 _REQUESTS = 300
 _GOALS = {
     "DAG file parsed": (3.0, "s"),
@@ -142,7 +143,7 @@ class Busy:
     names: Sequence[str]
     waits: list[float] = field(default_factory=list)
     _written: dict[str, list[float]] = field(default_factory=dict)
-    _seen: dict[str, int] = field(default_factory=dict)
+    _rows: dict[Path, int] = field(default_factory=dict)
 
     def work(self, minutes: int) -> None:
         """Write the records, evenly spread, and look for them until all are there. Raise TimeoutError."""
@@ -157,29 +158,30 @@ class Busy:
             self._written.setdefault(name, []).append(time.monotonic())
         ended = time.monotonic()
         while len(self.waits) < len(steps):
-            if time.monotonic() - ended > 5 * MINUTE:
-                raise TimeoutError(f"{len(steps) - len(self.waits)} of {len(steps)} records are in no file")
+            if time.monotonic() - ended > _DRAIN_SECONDS:
+                late = [name for name, written in self._written.items() if written]
+                status = self.deployment.rest.get(f"/v1/connectors/{late[0]}").text
+                raise TimeoutError(f"{len(steps) - len(self.waits)} records are in no file: of {late}; {status}")
             self._look()
             time.sleep(0.1)
 
     def _look(self) -> None:
+        """Note the records that have come: a connector's are in the order in which they were written."""
         for name, written in self._written.items():
-            if self._seen.get(name, 0) == len(written):
+            if not written:
                 continue
-            there = _files(self.deployment.folder / name)
-            # A record in a file with an earlier one came when that did: a file counts for all that was written.
-            if there > self._seen.get(name, 0):
-                self.waits += [time.monotonic() - at for at in written[self._seen.get(name, 0) : there]]
-                self._seen[name] = there
+            for file in _published(self.deployment.folder / name):
+                if file not in self._rows:
+                    self._rows[file] = rows = pq.read_metadata(file).num_rows
+                    self.waits += [time.monotonic() - at for at in written[:rows]]
+                    del written[:rows]
 
 
-def _files(folder: Path) -> int:
-    """Return how many files a sink has published in a folder; its own names begin with ``_``."""
-    found = 0
-    for _, folders, files in os.walk(folder):
+def _published(folder: Path) -> Iterator[Path]:
+    """Yield the files that a sink has published in a folder; its own folders begin with ``_``."""
+    for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]
-        found += sum(name.endswith(".parquet") for name in files)
-    return found
+        yield from (Path(place) / name for name in files if name.endswith(".parquet"))
 
 
 @contextmanager
@@ -203,8 +205,9 @@ def deployed(folder: Path) -> Iterator[Deployment]:
         stack.down()
 
 
-def measure(deployment: Deployment, connectors: int, busy: int, minutes: int) -> dict[str, Any]:
+def measure(deployment: Deployment, options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures by name; processor time in percent of a core, for each service."""
+    connectors, busy = options.connectors, options.busy
     topic = deployment.topics.create(1, "empty")
     deployment.create(["idle-0"], [topic])
     one = deployment.own_parse_seconds("idle-0")
@@ -213,14 +216,14 @@ def measure(deployment: Deployment, connectors: int, busy: int, minutes: int) ->
     found[f"{len(idle)} created at once, RUNNING after, s"] = deployment.create(idle, [topic] * len(idle))
     names = [deployment.topics.create(1, f"busy-{number}") for number in range(busy)]
     deployment.create(names, names)
-    time.sleep(2 * MINUTE)
+    time.sleep(options.rest)
     found["DAG file parsed"] = deployment.parse_seconds()
     found["a task's own DAG, times that of one connector"] = deployment.own_parse_seconds("idle-0") / one
     found |= request_times(deployment.rest, "idle-0")
-    found["idle"] = percent_of_a_core(deployment, lambda: time.sleep(2 * MINUTE))
+    found["idle"] = percent_of_a_core(deployment, lambda: time.sleep(options.rest))
     found["idle, whole stack"] = sum(found["idle"].values())
     work, began = Busy(deployment, names), time.time()
-    found["busy"] = percent_of_a_core(deployment, lambda: work.work(minutes))
+    found["busy"] = percent_of_a_core(deployment, lambda: work.work(options.minutes))
     found["busy, whole stack"] = sum(found["busy"].values())
     ended = time.time()
     found["task starts a second, busy"] = deployment.tasks_started(began, ended) / (ended - began)
@@ -276,10 +279,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--connectors", type=int, default=1_000)
     parser.add_argument("--busy", type=int, default=50, help="so many of them have a record a minute")
     parser.add_argument("--minutes", type=int, default=5, help="how long the busy ones work")
+    parser.add_argument("--rest", type=float, default=120.0, help="seconds for which it comes to rest, then is idle")
     parser.add_argument("--json", type=Path, help="file for the figures")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="connect-many-") as folder, deployed(Path(folder)) as deployment:
-        found = measure(deployment, options.connectors, options.busy, options.minutes)
+        found = measure(deployment, options)
     is_reached = show(Console(width=110), found)
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "figures": found}, indent=1) + "\n")

@@ -1,0 +1,35 @@
+"""The benchmarks of many connectors and of a long history run, with few of either: no figure means anything here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+
+
+def figures_of(module: str, folder: Path, *options: str) -> dict[str, Any]:
+    file = folder / "figures.json"
+    command = [sys.executable, "-m", f"tests.benchmarks.{module}", *options, "--json", str(file)]
+    assert subprocess.run(command, check=False).returncode in {0, 1}  # 1: a goal is not reached
+    found: dict[str, Any] = json.loads(file.read_text())["figures"]
+    return found
+
+
+def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
+    found = figures_of("many_connectors", tmp_path, "--connectors", "8", "--busy", "2", "--minutes", "1", "--rest", "5")
+    assert found["busy, record to file, p50, s"] > 0
+    assert found["DAG file parsed"] > 0
+    assert found["idle"]["airflow-scheduler"] > 0
+    assert found["task starts a second, busy"] > 0
+
+
+def test_history_is_added_and_forgotten(tmp_path: Path) -> None:
+    found = figures_of("long_history", tmp_path, "--intervals", "4000")
+    assert found["a whole run"]["after_ms"] > 0
+    assert found["/v1/connectors"]["after_ms"] > 0
