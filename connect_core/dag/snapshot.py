@@ -8,18 +8,20 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.interval.values import ConnectorType
 from connect_core.store.schedules import ScheduledConnector
 
-__all__ = ["read_or_last_good"]
+__all__ = ["read_one_or_last_good", "read_or_last_good"]
 
 _LOG = logging.getLogger(__name__)
 
+Reader: TypeAlias = Callable[[], Sequence[ScheduledConnector]]
 
-def read_or_last_good(read: Callable[[], Sequence[ScheduledConnector]], file: Path) -> tuple[ScheduledConnector, ...]:
+
+def read_or_last_good(read: Reader, file: Path) -> tuple[ScheduledConnector, ...]:
     """Return what ``read`` returns, by name, and save it in ``file``; if it fails, what was saved.
 
     Raises the reader's ConnectError when nothing was saved: an empty list would
@@ -28,12 +30,27 @@ def read_or_last_good(read: Callable[[], Sequence[ScheduledConnector]], file: Pa
     try:
         connectors = tuple(sorted(read(), key=lambda connector: connector.name))
     except ConnectError as error:
-        if not file.exists():
-            raise
-        _LOG.warning("The DAGs are made from %s: %s", file, error)
-        return _parse(file)
+        return _last_good(file, error)
     _keep(connectors, file)
     return connectors
+
+
+def read_one_or_last_good(read: Reader, file: Path) -> tuple[ScheduledConnector, ...]:
+    """Return what ``read`` returns, the connector of one DAG; if it fails, all that was saved.
+
+    Raises the reader's ConnectError when nothing was saved.
+    """
+    try:
+        return tuple(read())
+    except ConnectError as error:
+        return _last_good(file, error)
+
+
+def _last_good(file: Path, error: ConnectError) -> tuple[ScheduledConnector, ...]:
+    if not file.exists():
+        raise error
+    _LOG.warning("The DAGs are made from %s: %s", file, error)
+    return _parse(file)
 
 
 def _keep(connectors: Sequence[ScheduledConnector], file: Path) -> None:

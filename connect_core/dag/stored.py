@@ -14,4 +14,4 @@ def stored_dags() -> dict[str, DAG]:
     """Return one DAG per stored connector and connect_housekeeping, or the one a task needs. Raises ConnectError."""
     settings = worker_settings()
     only = get_parsing_context().dag_id
-    return connector_dags(current_connectors(settings), str(settings.values["spark.mode"]), only=only)
+    return connector_dags(current_connectors(settings, only), str(settings.values["spark.mode"]), only=only)

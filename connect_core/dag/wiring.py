@@ -8,15 +8,17 @@ from pathlib import Path
 from connect_core.configs import load_worker
 from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.airflow_client import ServiceIdentity
+from connect_core.dag.naming import dag_id_of
 from connect_core.dag.overseer import Overseer
 from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler
-from connect_core.dag.snapshot import read_or_last_good
+from connect_core.dag.snapshot import read_one_or_last_good, read_or_last_good
 from connect_core.dag.watcher import Watcher
 from connect_core.errors import ConfigError
 from connect_core.herder.observer import Observer
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.settings import WorkerMode, WorkerSettings
+from connect_core.store import connectors
 from connect_core.store.database import Database
 from connect_core.store.schedules import ScheduledConnector, scheduled_connectors
 
@@ -37,16 +39,22 @@ def worker_settings() -> WorkerSettings:
     return load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
 
 
-def current_connectors(settings: WorkerSettings) -> tuple[ScheduledConnector, ...]:
-    """Return the stored connectors; those last read while the database is down."""
+def current_connectors(settings: WorkerSettings, only: str | None = None) -> tuple[ScheduledConnector, ...]:
+    """Return the stored connectors, those last read while the database is down; ``only``: the one of this DAG id.
+
+    A task parses the file for its own DAG: it must not take longer the more connectors there are.
+    """
     database = Database(settings.database_url, pooled=False)
 
     def read() -> tuple[ScheduledConnector, ...]:
         with database.read() as connection:
-            return scheduled_connectors(connection)
+            if only is None:
+                return scheduled_connectors(connection)
+            names = [name for name in connectors.list_names(connection) if dag_id_of(name) == only]
+            return scheduled_connectors(connection, names)
 
-    home = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser()
-    return read_or_last_good(read, home / _SNAPSHOT)
+    file = Path(os.environ.get("AIRFLOW_HOME", "~/airflow")).expanduser() / _SNAPSHOT
+    return read_or_last_good(read, file) if only is None else read_one_or_last_good(read, file)
 
 
 def open_database() -> Database:

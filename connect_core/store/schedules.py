@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,12 +36,16 @@ class ScheduledConnector:
     """The time from which on missed runs are caught up, as ISO 8601; ``None``: they are not."""
 
 
-def scheduled_connectors(connection: Connection) -> tuple[ScheduledConnector, ...]:
-    """Return the schedules of all connectors, by name."""
-    columns = select(Connector.name, Connector.type, Connector.config, Connector.created_at).where(
+def scheduled_connectors(
+    connection: Connection, names: Collection[str] | None = None
+) -> tuple[ScheduledConnector, ...]:
+    """Return the schedules of all connectors, or of the named ones that exist, by name."""
+    query = select(Connector.name, Connector.type, Connector.config, Connector.created_at).where(
         Connector.deleted_at.is_(None)
     )
-    rows = connection.execute(columns.order_by(Connector.name))
+    if names is not None:
+        query = query.where(Connector.name.in_(names))
+    rows = connection.execute(query.order_by(Connector.name))
     return tuple(_scheduled(row.name, row.type, row.config, row.created_at) for row in rows)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.dag.snapshot import read_or_last_good
+from connect_core.dag.snapshot import read_one_or_last_good, read_or_last_good
 from connect_core.errors import ConfigError, RetriableError
 from connect_core.interval.values import ConnectorType
 from connect_core.store.schedules import ScheduledConnector
@@ -49,3 +49,12 @@ def test_snapshot_that_is_damaged_is_named(tmp_path: Path) -> None:
     file.write_text("{")
     with pytest.raises(ConfigError, match=r"snapshot\.json"):
         read_or_last_good(down, file)
+
+
+def test_snapshot_keeps_all_when_one_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "snapshot.json"
+    read_or_last_good(lambda: [SINK, SOURCE], file)
+    assert read_one_or_last_good(lambda: [SOURCE], file) == (SOURCE,)
+    assert read_one_or_last_good(down, file) == (SOURCE, SINK)
+    with pytest.raises(RetriableError, match="does not answer"):
+        read_one_or_last_good(down, tmp_path / "none.json")

@@ -23,6 +23,14 @@ def test_schedules_are_continuous_by_default_and_sorted(database: Database) -> N
     assert read(database) == tuple(ScheduledConnector(name, ConnectorType.SINK) for name in "ab")
 
 
+def test_schedules_of_named_connectors(database: Database) -> None:
+    for name in "abc":
+        create(database, name)
+    with database.read() as connection:
+        assert [one.name for one in scheduled_connectors(connection, ["c", "a", "unknown"])] == ["a", "c"]
+        assert scheduled_connectors(connection, []) == ()
+
+
 def test_schedule_and_its_traits_are_read(database: Database) -> None:
     traits = {"schedule.retries": "7", "schedule.pool": "etl", "schedule.outlets": "kafka://c/b, file:///a,"}
     create(database, "a", schedule="PT5M", **traits)
