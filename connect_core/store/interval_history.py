@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, or_, select
+from sqlalchemy import Connection, FromClause, and_, delete, or_, select
 
 from connect_core.interval.time_bounds import LoadTimeBefore
 from connect_core.interval.values import Counts, IntervalRow, IntervalState
@@ -98,19 +98,12 @@ def list_marks(
     connection: Connection, limit: int = 20, names: Collection[str] | None = None
 ) -> Mapping[str, list[IntervalMark]]:
     """Return the last intervals of all connectors, or of the named ones, the oldest first, by one statement."""
-    last = and_(Interval.connector == Connector.name, Interval.sequence > Connector.sequence - limit)
+    last = _last_intervals(connection, limit)
     query = (
-        select(
-            Connector.name,
-            Interval.sequence,
-            Interval.state,
-            Interval.records,
-            Interval.started_at,
-            Interval.ended_at,
-        )
-        .join(Interval, last)
-        .where(Connector.deleted_at.is_(None))
-        .order_by(Connector.name, Interval.sequence)
+        select(Connector.name, last.c.sequence, last.c.state, last.c.records, last.c.started_at, last.c.ended_at)
+        .join(last, last.c.connector == Connector.name)
+        .where(Connector.deleted_at.is_(None), last.c.sequence > Connector.sequence - limit)
+        .order_by(Connector.name, last.c.sequence)
     )
     if names is not None:
         query = query.where(Connector.name.in_(names))
@@ -119,6 +112,18 @@ def list_marks(
         seconds = None if ended is None else (ended - began).total_seconds()
         marks.setdefault(name, []).append(IntervalMark(sequence, state, records, began, seconds))
     return marks
+
+
+def _last_intervals(connection: Connection, limit: int) -> FromClause:
+    """Return what to join for the last intervals of each connector.
+
+    PostgreSQL cannot estimate how few of a connector's intervals are its last ones, and would read the whole history;
+    SQLite uses the primary key, and knows no LATERAL.
+    """
+    if connection.dialect.name != "postgresql":
+        return Interval.__table__
+    own = (Interval.connector == Connector.name, Interval.sequence > Connector.sequence - limit)
+    return select(Interval.__table__).where(*own).order_by(Interval.sequence.desc()).limit(limit).lateral("last")
 
 
 def forget(connection: Connection, older_than: datetime, most: int | None = None, keep: int = 100) -> int:

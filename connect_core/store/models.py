@@ -42,8 +42,8 @@ METADATA = MetaData(
     }
 )
 
-UNFINISHED = text("state NOT IN ('COMMITTED', 'ABANDONED')")
-
+NOT_FINAL = text("state NOT IN ('COMMITTED', 'ABANDONED')")
+BOUNDED = text("bound_time IS NOT NULL")
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
@@ -141,9 +141,9 @@ class Interval(_Table):
 
     __tablename__ = "intervals"
     __table_args__ = (
-        Index(
-            "uq_intervals_unfinished", "connector", unique=True, postgresql_where=UNFINISHED, sqlite_where=UNFINISHED
-        ),
+        Index("uq_intervals_unfinished", "connector", unique=True, postgresql_where=NOT_FINAL, sqlite_where=NOT_FINAL),
+        Index("ix_intervals_run", "connector", "run_id"),
+        Index("ix_intervals_bound_time", "connector", "bound_time", postgresql_where=BOUNDED, sqlite_where=BOUNDED),
     )
 
     connector: Mapped[str] = _named()

@@ -40,6 +40,8 @@ from tests.integration.topics import Topics
 __all__ = ["main"]
 
 CONNECTORS, RUNS, REQUESTS, RECORDS = 1_000, 25, 60, 200
+SHOWN = 20
+"""Intervals of each connector in the list."""
 GOAL = 1.2
 _NAME = "export"
 _PATHS = (
@@ -49,6 +51,7 @@ _PATHS = (
     f"/v1/connectors/{_NAME}/intervals",
     "/v1/metrics",
 )
+OTHERS = f"generate_series(1, {CONNECTORS - 1}) AS other, generate_series(1, {{most}}) AS number"
 _COPY = """
 INSERT INTO {table} ({columns}) SELECT {values} FROM {table}, {series}
 WHERE connector = '{name}' AND sequence = (SELECT max(sequence) FROM {table} WHERE connector = '{name}')
@@ -57,34 +60,40 @@ WHERE connector = '{name}' AND sequence = (SELECT max(sequence) FROM {table} WHE
 
 
 def add_history(database: Database, intervals: int) -> None:
-    """Give the connector half of the intervals, and others the rest: each with a task, a minute apart."""
-    own = f"generate_series(1, {intervals // 2}) AS number"
-    others = (
-        f"generate_series(1, {CONNECTORS - 1}) AS other, generate_series(1, {intervals // 2 // CONNECTORS}) AS number"
-    )
-    for table in ("intervals", "interval_tasks"):
-        with database.write() as connection:
-            names = [column["name"] for column in sa.inspect(connection).get_columns(table)]
-            for series, name in ((own, "connector"), (others, "'other-' || other")):
-                values = {name: f'"{name}"' for name in names} | {"connector": name, "sequence": "-number"}
-                for moment in ("planned_at", "started_at", "ended_at"):
-                    if moment in names:
-                        values[moment] = f"{moment} - number * interval '1 minute'"
-                quoted = ", ".join(f'"{name}"' for name in names)
-                text = _COPY.format(
-                    table=table, columns=quoted, values=", ".join(values.values()), series=series, name=_NAME
-                )
-                connection.execute(sa.text(text.replace('"connector",', "connector,")))
-    with database.write() as connection:
-        connection.execute(sa.text("ANALYZE"))
+    """Give the connector half of the intervals, and others the rest."""
+    copy(database, f"generate_series(1, {intervals // 2}) AS number", "connector", "-number")
+    copy(database, OTHERS.format(most=intervals // 2 // CONNECTORS), "'other-' || other", "-number")
 
 
 def add_others(database: Database) -> None:
-    """Create the other connectors, which never run."""
+    """Create the other connectors, each with the intervals that a list of connectors shows."""
     config = {"connector.class": "FileSystemSink", "topics": "none", "path": "/nowhere"}
     with database.write() as connection:
         for other in range(1, CONNECTORS):
             connectors.create(connection, f"other-{other}", NewConfig(ConnectorType.SINK, config), TargetState.STOPPED)
+        connection.execute(
+            sa.text("UPDATE connectors SET incarnation = 1, sequence = :last WHERE name <> :own"),
+            {"last": SHOWN, "own": _NAME},
+        )
+    copy(database, OTHERS.format(most=SHOWN), "'other-' || other", "number")
+
+
+def copy(database: Database, series: str, name: str, sequence: str) -> None:
+    """Copy the connector's newest interval and its task, a minute apart; ``name``, ``sequence``: of the copies."""
+    for table in ("intervals", "interval_tasks"):
+        with database.write() as connection:
+            names = [column["name"] for column in sa.inspect(connection).get_columns(table)]
+            values = {column: f'"{column}"' for column in names} | {"connector": name, "sequence": sequence}
+            for moment in ("planned_at", "started_at", "ended_at"):
+                if moment in names:
+                    values[moment] = f"{moment} - number * interval '1 minute'"
+            quoted = ", ".join(f'"{column}"' for column in names)
+            text = _COPY.format(
+                table=table, columns=quoted, values=", ".join(values.values()), series=series, name=_NAME
+            )
+            connection.execute(sa.text(text))
+    with database.write() as connection:
+        connection.execute(sa.text("ANALYZE"))
 
 
 def run_milliseconds(topics: Topics, topic: str, export: ConnectorRuns) -> list[float]:
@@ -140,8 +149,8 @@ def measure(folder: Path, intervals: int) -> tuple[Mapping[str, tuple[float, flo
         export = cleanup.enter_context(ConnectorRuns(_NAME, config | text, runner=ThreadRunner()))
         database = Database(os.environ["CONNECT_DATABASE_URL"])
         cleanup.callback(database.close)
-        add_others(database)
         run_milliseconds(topics, topic, export)
+        add_others(database)
         before = {"a whole run": run_milliseconds(topics, topic, export)} | request_milliseconds(database)
         add_history(database, intervals)
         after = {"a whole run": run_milliseconds(topics, topic, export)} | request_milliseconds(database)

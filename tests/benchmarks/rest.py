@@ -27,6 +27,7 @@ from connect_core.rest import LoopbackAuthorizer, RestOptions, create_app, serve
 from connect_core.settings import Listener
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
+from connect_core.store.failures import shown
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.rows import counts_json
 from tests.benchmarks.measure import show
@@ -99,12 +100,13 @@ def _task(name: str, sequence: int, task: int) -> dict[str, Any]:
 
 
 @contextmanager
-def statements() -> Iterator[list[str]]:
-    """Collect the SQL statements of this process while the block runs."""
+def statements(database: Database) -> Iterator[list[str]]:
+    """Collect the SQL statements that this process sends to a database while the block runs."""
     seen: list[str] = []
 
     def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
-        seen.append(statement)
+        if shown(connection.engine.url) == database.address:
+            seen.append(statement)
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
@@ -165,7 +167,7 @@ def _measured(database: Database) -> bool:
     processor: dict[str, float] = {}
     for path, count in REQUESTS.items():
         used = time.process_time()
-        with statements() as seen:
+        with statements(database) as seen:
             times = _times(served.port, path, count)
         found[path] = times, len(seen) // (count + 3)
         processor[path] = (time.process_time() - used) * 1000 / (count + 3)

@@ -26,7 +26,7 @@ def test_a_list_reads_only_the_intervals_of_those_that_moved(world: World) -> No
         commit(world, name)
     first = strips(world)
     assert first == {name: [(1, IntervalState.COMMITTED)] for name in ("a", "b")}
-    with statements() as seen:
+    with statements(world.database) as seen:
         assert strips(world) == first
     assert not [one for one in seen if _OF_INTERVALS in one]
     commit(world, "b")

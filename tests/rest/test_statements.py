@@ -24,7 +24,7 @@ def test_number_of_statements_is_constant(world: World, call: Client, connectors
     fill(world.database, connectors, 3)
     found = {}
     for path in COUNTS:
-        with statements() as seen:
+        with statements(world.database) as seen:
             assert call("GET", path).status == 200
         found[path] = len([one for one in seen if one.startswith(("SELECT", "WITH"))])
     assert found == COUNTS
