@@ -15,17 +15,19 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from connect_core.errors import RetriableError
+from connect_core.spark.class_archive import archive_options, class_archive
 from connect_core.spark.code import CodeArchive, build_archive
 
 __all__ = ["SessionSettings", "local_session", "shared_session"]
 
 _LOG = logging.getLogger(__name__)
 _NAMESPACE = uuid.UUID("6f1f3a0e-52d5-4c5b-9d0e-6c6f6e6e6563")
+_JVM_OPTIONS = "spark.driver.extraJavaOptions"
 _LOCAL = {
     "spark.api.mode": "classic",
     "spark.driver.bindAddress": "127.0.0.1",
     # Its JVM only schedules tasks: half the CPU time of its start is C2 and the parallel collector.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
+    _JVM_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
     "spark.driver.host": "127.0.0.1",
     "spark.log.level": "ERROR",
     "spark.scheduler.mode": "FAIR",
@@ -92,8 +94,12 @@ def _wait_shortly(policies: Iterable[Any]) -> None:
         policy.max_backoff, policy.max_retries = _LONGEST_WAIT_MILLISECONDS, _TRIES
 
 
-def local_session(name: str) -> Any:
-    """Return a Spark session inside this process, with a slot for each of 16 waiting tasks."""
+def local_session(name: str, jvm_options: str | None = None) -> Any:
+    """Return a Spark session inside this process, with a slot for each of 16 waiting tasks.
+
+    ``jvm_options`` are given to its JVM in place of those that use an archive of its classes.
+    """
+    options = archive_options(class_archive()) if jvm_options is None else jvm_options
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # Left in the environment by a shell or the parent process, they request a Spark Connect server.
@@ -102,4 +108,5 @@ def local_session(name: str) -> Any:
     builder: Any = SparkSession.builder.master("local[16,1]").appName(name)
     for key, value in _LOCAL.items():
         builder = builder.config(key, value)
+    builder = builder.config(_JVM_OPTIONS, f"{_LOCAL[_JVM_OPTIONS]} {options}".strip())
     return builder.getOrCreate()

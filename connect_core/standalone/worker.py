@@ -91,7 +91,7 @@ class StandaloneWorker:
         return True
 
 
-def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
+def open_standalone(settings: WorkerSettings, session: ProcessSession) -> StandaloneWorker:
     """Open the worker over its own database, whose identity names the deployment.
 
     Without a key to seal passwords, one is created beside the database; passwords stored in plain text are sealed.
@@ -113,7 +113,6 @@ def open_standalone(settings: WorkerSettings) -> StandaloneWorker:
     if settings.secret_key_file is not None:
         seal_stored(database, settings.secret_key_file)
     create_internal_topics(settings)
-    session = ProcessSession()
     run_id = f"{_RUN}{uuid.uuid4().hex[:8]}"
 
     def make_loop(name: str) -> ConnectorLoop:

@@ -19,6 +19,7 @@ from connect_core.standalone import loop as loops
 from connect_core.standalone import worker
 from connect_core.standalone.loop import ConnectorLoop
 from connect_core.standalone.process_lock import ProcessLock
+from connect_core.standalone.session import ProcessSession
 from connect_core.store import Database, connectors, leases, migrate
 from connect_core.store.connectors import NewConfig
 
@@ -28,6 +29,7 @@ _HOLD = """
 import sys
 from pathlib import Path
 from connect_core.standalone.process_lock import ProcessLock
+from connect_core.standalone.session import ProcessSession
 lock = ProcessLock.take(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
@@ -51,7 +53,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     migrate(settings(tmp_path).database_url)
     with Database(settings(tmp_path).database_url).write() as connection:
         connectors.create(connection, "copy", NewConfig(ConnectorType.SINK, {"topics": "t"}), TargetState.STARTED)
-    return lambda: worker.open_standalone(settings(tmp_path))
+    return lambda: worker.open_standalone(settings(tmp_path), ProcessSession())
 
 
 def test_second_process_on_one_file_is_refused_by_name(opened: Any, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from connect_core.configs.providers import ConfigProviders
 from connect_core.errors import ConfigError
 from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.standalone.sealing import seal_stored
+from connect_core.standalone.session import ProcessSession
 from connect_core.standalone.worker import open_standalone
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
@@ -98,7 +99,7 @@ def test_standalone_worker_seals_before_it_begins(cluster: Cluster, tmp_path: Pa
     store(old, "a", PLAIN)
     assert holds_canary(old.database)
     old.database.close()
-    opened = open_standalone(settings)
+    opened = open_standalone(settings, ProcessSession())
     try:
         assert not holds_canary(opened.database)
         with opened.database.read() as connection:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from connect_core.errors import RetriableError
-from connect_core.standalone import session as module
+from connect_core.spark import session as module
 from connect_core.standalone.session import ProcessSession
 
 
@@ -45,6 +45,22 @@ def test_all_connectors_get_one_session_that_is_stopped_at_the_end(monkeypatch: 
     assert session.get() is spark
     session.stop()
     assert spark.stopped
+
+
+def test_a_session_is_started_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+
+    def start() -> Spark:
+        begun.set()
+        return Spark()
+
+    names = starts(monkeypatch, start)
+    session = ProcessSession()
+    session.begin()
+    assert begun.wait(30)
+    assert isinstance(session.get(), Spark)
+    session.begin()
+    assert len(names) == 1
 
 
 def test_nobody_waits_for_spark_when_the_worker_stops(monkeypatch: pytest.MonkeyPatch) -> None:

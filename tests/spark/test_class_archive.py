@@ -1,0 +1,111 @@
+"""The archive of Spark's classes: written by a real JVM, used by the next one, never trusted from somebody else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from connect_core.spark import class_archive as module
+from connect_core.spark.class_archive import archive_options, class_archive, write_archive_later
+
+_START = """
+import sys
+from connect_core.spark.session import local_session
+session = local_session("test", sys.argv[1] + " -Xlog:class+load:file=" + sys.argv[2])
+print("rows", session.range(0, 3, 1, 1).count())
+session.stop()
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "a cache"
+    monkeypatch.setenv("CONNECT_CACHE", str(folder))
+    return folder
+
+
+def start_spark(folder: Path, options: str) -> list[str]:
+    """Start Spark in a process of its own, and return the lines of its log of classes."""
+    log = folder / "classes.log"
+    command = [sys.executable, "-c", _START, options, str(log)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert "rows 3" in done.stdout
+    assert "warning" not in done.stdout + done.stderr
+    return log.read_text().splitlines()
+
+
+def of_spark(lines: list[str]) -> tuple[int, int]:
+    """Return how many of Spark's classes were loaded, and how many of them from an archive."""
+    found = [line for line in lines if " org.apache.spark." in line]
+    return len(found), sum("shared objects file" in line for line in found)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_classes_come_from_the_archive(tmp_path: Path) -> None:
+    count, archived = of_spark(start_spark(tmp_path, archive_options(class_archive())))
+    assert count > 1000
+    assert archived == 0
+    subprocess.run([sys.executable, "-m", "connect_core.spark.class_archive"], check=True, timeout=500)
+    file = class_archive()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in file.parent.iterdir()] == [file.name]
+    count, archived = of_spark(start_spark(tmp_path, archive_options(file)))
+    assert archived > 0.5 * count  # Classes made at run time, as of lambdas, are in no archive.
+    # A file that is damaged is passed over by the JVM.
+    file.write_bytes(b"nothing" * 1000)
+    assert of_spark(start_spark(tmp_path, archive_options(file)))[1] == 0
+
+
+def test_an_archive_that_others_may_have_written_is_not_used(cache: Path) -> None:
+    file = class_archive()
+    assert archive_options(file) == ""
+    cache.mkdir()
+    file.write_bytes(b"archive")
+    file.chmod(0o600)
+    assert str(file) in archive_options(file)
+    file.chmod(0o622)
+    assert archive_options(file) == ""
+    file.unlink()
+    file.symlink_to(__file__)
+    assert archive_options(file) == ""
+
+
+def test_an_empty_file_is_neither_used_nor_written_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.mkdir()
+    class_archive().touch(mode=0o600)
+    assert archive_options(class_archive()) == ""
+    monkeypatch.setattr(module.subprocess, "Popen", None)
+    write_archive_later(threading.Event(), 0).join(10)
+
+
+def test_no_archive_is_written_once_the_worker_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.subprocess, "Popen", None)
+    stopping = threading.Event()
+    thread = write_archive_later(stopping, 600)
+    assert thread.is_alive()
+    stopping.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_writing_ends_with_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = threading.Event()
+    real = subprocess.Popen
+
+    def sleeping(*_: object, **__: object) -> subprocess.Popen[bytes]:
+        process = real([sys.executable, "-c", "import time; time.sleep(600)"])
+        started.set()
+        return process
+
+    monkeypatch.setattr(module.subprocess, "Popen", sleeping)
+    stopping = threading.Event()
+    thread = write_archive_later(stopping, 0)
+    assert started.wait(10)
+    stopping.set()
+    thread.join(30)
+    assert not thread.is_alive()
