@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from connect_core.spark import class_archive as module
 from connect_core.spark.class_archive import archive_options, class_archive, write_archive_later
 
 _START = """
@@ -79,12 +78,12 @@ def test_an_empty_file_is_neither_used_nor_written_again(cache: Path, monkeypatc
     cache.mkdir()
     class_archive().touch(mode=0o600)
     assert archive_options(class_archive()) == ""
-    monkeypatch.setattr(module.subprocess, "Popen", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     write_archive_later(threading.Event(), 0).join(10)
 
 
 def test_no_archive_is_written_once_the_worker_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.subprocess, "Popen", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     stopping = threading.Event()
     thread = write_archive_later(stopping, 600)
     assert thread.is_alive()
@@ -102,7 +101,7 @@ def test_writing_ends_with_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
         started.set()
         return process
 
-    monkeypatch.setattr(module.subprocess, "Popen", sleeping)
+    monkeypatch.setattr(subprocess, "Popen", sleeping)
     stopping = threading.Event()
     thread = write_archive_later(stopping, 0)
     assert started.wait(10)
