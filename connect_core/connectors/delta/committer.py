@@ -34,7 +34,7 @@ class DeltaCommitter(LakeCommitter):
         super().__init__(connector, deployment, decisions, PATH)
         self._tables = tables
 
-    def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
+    def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
         """Append files as one version, unless the table contains the interval or a later one."""
         # A recreated state must not trust the markers of the previous one: its identity is part of the id.
         application = f"connect-core/{self.deployment}/{self.connector}/{decision['control']}"

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from connect_core.api.batch import Batch, Columns
 from connect_core.errors import DataError
 
-__all__ = ["NullValues", "without_nulls"]
+__all__ = ["NullValues", "present", "without_nulls"]
 
 
 class NullValues(Enum):
@@ -25,7 +25,7 @@ def without_nulls(batch: Batch, policy: NullValues) -> Batch:
     """Return the rows of a batch to write. Raises DataError if there is a null and the policy is ``FAIL``."""
     if policy is NullValues.WRITE or not len(batch):
         return batch
-    there = _present(batch)
+    there = present(batch)
     if pc.all(there).as_py():
         return batch
     if policy is NullValues.FAIL:
@@ -33,7 +33,8 @@ def without_nulls(batch: Batch, policy: NullValues) -> Batch:
     return batch.filter(there)
 
 
-def _present(batch: Batch) -> pa.Array:
+def present(batch: Batch) -> pa.Array:
+    """Return for each row (booleans) whether its value is not null."""
     data = batch.value
     if isinstance(data, Columns):
         return data.array.is_valid()

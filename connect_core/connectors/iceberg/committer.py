@@ -1,4 +1,4 @@
-"""Appends decided files to Iceberg tables, one snapshot per interval and table."""
+"""Applies decisions to Iceberg tables, one snapshot per interval and table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 from pyiceberg.table import Table
 
-from connect_core.connectors.iceberg.appends import Append, append_once, begin_branch
 from connect_core.connectors.iceberg.config import CONTROL_NAMESPACE
 from connect_core.connectors.iceberg.file_lists import files_of_text
 from connect_core.connectors.iceberg.leftovers import remove_leftovers
 from connect_core.connectors.iceberg.recount import IcebergRecounts
+from connect_core.connectors.iceberg.snapshots import Change, begin_branch, change_once
 from connect_core.connectors.iceberg.tables import Tables
+from connect_core.connectors.iceberg.upserts import Upsert, rewritten_folder
 from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.decisions import Decisions, until_first
 from connect_core.connectors.lake.routing import TableName
@@ -37,12 +38,11 @@ class IcebergCommitter(LakeCommitter):
         """Return the branch: a decision stays valid if the settings change later."""
         return {"branch": self._tables.settings.of_table(name).branch}
 
-    def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
-        """Append files as one snapshot, unless the table contains the interval or a later one."""
-        files = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
-        key = self._key_of_tables
-        marker = {part: decision[part] for part in ("control", "incarnation", "sequence", "epoch")}
-        wanted = Append(self.summary(decision), {key: json.dumps(marker)}, files, content["branch"])
+    def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
+        """Add files as one snapshot, unless the table contains the interval or a later one.
+
+        Rows that have one of the keys staged are removed in this snapshot.
+        """
 
         def attempt() -> None:
             table = self._standing(name, content["branch"])
@@ -51,10 +51,22 @@ class IcebergCommitter(LakeCommitter):
                     "Table %s was dropped and recreated after interval %s was committed: its %s rows went with it",
                     ".".join(name), decision["sequence"], content["rows"],
                 )  # fmt: skip
-            elif not _has(table.properties.get(key), decision):
-                append_once(table, wanted)
+            elif not _has(table.properties.get(self._key_of_tables), decision):
+                append = self._append(content, decision)
+                change_once(table, self._upsert(table, append, decision, content) if "keys" in content else append)
 
         until_first(f"table {'.'.join(name)}", attempt)
+
+    def _append(self, content: Mapping[str, Any], decision: Mapping[str, Any]) -> Change:
+        files = [file for one in content["lists"] for file in files_of_text(one["files"], one["spec"])]
+        marker = {part: decision[part] for part in ("control", "incarnation", "sequence", "epoch")}
+        properties = {self._key_of_tables: json.dumps(marker)}
+        return Change(self.summary(decision), properties, files, branch=content["branch"])
+
+    def _upsert(self, table: Table, append: Change, decision: Mapping[str, Any], content: Mapping[str, Any]) -> Change:
+        folder = rewritten_folder(self.connector, decision["incarnation"], decision["sequence"])
+        properties = self._tables.settings.write_properties
+        return Upsert(table, append, self._key_of_tables, folder, properties).change(content)
 
     def recounts(self) -> IcebergRecounts:
         """Return the recounts of decided intervals in the tables."""
@@ -64,7 +76,8 @@ class IcebergCommitter(LakeCommitter):
         """Remove files of a decided interval that the decision does not name."""
         table = self._tables.find(name)
         if table is not None:
-            remove_leftovers(table, self.connector, decision)
+            marker = json.loads(table.properties.get(self._key_of_tables) or "{}")
+            remove_leftovers(table, self.connector, decision, marker)
 
     @property
     def _key_of_tables(self) -> str:
@@ -82,7 +95,7 @@ class IcebergCommitter(LakeCommitter):
         table = self._tables.find(name)
         if table is None:
             raise ConnectError(
-                f"table {'.'.join(name)} is gone, and rows of a committed interval are to be appended to it; restore "
+                f"table {'.'.join(name)} is gone, and rows of a committed interval are to be added to it; restore "
                 "it, or create an empty one of this name to go on without them"
             )
         return table

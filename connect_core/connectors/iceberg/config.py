@@ -10,6 +10,8 @@ from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Impor
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.tombstones import NullValues
 from connect_core.connectors.iceberg.partition_texts import PartitionText, partition_texts
+from connect_core.connectors.lake.changes import Upserts
+from connect_core.connectors.lake.key_columns import KeySetting
 from connect_core.connectors.lake.routing import Routing, TableName, table_name
 from connect_core.connectors.lake.sink_task import LakeSettings
 from connect_core.connectors.lake.types import Evolution
@@ -28,6 +30,8 @@ AUTO_CREATE = "iceberg.tables.auto-create-enabled"
 EVOLVE = "iceberg.tables.evolve-schema-enabled"
 IGNORE_CASE = "iceberg.tables.schema-case-insensitive"
 ID_COLUMNS = "iceberg.tables.default-id-columns"
+UPSERT = "iceberg.tables.upsert-mode-enabled"
+CDC_FIELD = "iceberg.tables.cdc-field"
 FORCE_OPTIONAL = "iceberg.tables.schema-force-optional"
 CREATE_PROPERTIES = "iceberg.tables.auto-create-props."
 WRITE_PROPERTIES = "iceberg.tables.write-props."
@@ -40,8 +44,6 @@ INCLUDE_METADATA = "include.metadata"
 INCLUDE_HEADERS = "include.headers"
 
 _OF_TABLE = re.compile(r"iceberg\.table\.(.+)\.(commit-branch|partition-by|route-regex|id-columns)\Z")
-_BY_KEY = ("iceberg.tables.upsert-mode-enabled", "iceberg.tables.cdc-field")
-"""Settings of a variant of Apache's sink that would write different rows."""
 _UNNEEDED = (
     *("iceberg.connect.", "iceberg.control.", "iceberg.kafka.", "iceberg.hadoop."),
     *("iceberg.hadoop-conf-dir", "iceberg.coordinator"),
@@ -136,8 +138,25 @@ CONFIG = (
         ID_COLUMNS,
         ConfigType.LIST,
         "",
-        importance=Importance.LOW,
-        doc="Not needed, as iceberg.table.NAME.id-columns: rows are appended, and no row is found by its key.",
+        importance=Importance.MEDIUM,
+        doc="The columns of the key by which rows are found if they are updated, by default the table's identifier "
+        "fields. iceberg.table.NAME.id-columns are those of one table.",
+    )
+    .define(
+        UPSERT,
+        ConfigType.BOOLEAN,
+        False,
+        importance=Importance.MEDIUM,
+        doc="Whether a record replaces the row that has its key instead of being appended.",
+    )
+    .define(
+        CDC_FIELD,
+        ConfigType.STRING,
+        None,
+        importance=Importance.MEDIUM,
+        doc="The field of the value (a.b in structs) with the operation: where it begins with D or d, the row that has "
+        "the record's key is deleted; everything else replaces it. Rows are updated even without "
+        "iceberg.tables.upsert-mode-enabled.",
     )
     .define(
         NULLS,
@@ -145,7 +164,8 @@ CONFIG = (
         NullValues.IGNORE.value,
         validator=ValidString.one_of(*(policy.value for policy in NullValues)),
         importance=Importance.MEDIUM,
-        doc="What becomes of records whose value is null: they are left out, written as a row of nulls, or fail.",
+        doc="What becomes of records whose value is null: they are left out, written as a row of nulls, or fail. Where "
+        "rows are updated and this is not set, they delete the row that has the record's key; write is refused.",
     )
     .define(
         INCLUDE_KEY,
@@ -186,6 +206,8 @@ class TableSettings:
 
     branch: str
     partitions: tuple[PartitionText, ...]
+    key: tuple[str, ...]
+    """The columns by which rows are found; none: those that the table declares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,18 +230,19 @@ class Settings:
     def of(cls, config: Mapping[str, str]) -> Settings:
         """Parse a configuration. Raises ConfigError naming key, value and remedy."""
         parsed = AbstractConfig(CONFIG, config)
-        for key in _BY_KEY:
-            if (config.get(key) or "false").strip().lower() != "false":
-                raise ConfigError(key, config[key], "rows are appended, never replaced by their key; leave it out")
         extras = Extras(*(bool(parsed.get_boolean(key)) for key in (INCLUDE_KEY, INCLUDE_METADATA, INCLUDE_HEADERS)))
         default = TableSettings(
-            parsed.get_string(BRANCH) or "main", _partitions(PARTITION_BY, parsed.get_string(PARTITION_BY) or "")
+            parsed.get_string(BRANCH) or "main",
+            _partitions(PARTITION_BY, parsed.get_string(PARTITION_BY) or ""),
+            tuple(parsed.get_list(ID_COLUMNS) or ()),
         )
         evolution = Evolution(bool(parsed.get_boolean(EVOLVE)), bool(parsed.get_boolean(IGNORE_CASE)))
         return cls(
             parsed.get_string(CATALOG) or "",
             _below(config, CATALOG_PREFIX),
-            LakeSettings(_routing(parsed, config), extras, NullValues(parsed.get_string(NULLS))),
+            LakeSettings(
+                _routing(parsed, config), extras, NullValues(parsed.get_string(NULLS)), _upserts(parsed, config)
+            ),
             bool(parsed.get_boolean(AUTO_CREATE)),
             evolution,
             default,
@@ -233,12 +256,19 @@ class Settings:
         """Return the settings of a table."""
         return self.tables.get(".".join(name), self.default)
 
+    def key_setting(self, name: TableName) -> KeySetting:
+        """Return the columns by which a table's rows are found."""
+        key = self.of_table(name).key
+        own = f"{TABLE_PREFIX}{'.'.join(name)}.id-columns"
+        return KeySetting(own if key != self.default.key else ID_COLUMNS, key, self.evolution.ignores_case)
+
 
 def unneeded(config: Mapping[str, str]) -> list[str]:
     """Return the settings of Apache's sink that have no effect here."""
-    known = [key for key in config if key.startswith(_UNNEEDED) or key == ID_COLUMNS or key.endswith(".id-columns")]
-    known += [key for key in (FORCE_OPTIONAL, *_BY_KEY) if key in config]
-    return sorted(key for key in known if key.startswith("iceberg."))
+    known = [key for key in config if key.startswith(_UNNEEDED) or key == FORCE_OPTIONAL]
+    if not _updates(config):
+        known += [key for key in config if key == ID_COLUMNS or (_OF_TABLE.match(key) and key.endswith(".id-columns"))]
+    return sorted(known)
 
 
 def unknown(config: Mapping[str, str]) -> list[str]:
@@ -248,10 +278,32 @@ def unknown(config: Mapping[str, str]) -> list[str]:
         key
         for key in config
         if key.startswith("iceberg.")
-        and key not in (*CONFIG.config_keys(), *_BY_KEY)
+        and key not in CONFIG.config_keys()
         and not key.startswith(prefixes)
         and not _OF_TABLE.match(key)
     )
+
+
+def _upserts(parsed: AbstractConfig, config: Mapping[str, str]) -> Upserts | None:
+    operation = parsed.get_string(CDC_FIELD) or ""
+    if not (operation or parsed.get_boolean(UPSERT)):
+        return None
+    nulls = config.get(NULLS)
+    if nulls == NullValues.WRITE.value:
+        text = f"with {UPSERT} or {CDC_FIELD} a row of nulls has no key; leave it out to delete the record's key"
+        raise ConfigError(NULLS, nulls, text)
+    if nulls is None and parsed.get_string(ROUTE_FIELD):
+        text = f"a null value deletes a row, but {ROUTE_FIELD} finds no table in it; set ignore or fail, or leave out "
+        raise ConfigError(NULLS, "", text + ROUTE_FIELD)
+    return Upserts(nulls is None, operation, CDC_FIELD)
+
+
+def _updates(config: Mapping[str, str]) -> bool:
+    return bool(config.get(CDC_FIELD)) or (config.get(UPSERT) or "").strip().lower() == "true"
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _below(config: Mapping[str, str], prefix: str) -> dict[str, str]:
@@ -271,7 +323,9 @@ def _own_settings(config: Mapping[str, str], default: TableSettings) -> dict[str
     for name in names:
         key = f"{TABLE_PREFIX}{name}.partition-by"
         partitions = _partitions(key, config[key]) if key in config else default.partitions
-        found[name] = TableSettings(config.get(f"{TABLE_PREFIX}{name}.commit-branch") or default.branch, partitions)
+        branch = config.get(f"{TABLE_PREFIX}{name}.commit-branch") or default.branch
+        columns = config.get(f"{TABLE_PREFIX}{name}.id-columns") or ""
+        found[name] = TableSettings(branch, partitions, tuple(_listed(columns)) or default.key)
     return found
 
 

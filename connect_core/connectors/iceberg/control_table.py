@@ -15,8 +15,8 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table
 
-from connect_core.connectors.iceberg.appends import Append, append_once
 from connect_core.connectors.iceberg.catalog import catalog_errors, create_namespaces
+from connect_core.connectors.iceberg.snapshots import Change, change_once
 from connect_core.connectors.lake.decisions import Stored
 from connect_core.connectors.lake.routing import TableName
 
@@ -60,7 +60,7 @@ class ControlTable:
 
     def replace(self, stored: Stored, text: str, summary: Mapping[str, str]) -> None:
         """Replace what was read. Raises ConflictError."""
-        append_once(stored.version, Append(summary, {_STATE: text}, expires=True))
+        change_once(stored.version, Change(summary, {_STATE: text}, expires=True))
 
     def write(self, name: str, content: bytes) -> str:
         """Write a new file at the table's location."""

@@ -14,6 +14,7 @@ from connect_core.api.recount import Difference
 from connect_core.connectors.iceberg.catalog import catalog_errors
 from connect_core.connectors.iceberg.file_lists import files_of_text
 from connect_core.connectors.iceberg.tables import Tables
+from connect_core.connectors.iceberg.upserts import COPIED, REWRITE, SUPERSEDED
 from connect_core.connectors.lake.recount import RecountedTable
 from connect_core.connectors.lake.routing import TableName
 
@@ -59,7 +60,7 @@ class IcebergRecounts:
                 return RecountedTable(notes=(_EXPIRED,))
             gone = Difference("missing", place, f"a snapshot of {_rows(content['rows'])}", "none", number)
             return RecountedTable(0, (gone,))
-        rows = sum(int(one.get(_ROWS, "0")) for one in made)
+        rows = sum(_added(one) for one in made)
         wrong = []
         if len(made) > 1:
             wrong.append(Difference("snapshots", place, "1 snapshot", f"{len(made)} snapshots", number))
@@ -84,11 +85,17 @@ class IcebergRecounts:
         for one in table.metadata.snapshots:
             told = {} if one.summary is None else one.summary.additional_properties
             mine = (told.get("connect-core.deployment"), told.get("connect-core.connector"))
-            if mine == (self.deployment, self.connector) and told.get(_FILES):
+            if mine == (self.deployment, self.connector) and (told.get(_FILES) or REWRITE in told):
                 place = int(told["connect-core.incarnation"]), int(told["connect-core.sequence"])
                 snapshots.setdefault(place, []).append(told)
         text = table.properties.get(self.key)
         return _Seen(table, None if text is None else json.loads(text), snapshots)
+
+
+def _added(told: Mapping[str, str]) -> int:
+    """Return how many rows of the interval a snapshot added: copies of earlier rows are none."""
+    added, copied, superseded = (int(told.get(key, "0")) for key in (_ROWS, COPIED, SUPERSEDED))
+    return added - copied + superseded
 
 
 def _file(table: Table, file: DataFile, number: int) -> list[Difference]:

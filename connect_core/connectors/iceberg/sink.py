@@ -12,7 +12,16 @@ from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
 from connect_core.connectors.iceberg.catalog_properties import catalog_properties
-from connect_core.connectors.iceberg.config import CATALOG_PREFIX, CONFIG, TABLES, Settings, unknown, unneeded
+from connect_core.connectors.iceberg.config import (
+    CATALOG_PREFIX,
+    CONFIG,
+    ID_COLUMNS,
+    TABLES,
+    UPSERT,
+    Settings,
+    unknown,
+    unneeded,
+)
 from connect_core.connectors.iceberg.sink_task import IcebergSinkTask
 from connect_core.connectors.lake.decisions import plain_name
 from connect_core.connectors.lake.installed import ensure_installed
@@ -66,15 +75,24 @@ class IcebergSinkConnector(SinkConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Check the catalog by listing its namespaces."""
+        """Check the catalog by listing its namespaces, and the keys of tables whose rows are to be updated."""
         try:
             ensure_installed("pyiceberg", "IcebergSink", "iceberg")
             from connect_core.connectors.iceberg.catalog import catalog_errors, open_catalog
+            from connect_core.connectors.iceberg.tables import Tables, ensure_keys
 
+            settings = Settings.of(config)
+            catalog = open_catalog(settings, limits)
             with catalog_errors("the catalog"):
-                open_catalog(Settings.of(config), limits).list_namespaces()
+                catalog.list_namespaces()
         except ConnectError as error:
             return {"iceberg.catalog": [f"{error}. Check {CATALOG_PREFIX}type, .uri, .warehouse and credentials."]}
+        try:
+            ensure_keys(Tables(catalog, settings, limits), settings.lake.routing.known_tables(config.get("topics", "")))
+        except ConfigError as error:
+            return {ID_COLUMNS: [str(error)]}
+        except ConnectError as error:
+            return {UPSERT: [str(error)]}
         return {}
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:

@@ -10,6 +10,7 @@ from connect_core.connectors.iceberg.config import Settings
 from connect_core.connectors.lake.installed import ensure_installed
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.sink_task import LakeSinkTask, TableWriter
+from connect_core.connectors.lake.upsert_writer import UpsertWriter
 from connect_core.connectors.path_names import escaped
 
 if TYPE_CHECKING:
@@ -40,4 +41,7 @@ class IcebergSinkTask(LakeSinkTask):
         """Return the writer for the rows of a table."""
         from connect_core.connectors.iceberg.writer import IcebergTableWriter
 
-        return IcebergTableWriter(table, self._tables, f"{self._folder}-{len(self._writers)}")
+        writer = IcebergTableWriter(table, self._tables, f"{self._folder}-{len(self._writers)}")
+        if self.settings.upserts is None:
+            return writer
+        return UpsertWriter(table, self._tables.settings.key_setting(table), writer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,11 +19,12 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.iceberg.catalog import catalog_errors, create_namespaces
 from connect_core.connectors.iceberg.catalog_properties import ensure_allowed_location
 from connect_core.connectors.iceberg.config import AUTO_CREATE, PARTITION_BY, Settings
+from connect_core.connectors.lake.key_columns import key_columns_of
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import merged_schema, plain_field
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
-__all__ = ["Tables", "columns_of"]
+__all__ = ["Tables", "columns_of", "ensure_keys", "ensure_readable", "identifiers_of"]
 
 _TRIES = 20
 _PAUSE = 0.05
@@ -68,7 +70,8 @@ class Tables:
         if not self.settings.creates:
             text = f"table {'.'.join(name)} does not exist: create it, or let {AUTO_CREATE}=true do so"
             raise ConfigError(AUTO_CREATE, "false", text)
-        schema = assign_fresh_schema_ids(_iceberg(wanted))
+        key = self.settings.of_table(name).key if self.settings.lake.upserts else ()
+        schema = _identified(assign_fresh_schema_ids(_iceberg(wanted)), key, self.settings.evolution.ignores_case)
         properties = dict(self.settings.create_properties)
         with catalog_errors(f"table {'.'.join(name)}"):
             create_namespaces(self.catalog, name)
@@ -102,6 +105,47 @@ def columns_of(table: Table) -> pa.Schema:
     """Return a table's columns in Arrow's types, without field ids."""
     schema = schema_to_pyarrow(table.schema(), include_field_ids=False)
     return pa.schema([plain_field(part) for part in schema])
+
+
+def ensure_keys(tables: Tables, names: Sequence[TableName]) -> None:
+    """Check that rows of these tables can be found by their keys, if they are to be updated.
+
+    Raises ConfigError for a key that a table does not have, ConnectError for a table that cannot be updated.
+    """
+    for name in names if tables.settings.lake.upserts else ():
+        table = tables.find(name)
+        own = () if table is None else identifiers_of(table)
+        key_columns_of(
+            ".".join(name), tables.settings.key_setting(name), None if table is None else columns_of(table), own
+        )
+        if table is not None:
+            ensure_readable(table)
+
+
+def ensure_readable(table: Table) -> None:
+    """Raise ConnectError for a table with deletions that cannot be read, and so not be kept in copies of its files."""
+    snapshot = table.current_snapshot()
+    told = {} if snapshot is None or snapshot.summary is None else snapshot.summary.additional_properties
+    if told.get("total-equality-deletes", "0") != "0":
+        raise ConnectError(
+            f"table {'.'.join(table.name())} has equality deletes, as Flink and Apache's sink write them, which "
+            "pyiceberg does not read: rewrite its data files once, by Spark's rewrite_data_files with "
+            "delete-file-threshold 1"
+        )
+
+
+def identifiers_of(table: Table) -> tuple[str, ...]:
+    """Return the columns that identify a row, as the table declares."""
+    fields = table.schema().identifier_field_ids
+    return tuple(part.name for part in table.schema().fields if part.field_id in fields)
+
+
+def _identified(schema: Schema, key: Sequence[str], ignores_case: bool) -> Schema:
+    """Return the schema with the key's columns as required identifier fields."""
+    wanted = {name.lower() if ignores_case else name for name in key}
+    found = {part.field_id for part in schema.fields if (part.name.lower() if ignores_case else part.name) in wanted}
+    fields = [part.model_copy(update={"required": True}) if part.field_id in found else part for part in schema.fields]
+    return Schema(*fields, identifier_field_ids=sorted(found))
 
 
 def _union(table: Table, merged: pa.Schema, is_case_sensitive: bool) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from pyiceberg.io.pyarrow import ParquetFormatModel, ParquetFormatWriter, sanitize_column_names, schema_to_pyarrow
-from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-from pyiceberg.schema import Schema
+import pyarrow.parquet as pq
+from pyiceberg.manifest import DataFile
 from pyiceberg.table import Table
 from pyiceberg.typedef import Record
 
 from connect_core.connectors.iceberg.catalog import catalog_errors
+from connect_core.connectors.iceberg.data_files import OpenDataFile, begin_data_file, target_size
 from connect_core.connectors.iceberg.file_lists import text_of_files
 from connect_core.connectors.iceberg.partition_rows import by_partition_of
-from connect_core.connectors.iceberg.tables import Tables, columns_of
+from connect_core.connectors.iceberg.tables import Tables, columns_of, ensure_readable, identifiers_of
 from connect_core.connectors.lake.fitting import fitted
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import Evolution, merged_schema
@@ -27,18 +27,8 @@ _GROUP_BYTES = 64 * 1024 * 1024
 _GROUP_ROWS = 250_000
 _OPEN = 64
 """How many files a table has open at most, one per partition."""
-_FILE_BYTES = 512 * 1024 * 1024
-_TARGET_SIZE = "write.target-file-size-bytes"
 
 Fit = tuple[pa.Schema, pa.Table]
-
-
-@dataclass(slots=True)
-class _Open:
-    path: str
-    partition: Record
-    writer: ParquetFormatWriter
-    bytes: int = 0
 
 
 @dataclass(slots=True)
@@ -53,12 +43,13 @@ class IcebergTableWriter:
     _held: list[pa.Table] = field(default_factory=list)
     _rows: int = 0
     _table: Table | None = None
-    _open: dict[Record, _Open] = field(default_factory=dict)
+    _open: dict[Record, OpenDataFile] = field(default_factory=dict)
     _lists: list[dict[str, Any]] = field(default_factory=list)
     _files: list[DataFile] = field(default_factory=list)
     _begun: int = 0
     _count: int = 0
     _is_found: bool = False
+    _identifiers: tuple[str, ...] = ()
 
     def fit(self, rows: pa.Table) -> Fit:
         """Return rows in the table's future types, and its future columns. Raises DataError, ConfigError."""
@@ -68,12 +59,22 @@ class IcebergTableWriter:
 
     def add(self, fit: Fit) -> None:
         """Buffer rows until there are enough for a row group."""
-        self._planned, rows = fit
+        columns, rows = fit
+        self.plan(columns)
         self._held.append(rows)
         self._rows += len(rows)
         self.buffered += rows.nbytes
         if self._rows >= _GROUP_ROWS or self.buffered >= _GROUP_BYTES:
             self.flush()
+
+    def plan(self, columns: pa.Schema) -> None:
+        """Let the table have these columns once rows are written; those planned before remain."""
+        self._planned = merged_schema(self._standing(), columns, self._evolution)
+
+    def standing(self) -> tuple[pa.Schema, Sequence[str]] | None:
+        """Return the columns that the table has or will have, and its identifier fields; ``None`` if there are none."""
+        planned = self._standing()
+        return (planned, self._identifiers) if self._is_found or len(planned) else None
 
     def flush(self) -> None:
         """Write the buffered rows; the table gets its columns first."""
@@ -101,23 +102,40 @@ class IcebergTableWriter:
         found = {"name": list(self.name), "uuid": str(self._table.metadata.table_uuid)}
         return {**found, "lists": self._lists, "rows": self._count}
 
+    def finish_keys(self, keys: pa.Table) -> Mapping[str, Any]:
+        """Write keys to a file of their own → the table, and the file as ``keys``; nothing if there is no table."""
+        table = self._table or self.tables.find(self.name)
+        if table is None:
+            return {}
+        path = table.location_provider().new_data_location(f"{self.folder}/keys.parquet")
+        with catalog_errors(f"table {'.'.join(self.name)}"), table.io.new_output(path).create() as output:
+            pq.write_table(keys, output, compression="zstd")
+        return {"name": list(self.name), "uuid": str(table.metadata.table_uuid), "keys": [{"file": path}]}
+
     def discard(self) -> None:
         """Abandon open files, which will be swept."""
         for file in self._open.values():
-            file.writer._writer.is_open = False
+            file.abandon()
         self._open.clear()
 
     @property
     def _evolution(self) -> Evolution:
         """The allowed evolution; a table that does not exist yet accepts any columns."""
         allowed = self.tables.settings.evolution
-        return allowed if self._is_found or self._table is not None else Evolution(True, allowed.ignores_case)
+        return (
+            allowed
+            if self._is_found or self._table is not None
+            else Evolution(True, allowed.ignores_case, creates=True)
+        )
 
     def _standing(self) -> pa.Schema:
         if self._planned is None:
             table = self.tables.find(self.name)
             self._is_found = table is not None
             self._planned = pa.schema([]) if table is None else columns_of(table)
+            self._identifiers = () if table is None else identifiers_of(table)
+            if table is not None and self.tables.settings.lake.upserts:
+                ensure_readable(table)
         return self._planned
 
     def _grow(self, planned: pa.Schema) -> None:
@@ -131,39 +149,19 @@ class IcebergTableWriter:
     def _write(self, table: Table, partition: Record, rows: pa.Table) -> None:
         file = self._open.pop(partition, None) or self._begin(table, partition)
         self._open[partition] = file
-        schema = schema_to_pyarrow(_file_schema(table))
-        file.writer.write(pa.Table.from_arrays([column.cast(part.type) for column, part in
-                                                zip(rows.columns, schema, strict=True)], schema=schema))  # fmt: skip
-        file.bytes += rows.nbytes
+        file.write(table, rows)
         self._count += len(rows)
-        target = int(table.properties.get(_TARGET_SIZE) or _FILE_BYTES)
+        target = target_size(table)
         if file.bytes >= target or len(self._open) > _OPEN:
             self._close(table, next(iter(self._open)) if file.bytes < target else partition)
 
-    def _begin(self, table: Table, partition: Record) -> _Open:
+    def _begin(self, table: Table, partition: Record) -> OpenDataFile:
         name = f"{self.folder}/{self._begun:05d}.parquet"
         self._begun += 1
-        path = table.location_provider().new_data_location(name)
-        properties = {**table.properties, **self.tables.settings.write_properties}
-        writer = ParquetFormatModel().create_writer(table.io.new_output(path), _file_schema(table), properties)
-        return _Open(path, partition, writer)
+        return begin_data_file(table, name, partition, table.spec().spec_id, self.tables.settings.write_properties)
 
     def _close(self, table: Table, partition: Record) -> None:
-        file = self._open.pop(partition)
-        statistics = file.writer.close().to_serialized_dict()
-        data_file = DataFile.from_args(
-            content=DataFileContent.DATA,
-            file_path=file.path,
-            file_format=FileFormat.PARQUET,
-            partition=file.partition,
-            file_size_in_bytes=len(table.io.new_input(file.path)),
-            sort_order_id=None,
-            spec_id=table.spec().spec_id,
-            equality_ids=None,
-            key_metadata=None,
-            **statistics,
-        )
-        self._files.append(data_file)
+        self._files.append(self._open.pop(partition).close(table))
 
     def _close_all(self, table: Table | None = None) -> None:
         owner = table or self._table
@@ -174,8 +172,3 @@ class IcebergTableWriter:
             spec = owner.spec()
             self._lists.append({"spec": spec.spec_id, "files": text_of_files(self._files, spec, owner.schema())})
             self._files = []
-
-
-def _file_schema(table: Table) -> Schema:
-    """Return the schema with names that Parquet's readers accept: fields are found by their ids."""
-    return sanitize_column_names(table.schema())

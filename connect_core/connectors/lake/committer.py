@@ -35,8 +35,11 @@ class LakeCommitter:
         self._epoch: int | None = None
 
     @abstractmethod
-    def append(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
-        """Append what was staged for a table, unless it is there: check and append are one conditional commit."""
+    def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
+        """Add what was staged for a table, unless it is there: check and change are one conditional commit.
+
+        If keys were staged, the rows that have them are removed in the same commit.
+        """
 
     @abstractmethod
     def recounts(self) -> TableRecounts:
@@ -80,15 +83,15 @@ class LakeCommitter:
         return self._decide(interval, {"aborted": False, "ranges": ranges, "topic_ids": ids, "tables": tables})
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Append the decided files to their tables, each with one commit. Raises StaleEpochError."""
+        """Apply the decision to its tables, each with one commit. Raises StaleEpochError."""
         if marker.aborted:
             return
         if self._epoch is not None:
             check_epoch(self.decisions.state() or State(), self._epoch)
         decision = marker.detail or {}
         for _, content in sorted(decision["tables"].items()):
-            if content["lists"]:
-                self.append(tuple(content["name"]), content, decision)
+            if content["lists"] or content.get("keys"):
+                self.apply(tuple(content["name"]), content, decision)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
         """Decide that the interval is never committed, unless it is decided; the tables contain no positions."""
@@ -183,8 +186,10 @@ def _join(tables: dict[str, dict[str, Any]], name: str, found: Mapping[str, Any]
     """Add what a task has staged for a table to what the other tasks have staged."""
     if not found:
         return
-    standing = tables.setdefault(name, {**found, "lists": [], "rows": 0})
+    standing = tables.setdefault(name, {"name": found["name"], "uuid": found["uuid"], "lists": [], "rows": 0})
     if standing["uuid"] != found["uuid"]:
         raise RetriableError(f"table {name} was dropped and recreated while the interval ran")
     standing["lists"] = [*standing["lists"], *found["lists"]]
     standing["rows"] += found["rows"]
+    if "keys" in found:
+        standing["keys"] = [*standing.get("keys", ()), *found["keys"]]

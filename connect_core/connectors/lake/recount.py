@@ -48,5 +48,5 @@ def recounted(marker: CommitMarker, tables: TableRecounts) -> RecountedInterval:
 
 
 def _staged(decision: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the tables that received rows."""
-    return ((name, one) for name, one in decision["tables"].items() if one["lists"])
+    """Return the tables that received rows or lost some."""
+    return ((name, one) for name, one in decision["tables"].items() if one["lists"] or one.get("keys"))

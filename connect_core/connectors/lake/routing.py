@@ -45,6 +45,11 @@ class Routing:
         else:
             yield from self._by_field(batch)
 
+    def known_tables(self, topics: str) -> list[TableName]:
+        """Return the tables that do not depend on a field; ``topics``: names separated by commas."""
+        names = [topic.strip() for topic in topics.split(",") if topic.strip()]
+        return [self._of_topic(name) for name in names] if self.template else list(self.tables)
+
     def _of_topic(self, topic: str) -> TableName:
         return _checked(tuple(part.replace(_TOPIC, topic) for part in self.template))
 

@@ -14,6 +14,7 @@ from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import SinkTask, Staged
 from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch, uniform
 from connect_core.connectors.filesystem.tombstones import NullValues, without_nulls
+from connect_core.connectors.lake.changes import Change, Changes, Upserts, changes_of, parts_of
 from connect_core.connectors.lake.routing import Routing, TableName
 from connect_core.connectors.lake.table_rows import arrow_rows
 from connect_core.connectors.partitioning import by_partition, by_topic
@@ -32,16 +33,19 @@ class LakeSettings:
     routing: Routing
     extras: Extras
     nulls: NullValues
+    upserts: Upserts | None = None
+    """``None``: every record is a row of its own."""
 
 
 class TableWriter(Protocol):
     """Stages the rows of one table."""
 
-    buffered: int
-    """How many bytes are buffered."""
+    @property
+    def buffered(self) -> int:
+        """How many bytes are buffered."""
 
-    def fit(self, rows: pa.Table) -> Any:
-        """Return rows ready for ``add``; stages nothing. Raises DataError if a row does not fit the table."""
+    def fit(self, rows: Any) -> Any:
+        """Return rows, or Changes, ready for ``add``; stages nothing. Raises DataError if one does not fit."""
 
     def add(self, fit: Any) -> None:
         """Add what ``fit`` returned."""
@@ -103,15 +107,29 @@ class LakeSinkTask(SinkTask):
             writer.discard()
 
     def _fitted(self, batch: Batch) -> list[tuple[TableWriter, Any]]:
-        """Return the rows to add, by writer; stages nothing. Raises DataError."""
+        """Return what to add, by writer; stages nothing. Raises DataError."""
         fits = []
-        for topic, piece in _pieces(without_nulls(batch, self.settings.nulls)):
-            rows: pa.Table | None = None
-            for table, wanted in self.settings.routing.tables_of(topic, piece):
-                rows = arrow_rows(rows_of_batch(piece, self.settings.extras)) if rows is None else rows
-                writer = self._writers.get(table) or self._begin(table)
-                fits.append((writer, writer.fit(rows if wanted is None else rows.take(wanted))))
+        for change, part in self._parts(batch):
+            for topic, piece in _pieces(part):
+                whole: Any = None
+                for table, wanted in self.settings.routing.tables_of(topic, piece):
+                    some = piece if wanted is None else piece.take(wanted)
+                    whole = self._input(change, some) if wanted is not None or whole is None else whole
+                    writer = self._writers.get(table) or self._begin(table)
+                    fits.append((writer, writer.fit(whole)))
         return fits
+
+    def _parts(self, batch: Batch) -> Iterator[tuple[Change | None, Batch]]:
+        upserts = self.settings.upserts
+        if upserts is None or not upserts.tombstones:
+            batch = without_nulls(batch, self.settings.nulls)
+        yield from ((None, batch),) if upserts is None else parts_of(batch, upserts)
+
+    def _input(self, change: Change | None, batch: Batch) -> pa.Table | Changes:
+        """Return a uniform batch in the form that writers expect."""
+        if change is None:
+            return arrow_rows(rows_of_batch(batch, self.settings.extras))
+        return changes_of(change, batch, self.settings.extras)
 
     def _begin(self, table: TableName) -> TableWriter:
         writer = self._writers[table] = self.writer(table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -31,6 +31,8 @@ class Evolution:
     ignores_case: bool = False
     widens: bool = True
     """Columns may also be widened and made optional."""
+    creates: bool = False
+    """The table is yet to be created: a column that no row may lack is required."""
 
 
 def table_type(found: pa.DataType) -> pa.DataType:
@@ -81,7 +83,7 @@ def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evo
     for key, part in present.items():
         standing = merged.get(key)
         if standing is None:
-            merged[key] = pa.field(part.name, table_type(part.type))
+            merged[key] = pa.field(part.name, table_type(part.type), part.nullable or not evolution.creates)
         else:
             wider = standing.with_type(_wider(standing.type, part.type, evolution))
             merged[key] = wider.with_nullable(standing.nullable or (evolution.widens and part.nullable))
@@ -91,6 +93,7 @@ def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evo
 
 
 def _wider(table: pa.DataType, found: pa.DataType, evolution: Evolution) -> pa.DataType:
+    evolution = replace(evolution, creates=False)
     if pa.types.is_struct(table) and pa.types.is_struct(found):
         return pa.struct(_merged(table.fields, found.fields, evolution))
     if pa.types.is_list(table) and pa.types.is_list(found):

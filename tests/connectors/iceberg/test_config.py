@@ -52,7 +52,6 @@ def test_a_partition_that_is_none_is_refused_by_validate(text: str) -> None:
         ({"iceberg.tables": "../../x"}, "iceberg.tables"),
         ({"iceberg.tables.dynamic-enabled": "true"}, "iceberg.tables.dynamic-enabled"),
         ({"iceberg.tables.route-field": "to"}, "iceberg.tables.route-field"),
-        ({"iceberg.tables.upsert-mode-enabled": "true"}, "iceberg.tables.upsert-mode-enabled"),
     ],
 )
 def test_settings_that_contradict_are_refused_by_name(changes: dict[str, str], key: str) -> None:

@@ -107,6 +107,11 @@ def test_several_tasks_find_columns_at_once(lake: Lake) -> None:
     assert sum(1 for row in lake.rows() for name in row if name.startswith("c") and row[name] is not None) == 4
 
 
+def test_topics_with_other_columns_in_one_batch_lose_none(lake: Lake, batches: bool) -> None:
+    lake.run([*numbered([{"a": 1}], "one"), *numbered([{"b": 2}], "two")], batches=batches)
+    assert sorted(lake.rows(), key=repr) == [{"a": 1, "b": None}, {"a": None, "b": 2}]
+
+
 def test_without_evolution_tables_stay_as_they_are(lake: Lake, batches: bool) -> None:
     lake.set({"iceberg.tables.evolve-schema-enabled": "false"})
     lake.run(numbered([{"a": 1}]), batches=batches)

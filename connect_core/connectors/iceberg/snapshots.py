@@ -1,4 +1,4 @@
-"""Appends to a table that happen exactly once: the check is part of the same conditional commit."""
+"""Changes of a table that happen exactly once: the check is part of the same conditional commit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pyiceberg.manifest import DataFile, ManifestEntry, ManifestEntryStatus, Man
 from pyiceberg.table import Table, Transaction
 from pyiceberg.table.snapshots import Operation
 from pyiceberg.table.update import AssertTableUUID, RemoveSnapshotsUpdate
-from pyiceberg.table.update.snapshot import _FastAppendFiles
+from pyiceberg.table.update.snapshot import _FastAppendFiles, _OverwriteFiles, _SnapshotProducer
 
 from connect_core.connectors.iceberg.catalog import catalog_errors
 from connect_core.connectors.lake.decisions import ConflictError
 
-__all__ = ["Append", "append_once", "begin_branch"]
+__all__ = ["Change", "begin_branch", "change_once", "remove_files"]
 
 
 class _Append(_FastAppendFiles):  # type: ignore[misc]
@@ -25,68 +25,99 @@ class _Append(_FastAppendFiles):  # type: ignore[misc]
     def _manifests(self) -> list[ManifestFile]:
         # A table without rows: the previous snapshot's manifest list may be removed meanwhile.
         found = list(self._existing_manifests()) if self._added_data_files else []
-        for spec_id in sorted({file.spec_id for file in self._added_data_files}):
-            with self.new_manifest_writer(self.spec(spec_id)) as writer:
-                for file in self._added_data_files:
-                    if file.spec_id == spec_id:
-                        writer.add(self._entry(file))
-            found.insert(0, writer.to_manifest_file())
-        return found
+        return [*_by_spec(self, [_added(self, file) for file in self._added_data_files]), *found]
 
-    def _entry(self, file: DataFile) -> ManifestEntry:
-        return ManifestEntry.from_args(
-            status=ManifestEntryStatus.ADDED,
-            snapshot_id=self._snapshot_id,
-            sequence_number=None,
-            file_sequence_number=None,
-            data_file=file,
-        )
+
+class _Replace(_OverwriteFiles):  # type: ignore[misc]
+    """Removes files and adds others, written under any partition specs."""
+
+    def _manifests(self) -> list[ManifestFile]:
+        self._build_delete_files_partition_predicate()
+        removed = self._deleted_entries()
+        kept = [one for one in self._existing_manifests() if one.has_added_files() or one.has_existing_files()]
+        added = [_added(self, file) for file in self._added_data_files]
+        return [*_by_spec(self, added), *_by_spec(self, removed), *kept]
+
+
+def _added(producer: _SnapshotProducer, file: DataFile) -> ManifestEntry:
+    return ManifestEntry.from_args(
+        status=ManifestEntryStatus.ADDED,
+        snapshot_id=producer.snapshot_id,
+        sequence_number=None,
+        file_sequence_number=None,
+        data_file=file,
+    )
+
+
+def _by_spec(producer: _SnapshotProducer, entries: Sequence[ManifestEntry]) -> list[ManifestFile]:
+    """Write entries to manifests, one for each partition spec."""
+    found = []
+    for spec_id in sorted({entry.data_file.spec_id for entry in entries}, reverse=True):
+        with producer.new_manifest_writer(producer.spec(spec_id)) as writer:
+            for entry in entries:
+                if entry.data_file.spec_id == spec_id:
+                    writer.add_entry(entry)
+        found.append(writer.to_manifest_file())
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class Append:
+class Change:
     """One snapshot, and the properties set together with it."""
 
     summary: Mapping[str, str]
     properties: Mapping[str, str]
     files: Sequence[DataFile] = ()
+    removed: Sequence[DataFile] | None = None
+    """The data files that this snapshot removes; ``None`` for an append."""
     branch: str = "main"
     expires: bool = False
     """Whether all earlier snapshots are removed."""
+    disposable: Sequence[str] = ()
+    """Files written for this attempt alone, removed if it is refused."""
 
 
-def append_once(table: Table, append: Append) -> None:
+def change_once(table: Table, change: Change) -> None:
     """Create a snapshot if the branch has not changed since ``table`` was loaded.
 
     Raises ConflictError, also if a refused commit, which a proxy sent twice, took place; UnclearOutcomeError.
     """
     # Not Transaction.commit_transaction: after another writer's commit it would retry without the caller's check.
     transaction = Transaction(table)
-    producer = _Append(
-        operation=Operation.APPEND, transaction=transaction, io=table.io, snapshot_properties=dict(append.summary),
-        branch=append.branch,
-    )  # fmt: skip
-    for file in append.files:
-        producer.append_data_file(file)
+    producer = _producer(table, transaction, change)
     with catalog_errors(f"table {'.'.join(table.name())}"):
         updates, requirements = producer._commit()
         transaction._stage(updates, requirements)
-        transaction.set_properties(dict(append.properties))
-        earlier = _expire(transaction, table) if append.expires else []
+        transaction.set_properties(dict(change.properties))
+        earlier = _expire(transaction, table) if change.expires else []
         every = (*transaction._requirements, AssertTableUUID(uuid=table.metadata.table_uuid))
         try:
             table._do_commit(updates=transaction._updates, requirements=every)
         except CommitFailedException as error:
-            if not _took_place(table, append, producer.snapshot_id):
-                _remove(table, [*producer._written_manifests, *producer._written_manifest_lists])
+            if not _took_place(table, change, producer.snapshot_id):
+                written = [*producer._written_manifests, *producer._written_manifest_lists]
+                remove_files(table, [*written, *change.disposable])
             raise ConflictError(str(error)) from error
-    _remove(table, earlier)
+    remove_files(table, earlier)
 
 
-def _took_place(table: Table, append: Append, snapshot_id: int) -> bool:
+def _producer(table: Table, transaction: Transaction, change: Change) -> _SnapshotProducer:
+    kind, operation = (_Append, Operation.APPEND) if change.removed is None else (_Replace, Operation.OVERWRITE)
+    producer = kind(
+        operation=operation, transaction=transaction, io=table.io, snapshot_properties=dict(change.summary),
+        branch=change.branch,
+    )  # fmt: skip
+    for file in change.files:
+        producer.append_data_file(file)
+    for file in change.removed or ():
+        producer.delete_data_file(file)
+    return producer
+
+
+def _took_place(table: Table, change: Change, snapshot_id: int) -> bool:
     """Return whether a commit that was refused has taken place after all: a proxy may have sent it twice."""
     standing = table.catalog.load_table(table.name()).metadata
-    is_set = all(standing.properties.get(key) == value for key, value in append.properties.items())
+    is_set = all(standing.properties.get(key) == value for key, value in change.properties.items())
     return is_set or any(one.snapshot_id == snapshot_id for one in standing.snapshots)
 
 
@@ -95,7 +126,7 @@ def begin_branch(table: Table, branch: str) -> None:
     with catalog_errors(f"table {'.'.join(table.name())}"), suppress(CommitFailedException, ConflictError):
         snapshot = table.current_snapshot()
         if snapshot is None:
-            append_once(table, Append({}, {}))
+            change_once(table, Change({}, {}))
         else:
             table.manage_snapshots().create_branch(snapshot.snapshot_id, branch).commit()
 
@@ -108,7 +139,7 @@ def _expire(transaction: Transaction, table: Table) -> list[str]:
     return [one.manifest_list for one in earlier]
 
 
-def _remove(table: Table, places: Sequence[str]) -> None:
+def remove_files(table: Table, places: Sequence[str]) -> None:
     """Remove files that are no longer needed."""
     for place in places:
         with suppress(OSError):

@@ -1,0 +1,78 @@
+"""Writes data files of a table that no snapshot has yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyiceberg.io.pyarrow import ParquetFormatModel, ParquetFormatWriter, sanitize_column_names, schema_to_pyarrow
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.typedef import Record
+
+__all__ = ["OpenDataFile", "begin_data_file", "target_size"]
+
+_FILE_BYTES = 512 * 1024 * 1024
+_TARGET_SIZE = "write.target-file-size-bytes"
+
+
+@dataclass(slots=True)
+class OpenDataFile:
+    """A Parquet file that is being written. ``spec``: the id of the partition spec that ``partition`` belongs to."""
+
+    path: str
+    spec: int
+    partition: Record
+    writer: ParquetFormatWriter
+    bytes: int = 0
+
+    def write(self, table: Table, rows: pa.Table) -> None:
+        """Add rows, in the table's columns."""
+        schema = schema_to_pyarrow(_file_schema(table))
+        self.writer.write(pa.Table.from_arrays([column.cast(part.type) for column, part in
+                                                zip(rows.columns, schema, strict=True)], schema=schema))  # fmt: skip
+        self.bytes += rows.nbytes
+
+    def close(self, table: Table) -> DataFile:
+        """Complete the file and return it with its metrics."""
+        statistics = self.writer.close().to_serialized_dict()
+        file = DataFile.from_args(
+            content=DataFileContent.DATA,
+            file_path=self.path,
+            file_format=FileFormat.PARQUET,
+            partition=self.partition,
+            file_size_in_bytes=len(table.io.new_input(self.path)),
+            sort_order_id=None,
+            equality_ids=None,
+            key_metadata=None,
+            **statistics,
+        )
+        file.spec_id = self.spec
+        return file
+
+    def abandon(self) -> None:
+        """Stop writing; what was written stays, unnamed."""
+        if self.writer._writer is not None:
+            self.writer._writer.is_open = False
+
+
+def begin_data_file(
+    table: Table, name: str, partition: Record, spec: int, properties: Mapping[str, str]
+) -> OpenDataFile:
+    """Begin a file. ``name``: its path within the table's data; ``properties``: override those of the table."""
+    path = table.location_provider().new_data_location(name)
+    merged = {**table.properties, **properties}
+    writer = ParquetFormatModel().create_writer(table.io.new_output(path), _file_schema(table), merged)
+    return OpenDataFile(path, spec, partition, writer)
+
+
+def target_size(table: Table) -> int:
+    """Return how many bytes of rows, as held in memory, a file receives."""
+    return int(table.properties.get(_TARGET_SIZE) or _FILE_BYTES)
+
+
+def _file_schema(table: Table) -> Schema:
+    """Return the schema with names that Parquet's readers accept: fields are found by their ids."""
+    return sanitize_column_names(table.schema())
