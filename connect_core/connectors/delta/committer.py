@@ -1,4 +1,4 @@
-"""Appends decided files to Delta tables, one version per interval and table."""
+"""Applies decisions to Delta tables, one version per interval and table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.transaction import AddAction
-from pyarrow.fs import FileSelector, FileType
+from deltalake.transaction import AddAction, RemoveAction
+from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from connect_core.connectors.delta.config import PATH
 from connect_core.connectors.delta.recount import DeltaRecounts
-from connect_core.connectors.delta.tables import ONE_TRY, Tables, delta_errors
+from connect_core.connectors.delta.tables import ONE_TRY, Tables, delta_errors, ensure_updatable
+from connect_core.connectors.delta.upserts import REWRITE, Upsert, remove_copies
 from connect_core.connectors.lake.committer import LakeCommitter
-from connect_core.connectors.lake.decisions import Decisions, plain_name, until_first
+from connect_core.connectors.lake.decisions import ConflictError, Decisions, plain_name, until_first
 from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConnectError
 
@@ -35,16 +36,11 @@ class DeltaCommitter(LakeCommitter):
         self._tables = tables
 
     def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
-        """Append files as one version, unless the table contains the interval or a later one."""
-        # A recreated state must not trust the markers of the previous one: its identity is part of the id.
-        application = f"connect-core/{self.deployment}/{self.connector}/{decision['control']}"
-        version = decision["incarnation"] * _SEQUENCES + decision["sequence"]
-        properties = CommitProperties(
-            custom_metadata=self.summary(decision),
-            max_commit_retries=ONE_TRY,
-            app_transactions=[Transaction(application, version, int(time.time() * 1000))],
-        )
-        files = [_action(file) for file in content["lists"]]
+        """Add files as one version, unless the table contains the interval or a later one.
+
+        Rows that have one of the keys staged are removed in this version.
+        """
+        marker = self._marker_of(decision)
 
         def attempt() -> None:
             table = self._existing(name)
@@ -53,38 +49,78 @@ class DeltaCommitter(LakeCommitter):
                     "Table %s was removed and recreated after interval %s was committed: its %s rows went with it",
                     name[-1], decision["sequence"], content["rows"],
                 )  # fmt: skip
-                return
-            with delta_errors(f"table {name[-1]}"):
-                standing = table.transaction_version(application)
-                if standing is None or standing < version:
-                    partitions = table.metadata().partition_columns
-                    table.create_write_transaction(
-                        files, "append", table.schema(), partitions, commit_properties=properties
-                    )
+            elif not self._reaches(table, marker):
+                self._commit(name, table, content, decision)
 
         until_first(f"table {name[-1]}", attempt)
+
+    def _commit(
+        self, name: TableName, table: DeltaTable, content: Mapping[str, Any], decision: Mapping[str, Any]
+    ) -> None:
+        """Commit the version after that of ``table``. Raises ConflictError if there is one."""
+        summary, found = self.summary(decision), None
+        files = self._tables.files(self._tables.places.table(name))
+        if "keys" in content:
+            ensure_updatable(name, table)
+            place = decision["incarnation"], decision["sequence"]
+            found = Upsert(name[-1], table, files, _rewritten_folder(self.connector, *place)).upserted(content)
+            summary[REWRITE] = found.token
+        now = int(time.time() * 1000)
+        actions = [_action(file) for file in (content["lists"] if found is None else found.added)]
+        actions += [] if found is None else [RemoveAction(path, True, now) for path in found.removed]
+        marker = self._marker_of(decision)
+        properties = CommitProperties(
+            custom_metadata=summary, max_commit_retries=ONE_TRY, app_transactions=[Transaction(*marker, now)]
+        )
+        try:
+            with delta_errors(f"table {name[-1]}"):
+                partitions = table.metadata().partition_columns
+                table.create_write_transaction(
+                    actions, "append", table.schema(), partitions, commit_properties=properties
+                )
+        except ConflictError:
+            # It may be this very commit that was first: then its files are those of the table.
+            if found is not None and not self._reaches(self._existing(name), marker):
+                remove_copies(files, found.copies)
+            raise
+
+    def _marker_of(self, decision: Mapping[str, Any]) -> tuple[str, int]:
+        """Return the id and version of an interval's ``txn`` action."""
+        # A recreated state must not trust the markers of the previous one: its identity is part of the id.
+        application = f"connect-core/{self.deployment}/{self.connector}/{decision['control']}"
+        return application, decision["incarnation"] * _SEQUENCES + decision["sequence"]
+
+    def _reaches(self, table: DeltaTable, marker: tuple[str, int]) -> bool:
+        with delta_errors("the table"):
+            standing = table.transaction_version(marker[0])
+        return standing is not None and standing >= marker[1]
 
     def recounts(self) -> DeltaRecounts:
         """Return the recounts of decided intervals in the tables."""
         return DeltaRecounts(self._tables, self.deployment, self.connector, _SEQUENCES)
 
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
-        """Remove files of a decided interval that the decision does not name."""
-        folder = interval_folder(self.connector, decision["incarnation"], decision["sequence"])
-        named = {file["path"] for one in decision["tables"].values() for file in one["lists"]}
+        """Remove files of a decided interval that the decision does not name, and copies of lost attempts."""
+        place = decision["incarnation"], decision["sequence"]
+        table = self._tables.find(name)
+        is_applied = table is not None and self._reaches(table, self._marker_of(decision))
+        contents = decision["tables"].values()
+        named = {file["path"] for one in contents for file in one["lists"]}
+        if not is_applied:
+            named |= {file["file"] for one in contents for file in one.get("keys", ())}
         files = self._tables.files(self._tables.places.table(name))
         try:
-            for info in files.get_file_info(FileSelector(folder, recursive=True, allow_not_found=True)):
-                if info.type is FileType.File and posixpath.normpath(info.path) not in named:
-                    files.delete_file(info.path)
+            _remove_others(files, interval_folder(self.connector, *place), named)
+            if table is not None and is_applied:
+                _remove_copies(files, _rewritten_folder(self.connector, *place), table)
         except OSError as error:
-            _LOG.info("What lost attempts have left in %s of table %s stays there: %s", folder, name[-1], error)
+            _LOG.info("What lost attempts have left of interval %s in table %s stays there: %s", place, name[-1], error)
 
     def _existing(self, name: TableName) -> DeltaTable:
         table = self._tables.find(name)
         if table is None:
             raise ConnectError(
-                f"table {name[-1]} is gone, and rows of a committed interval are to be appended to it; restore it, or "
+                f"table {name[-1]} is gone, and rows of a committed interval are to be added to it; restore it, or "
                 "create an empty one of this name to go on without them"
             )
         return table
@@ -93,6 +129,34 @@ class DeltaCommitter(LakeCommitter):
 def interval_folder(connector: str, incarnation: int, sequence: int) -> str:
     """Return the folder of an interval's files, within that of their table."""
     return f"connect/{plain_name(connector)}/{incarnation}-{sequence}"
+
+
+def _rewritten_folder(connector: str, incarnation: int, sequence: int) -> str:
+    """Return the folder of copies for an interval, within that of their table."""
+    return f"connect/{plain_name(connector)}/rewritten-{incarnation}-{sequence}"
+
+
+def _remove_others(files: FileSystem, folder: str, named: set[str]) -> None:
+    for path in _files_in(files, folder):
+        if path not in named:
+            files.delete_file(path)
+
+
+def _remove_copies(files: FileSystem, folder: str, table: DeltaTable) -> None:
+    """Remove copies that no commit names; without a second attempt there are none."""
+    found = _files_in(files, folder)
+    tokens = {path.removeprefix(f"{folder}/").partition("/")[0] for path in found}
+    if len(tokens) < 2:
+        return
+    known = {entry.get(REWRITE) for entry in table.history()}
+    for path in found if tokens & known else ():
+        if path.removeprefix(f"{folder}/").partition("/")[0] not in known:
+            files.delete_file(path)
+
+
+def _files_in(files: FileSystem, folder: str) -> list[str]:
+    found = files.get_file_info(FileSelector(folder, recursive=True, allow_not_found=True))
+    return [posixpath.normpath(info.path) for info in found if info.type is FileType.File]
 
 
 def _action(file: Mapping[str, Any]) -> AddAction:

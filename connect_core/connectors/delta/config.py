@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, NonEmptyString, ValidString
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.tombstones import NullValues
+from connect_core.connectors.lake.changes import Upserts
+from connect_core.connectors.lake.key_columns import KeySetting
 from connect_core.connectors.lake.routing import Routing, table_name
 from connect_core.connectors.lake.sink_task import LakeSettings
 from connect_core.connectors.lake.types import Evolution
 from connect_core.errors import ConfigError, DataError
 
-__all__ = ["CONFIG", "OPTIONS_PREFIX", "PATH", "TABLE_FORMAT", "Settings"]
+__all__ = ["CONFIG", "ID_COLUMNS", "OPTIONS_PREFIX", "PATH", "TABLE_FORMAT", "UPSERT", "Settings"]
 
 PATH = "path"
 TABLE_FORMAT = "table.name.format"
 AUTO_CREATE = "auto.create"
 EVOLVE = "auto.evolve"
 PARTITION_COLUMNS = "partition.columns"
+UPSERT = "upsert.enabled"
+ID_COLUMNS = "id.columns"
+CDC_FIELD = "cdc.field"
 NULLS = "behavior.on.null.values"
 INCLUDE_KEY = "include.key"
 INCLUDE_METADATA = "include.metadata"
@@ -67,12 +72,35 @@ CONFIG = (
         doc="The columns by which tables that are created are partitioned.",
     )
     .define(
+        UPSERT,
+        ConfigType.BOOLEAN,
+        False,
+        importance=Importance.MEDIUM,
+        doc="Whether a record replaces the row that has its key instead of being appended.",
+    )
+    .define(
+        ID_COLUMNS,
+        ConfigType.LIST,
+        "",
+        importance=Importance.MEDIUM,
+        doc="The columns of the key by which rows are found if they are updated.",
+    )
+    .define(
+        CDC_FIELD,
+        ConfigType.STRING,
+        None,
+        importance=Importance.MEDIUM,
+        doc="The field of the value (a.b in structs) with the operation: where it begins with D or d, the row that has "
+        "the record's key is deleted; everything else replaces it. Rows are updated even without upsert.enabled.",
+    )
+    .define(
         NULLS,
         ConfigType.STRING,
         NullValues.IGNORE.value,
         validator=ValidString.one_of(*(policy.value for policy in NullValues)),
         importance=Importance.MEDIUM,
-        doc="What becomes of records whose value is null: they are left out, written as a row of nulls, or fail.",
+        doc="What becomes of records whose value is null: they are left out, written as a row of nulls, or fail. Where "
+        "rows are updated and this is not set, they delete the row that has the record's key; write is refused.",
     )
     .define(
         INCLUDE_KEY,
@@ -109,6 +137,7 @@ class Settings:
     creates: bool
     evolution: Evolution
     partition_columns: tuple[str, ...]
+    key: KeySetting
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
@@ -126,8 +155,28 @@ class Settings:
         return cls(
             parsed.get_string(PATH) or "",
             options,
-            LakeSettings(Routing(("tables", template)), extras, NullValues(parsed.get_string(NULLS))),
+            LakeSettings(
+                Routing(("tables", template)), extras, NullValues(parsed.get_string(NULLS)), _upserts(parsed, config)
+            ),
             bool(parsed.get_boolean(AUTO_CREATE)),
             Evolution(bool(parsed.get_boolean(EVOLVE)), widens=False),
             tuple(parsed.get_list(PARTITION_COLUMNS) or ()),
+            KeySetting(ID_COLUMNS, tuple(parsed.get_list(ID_COLUMNS) or ())),
         )
+
+
+def _upserts(parsed: AbstractConfig, config: Mapping[str, str]) -> Upserts | None:
+    operation, nulls = parsed.get_string(CDC_FIELD) or "", config.get(NULLS)
+    columns = ",".join(parsed.get_list(ID_COLUMNS) or ())
+    if not (operation or parsed.get_boolean(UPSERT)):
+        if columns:
+            text = f"rows are appended, and none is found by its key: set {UPSERT}=true to update them, or leave it out"
+            raise ConfigError(ID_COLUMNS, columns, text)
+        return None
+    if not columns:
+        text = f"name the columns of the key by which {UPSERT} and {CDC_FIELD} find rows"
+        raise ConfigError(ID_COLUMNS, "", text)
+    if nulls == NullValues.WRITE.value:
+        text = f"with {UPSERT} or {CDC_FIELD} a row of nulls has no key; leave it out to delete the record's key"
+        raise ConfigError(NULLS, nulls, text)
+    return Upserts(nulls is None, operation, CDC_FIELD)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from connect_core.errors import DataError
 
-__all__ = ["PartitionValues", "by_columns"]
+__all__ = ["PartitionValues", "by_columns", "partition_text"]
 
 PartitionValues = tuple[tuple[str, str | None], ...]
 
@@ -20,7 +20,7 @@ def by_columns(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[Partition
     if not names or not len(rows):
         yield (), rows
         return
-    texts = [_text(name, rows.column(name).combine_chunks()) for name in names]
+    texts = [partition_text(name, rows.column(name).combine_chunks()) for name in names]
     encoded = [text.dictionary_encode() for text in texts]
     codes = np.stack([one.indices.fill_null(-1).to_numpy(zero_copy_only=False) for one in encoded])
     _, firsts, numbers = np.unique(codes, axis=1, return_index=True, return_inverse=True)
@@ -32,7 +32,7 @@ def by_columns(rows: pa.Table, names: Sequence[str]) -> Iterator[tuple[Partition
         yield values, kept.take(pa.array(some))
 
 
-def _text(name: str, array: pa.Array) -> pa.Array:
+def partition_text(name: str, array: pa.Array) -> pa.Array:
     """Return values as Delta's protocol writes them; an empty text would be read as null."""
     kind = array.type
     if pa.types.is_timestamp(kind):

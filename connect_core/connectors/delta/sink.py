@@ -9,7 +9,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
-from connect_core.connectors.delta.config import CONFIG, PATH, TABLE_FORMAT, Settings
+from connect_core.connectors.delta.config import CONFIG, ID_COLUMNS, PATH, TABLE_FORMAT, UPSERT, Settings
 from connect_core.connectors.delta.places import places_of
 from connect_core.connectors.delta.sink_task import DeltaSinkTask
 from connect_core.connectors.lake.installed import ensure_installed
@@ -51,14 +51,27 @@ class DeltaSinkConnector(SinkConnector):
             try:
                 Settings.of(config)
             except ConfigError as error:
-                next(value for value in values if value.name == TABLE_FORMAT).error_messages.append(str(error))
+                named = next((value for value in values if f"configuration {value.name}:" in str(error)), None)
+                named = named or next(value for value in values if value.name == TABLE_FORMAT)
+                named.error_messages.append(str(error))
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Check whether the worker allows the path."""
+        """Check whether the worker allows the path, and the keys of tables whose rows are to be updated."""
         try:
             ensure_installed("deltalake", "DeltaSink", "delta")
-            places_of(Settings.of(config), limits)
+            settings = Settings.of(config)
+            places = places_of(settings, limits)
+        except ConnectError as error:
+            return {PATH: [str(error)]}
+        if settings.lake.upserts is None:
+            return {}
+        from connect_core.connectors.delta.tables import Tables, ensure_keys
+
+        try:
+            ensure_keys(Tables(places, settings), settings.lake.routing.known_tables(config.get("topics", "")))
+        except ConfigError as error:
+            return {ID_COLUMNS if f"configuration {ID_COLUMNS}:" in str(error) else UPSERT: [str(error)]}
         except ConnectError as error:
             return {PATH: [str(error)]}
         return {}

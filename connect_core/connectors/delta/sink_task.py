@@ -11,6 +11,7 @@ from connect_core.connectors.delta.places import places_of
 from connect_core.connectors.lake.installed import ensure_installed
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.sink_task import LakeSinkTask, TableWriter
+from connect_core.connectors.lake.upsert_writer import UpsertWriter
 
 if TYPE_CHECKING:
     from connect_core.connectors.delta.tables import Tables
@@ -40,4 +41,5 @@ class DeltaSinkTask(LakeSinkTask):
         """Return the writer for the rows of a table."""
         from connect_core.connectors.delta.writer import DeltaTableWriter
 
-        return DeltaTableWriter(table, self._tables, self._folder)
+        writer = DeltaTableWriter(table, self._tables, self._folder)
+        return writer if self.settings.upserts is None else UpsertWriter(table[-1], self._tables.settings.key, writer)

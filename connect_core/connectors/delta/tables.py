@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,15 +13,16 @@ from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from pyarrow.fs import FileSystem
 
-from connect_core.connectors.delta.config import AUTO_CREATE, PARTITION_COLUMNS, Settings
+from connect_core.connectors.delta.config import AUTO_CREATE, PARTITION_COLUMNS, UPSERT, Settings
 from connect_core.connectors.delta.files import files_of
 from connect_core.connectors.delta.places import Places
 from connect_core.connectors.lake.decisions import ConflictError
+from connect_core.connectors.lake.key_columns import key_columns_of
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import merged_schema, plain_field
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
-__all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors"]
+__all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors", "ensure_keys", "ensure_updatable"]
 
 _TRIES = 20
 _PAUSE = 0.05
@@ -121,6 +122,33 @@ class Tables:
                     raise
                 raise DataError(f"table {name[-1]} cannot take the records' columns: {error}") from error
         return True
+
+
+def ensure_updatable(name: TableName, table: DeltaTable) -> None:
+    """Raise ConfigError for a table whose files cannot be read as they are, or may not be removed."""
+    protocol, found = table.protocol(), table.metadata().configuration
+    features = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
+    texts = {
+        "deletionVectors": "has deletion vectors; purge them and drop the feature: REORG TABLE … APPLY (PURGE), ALTER "
+        "TABLE … DROP FEATURE deletionVectors",
+        "columnMapping": "maps the names of its columns; write another table, or drop the feature columnMapping",
+    }
+    text = next((text for feature, text in texts.items() if feature in features), None)
+    if found.get("delta.columnMapping.mode", "none") != "none":
+        text = texts["columnMapping"]
+    if found.get("delta.appendOnly", "false").lower() == "true":
+        text = "is only for appending; unset its property delta.appendOnly, or append"
+    if text:
+        raise ConfigError(UPSERT, "true", f"table {name[-1]} {text}")
+
+
+def ensure_keys(tables: Tables, names: Sequence[TableName]) -> None:
+    """Check that rows of these tables can be found by their keys, if they are to be updated. Raises ConfigError."""
+    for name in names if tables.settings.lake.upserts else ():
+        table = tables.find(name)
+        if table is not None:
+            key_columns_of(name[-1], tables.settings.key, columns_of(table))
+            ensure_updatable(name, table)
 
 
 def columns_of(table: DeltaTable) -> pa.Schema:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
+from connect_core.connectors.delta.data_files import FILE_BYTES, OpenDataFile, begin_data_file
 from connect_core.connectors.delta.partition_rows import PartitionValues, by_columns
-from connect_core.connectors.delta.statistics import statistics_of
-from connect_core.connectors.delta.tables import Tables, columns_of, delta_errors
+from connect_core.connectors.delta.tables import Tables, columns_of, delta_errors, ensure_updatable
 from connect_core.connectors.lake.fitting import fitted
 from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.types import Evolution, merged_schema
@@ -23,19 +22,10 @@ __all__ = ["DeltaTableWriter"]
 
 _GROUP_BYTES = 64 * 1024 * 1024
 _GROUP_ROWS = 250_000
-_FILE_BYTES = 512 * 1024 * 1024
 _OPEN = 64
 """How many files a table has open at most, one per partition."""
 
 Fit = tuple[pa.Schema, pa.Table]
-
-
-@dataclass(slots=True)
-class _Open:
-    path: str
-    stream: Any
-    writer: pq.ParquetWriter
-    bytes: int = 0
 
 
 @dataclass(slots=True)
@@ -50,8 +40,8 @@ class DeltaTableWriter:
     _held: list[pa.Table] = field(default_factory=list)
     _rows: int = 0
     _table: DeltaTable | None = None
-    _open: dict[PartitionValues, _Open] = field(default_factory=dict)
-    _files: list[dict[str, Any]] = field(default_factory=list)
+    _open: dict[PartitionValues, OpenDataFile] = field(default_factory=dict)
+    _files: list[Mapping[str, Any]] = field(default_factory=list)
     _begun: int = 0
     _count: int = 0
     _is_found: bool = False
@@ -65,12 +55,22 @@ class DeltaTableWriter:
 
     def add(self, fit: Fit) -> None:
         """Buffer rows until there are enough for a row group."""
-        self._planned, rows = fit
+        columns, rows = fit
+        self.plan(columns)
         self._held.append(rows)
         self._rows += len(rows)
         self.buffered += rows.nbytes
         if self._rows >= _GROUP_ROWS or self.buffered >= _GROUP_BYTES:
             self.flush()
+
+    def plan(self, columns: pa.Schema) -> None:
+        """Let the table have these columns once rows are written; those planned before remain."""
+        self._planned = merged_schema(self._standing(), columns, self._evolution)
+
+    def standing(self) -> tuple[pa.Schema, Sequence[str]] | None:
+        """Return the columns that the table has or will have; ``None`` if there are none. Delta declares no key."""
+        planned = self._standing()
+        return (planned, ()) if self._is_found or len(planned) else None
 
     def flush(self) -> None:
         """Write the buffered rows; the table gets its columns first."""
@@ -97,49 +97,55 @@ class DeltaTableWriter:
         found = {"name": list(self.name), "uuid": str(self._table.metadata().id)}
         return {**found, "lists": self._files, "rows": self._count}
 
+    def finish_keys(self, keys: pa.Table) -> Mapping[str, Any]:
+        """Write keys to a file of their own → the table, and the file as ``keys``; nothing if there is no table."""
+        table = self._table or self.tables.find(self.name)
+        if table is None:
+            return {}
+        path = f"{self.folder}/keys.parquet"
+        files = self.tables.files(self.tables.places.table(self.name))
+        with delta_errors(f"table {self.name[-1]}"), files.open_output_stream(path) as output:
+            pq.write_table(keys, output, compression="zstd")
+        return {"name": list(self.name), "uuid": str(table.metadata().id), "keys": [{"file": path}]}
+
     def discard(self) -> None:
         """Abandon open files, which will be swept."""
         for file in self._open.values():
-            file.writer.is_open = False
+            file.abandon()
         self._open.clear()
 
     @property
     def _evolution(self) -> Evolution:
         """The allowed evolution; a table that does not exist yet accepts any columns."""
         allowed = self.tables.settings.evolution
-        return allowed if self._is_found or self._table is not None else Evolution(True, widens=True)
+        return allowed if self._is_found or self._table is not None else Evolution(True, widens=True, creates=True)
 
     def _standing(self) -> pa.Schema:
         if self._planned is None:
             table = self.tables.find(self.name)
             self._is_found = table is not None
+            if table is not None and self.tables.settings.lake.upserts:
+                ensure_updatable(self.name, table)
             self._planned = pa.schema([]) if table is None else columns_of(table)
         return self._planned
 
     def _write(self, values: PartitionValues, rows: pa.Table) -> None:
-        file = self._open.pop(values, None) or self._begin(rows.schema)
+        file = self._open.pop(values, None) or self._begin(values, rows.schema)
         self._open[values] = file
-        file.writer.write_table(rows, row_group_size=max(1, len(rows)))
-        file.bytes += rows.nbytes
+        file.write(rows)
         self._count += len(rows)
-        if file.bytes >= _FILE_BYTES:
+        if file.bytes >= FILE_BYTES:
             self._close(values)
         elif len(self._open) > _OPEN:
             self._close(next(iter(self._open)))
 
-    def _begin(self, schema: pa.Schema) -> _Open:
+    def _begin(self, values: PartitionValues, schema: pa.Schema) -> OpenDataFile:
         path = f"{self.folder}/{self._begun:05d}.parquet"
         self._begun += 1
-        stream = self.tables.files(self.tables.places.table(self.name)).open_output_stream(path)
-        return _Open(path, stream, pq.ParquetWriter(stream, schema, compression="zstd"))
+        return begin_data_file(self.tables.files(self.tables.places.table(self.name)), path, values, schema)
 
     def _close(self, values: PartitionValues) -> None:
-        file = self._open.pop(values)
-        file.writer.close()
-        size = file.stream.tell()
-        file.stream.close()
-        statistics = json.dumps(statistics_of(file.writer.writer.metadata))
-        self._files.append({"path": file.path, "size": size, "partition": dict(values), "statistics": statistics})
+        self._files.append(self._open.pop(values).close())
 
     def _close_all(self) -> None:
         with delta_errors(f"table {self.name[-1]}"):

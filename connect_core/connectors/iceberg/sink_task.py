@@ -44,4 +44,4 @@ class IcebergSinkTask(LakeSinkTask):
         writer = IcebergTableWriter(table, self._tables, f"{self._folder}-{len(self._writers)}")
         if self.settings.upserts is None:
             return writer
-        return UpsertWriter(table, self._tables.settings.key_setting(table), writer)
+        return UpsertWriter(".".join(table), self._tables.settings.key_setting(table), writer)

@@ -11,14 +11,17 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyiceberg.manifest import DataFile
 from pyiceberg.table import FileScanTask, Table
 
 from connect_core.connectors.iceberg.catalog import catalog_errors
+from connect_core.connectors.iceberg.data_files import target_size
 from connect_core.connectors.iceberg.file_lists import files_of_text
-from connect_core.connectors.iceberg.rewriting import Rewriting, scanned
 from connect_core.connectors.iceberg.snapshots import Change, remove_files
+from connect_core.connectors.iceberg.sources import IcebergSource, scanned
 from connect_core.connectors.iceberg.tables import columns_of, ensure_readable
 from connect_core.connectors.lake.keys import KeySet
+from connect_core.connectors.lake.rewriting import Rewriting
 from connect_core.connectors.lake.staged_keys import staged_keys
 from connect_core.connectors.path_names import escaped
 
@@ -48,7 +51,7 @@ class Upsert:
 
         Raises ConnectError, after which nothing is left of the copies.
         """
-        name, written = ".".join(self.table.name()), list[Rewriting]()
+        name, written = ".".join(self.table.name()), list[Rewriting[DataFile]]()
         ensure_readable(self.table)
         with ExitStack() as undone:
             undone.callback(lambda: remove_files(self.table, [place for one in written for place in one.places]))
@@ -57,7 +60,7 @@ class Upsert:
             undone.pop_all()
         return change
 
-    def _change(self, content: Mapping[str, Any], token: str, written: list[Rewriting]) -> Change:
+    def _change(self, content: Mapping[str, Any], token: str, written: list[Rewriting[DataFile]]) -> Change:
         staged = staged_keys(".".join(self.table.name()), columns_of(self.table), content, self._load)
         copies = self._drop(scanned(self.table, self.append.branch, staged.all), staged.all, token, written)
         files, superseded = list(copies.added), 0
@@ -68,8 +71,7 @@ class Upsert:
                 mine = [file for file in mine if file not in again.removed] + again.added
                 superseded += again.dropped
             files += mine
-        copied = sum(file.record_count for file in copies.added)
-        told = {REWRITE: token, COPIED: str(copied), SUPERSEDED: str(superseded)}
+        told = {REWRITE: token, COPIED: str(copies.copied), SUPERSEDED: str(superseded)}
         marker = {**json.loads(self.append.properties[self.marker]), "rewrite": token}
         return replace(
             self.append,
@@ -80,10 +82,12 @@ class Upsert:
             disposable=[place for one in written for place in one.places],
         )
 
-    def _drop(self, tasks: list[FileScanTask], keys: KeySet, token: str, written: list[Rewriting]) -> Rewriting:
-        rewriting = Rewriting(self.table, f"{self.folder}/{token}/{len(written)}", self.properties)
+    def _drop(
+        self, tasks: list[FileScanTask], keys: KeySet, token: str, written: list[Rewriting[DataFile]]
+    ) -> Rewriting[DataFile]:
+        rewriting = Rewriting[DataFile](f"{self.folder}/{token}/{len(written)}", target_size(self.table))
         written.append(rewriting)
-        rewriting.drop(tasks, keys)
+        rewriting.drop([IcebergSource(self.table, task, self.properties) for task in tasks], keys)
         return rewriting
 
     def _load(self, place: str) -> pa.Table:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["KeySet", "is_key_type", "newest"]
+__all__ = ["Bounds", "KeySet", "is_key_type", "newest"]
 
 Bounds = Mapping[str, tuple[Any, Any]]
 """By column: the least and the greatest value, as Arrow scalars of the column's type, or values it can be made of."""

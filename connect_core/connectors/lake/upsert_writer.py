@@ -13,7 +13,6 @@ from connect_core.connectors.lake.changes import Change, Changes, key_rows
 from connect_core.connectors.lake.fitting import fitted
 from connect_core.connectors.lake.key_columns import KeySetting, key_columns_of
 from connect_core.connectors.lake.keys import newest
-from connect_core.connectors.lake.routing import TableName
 from connect_core.connectors.lake.spool import Spool
 from connect_core.connectors.lake.types import Evolution
 
@@ -64,7 +63,8 @@ class _Fit:
 class UpsertWriter:
     """Holds the keys of the interval in memory and its rows on disk: which of them are valid is known at its end."""
 
-    name: TableName
+    name: str
+    """The table's, in messages."""
     key: KeySetting
     inner: KeyedWriter
     _spool: Spool = field(default_factory=Spool)
@@ -86,7 +86,7 @@ class UpsertWriter:
         if changes.change is not Change.REPLACE:
             return _Fit(self._typed(keys), changes.offsets)
         planned, rows = self.inner.fit(_required(changes.rows, columns, self.key.ignores_case))
-        keys = rows.select(list(key_columns_of(".".join(self.name), replace(self.key, columns=columns), planned)))
+        keys = rows.select(list(key_columns_of(self.name, replace(self.key, columns=columns), planned)))
         return _Fit(keys, changes.offsets, planned, rows)
 
     def add(self, fit: _Fit) -> None:
@@ -143,7 +143,7 @@ class UpsertWriter:
     def _columns(self) -> tuple[str, ...]:
         standing = self.inner.standing()
         columns, own = (None, ()) if standing is None else standing
-        return key_columns_of(".".join(self.name), self.key, columns, own)
+        return key_columns_of(self.name, self.key, columns, own)
 
     def _typed(self, keys: pa.Table) -> pa.Table:
         """Return keys in the types of the table's columns, once there is a table."""

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 
-from connect_core.api import Batch, CommitMarker, PartitionRange, SinkRecord, Staged
+from connect_core.api import Batch, CommitMarker, IntervalContext, PartitionRange, SinkRecord, Staged
+from connect_core.api.batch import Columns
 from connect_core.connectors.delta.committer import DeltaCommitter
-from connect_core.connectors.delta.sink import DeltaSinkConnector
+from connect_core.connectors.delta.sink import DeltaSinkConnector, DeltaSinkTask
 from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of
 
 
@@ -57,18 +59,43 @@ class Lake:
         committer.fence(epoch)
         return committer
 
+    def run_batch(self, values: pa.StructArray, first: int, sequence: int) -> None:
+        """Run one interval of values in columns, of one partition."""
+        count = len(values)
+        numbers = pa.array(range(first, first + count), pa.int64())
+        batch = Batch(
+            topic=pa.array(["t"] * count),
+            partition=pa.array([0] * count, pa.int32()),
+            offset=numbers,
+            timestamp=numbers,
+            origin=pa.array(range(count), pa.int64()),
+            key=Columns(None, pa.nulls(count)),
+            value=Columns(None, values),
+        )
+        interval = interval_of(PartitionRange("t", 0, first, first + count, "id-t"), sequence=sequence, attempt="1-b")
+        task = self._task(interval)
+        assert task.put_batch(batch)
+        staged = task.stage({part.topic_partition: part.end for part in interval.ranges})
+        task.stop()
+        committer, key = self.committer(), self.key(sequence)
+        committer.publish(key, committer.commit(key, staged))
+
     def stage(self, records: Sequence[SinkRecord], sequence: int = 1, batches: bool = False) -> Sequence[Staged]:
         self._attempts += 1
         interval = interval_of(*ranges_of(records), sequence=sequence, attempt=f"1-{self._attempts}")
-        task = self.connector().task_class()()
-        task.initialize(SinkSide(limits_of(self.folder), self.config, interval, self.reporter))
-        task.start(self.config)
+        task = self._task(interval)
         try:
             if not (batches and task.put_batch(Batch.from_records(records))):
                 task.put(records)
             return task.stage({part.topic_partition: part.end for part in interval.ranges})
         finally:
             task.stop()
+
+    def _task(self, interval: IntervalContext) -> DeltaSinkTask:
+        task = self.connector().task_class()()
+        task.initialize(SinkSide(limits_of(self.folder), self.config, interval, self.reporter))
+        task.start(self.config)
+        return task
 
     def run(self, *tasks: Sequence[SinkRecord], sequence: int = 1, batches: bool = False) -> CommitMarker:
         """Run one interval, a task for each argument."""

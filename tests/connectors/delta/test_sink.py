@@ -40,6 +40,12 @@ def batches(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
+def test_topics_with_other_columns_in_one_batch_lose_none(lake: Lake) -> None:
+    lake.set({"table.name.format": "all"})
+    lake.run([*numbered([{"a": 1}], "one"), *numbered([{"b": 2}], "two")])
+    assert sorted(lake.rows("all"), key=repr) == [{"a": 1, "b": None}, {"a": None, "b": 2}]
+
+
 def test_every_type_arrives_as_it_was_sent(lake: Lake, batches: bool) -> None:
     inner = SchemaBuilder.struct().field("x", INT32_SCHEMA).field("y", OPTIONAL_STRING_SCHEMA).build()
     parts = {
