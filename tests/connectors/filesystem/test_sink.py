@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import decimal
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -502,6 +502,64 @@ def test_an_older_driver_cannot_publish_over_a_newer_one(export: Export) -> None
     with pytest.raises(StaleEpochError):
         old.publish(interval.key, marker)
     assert export.files() == []
+
+
+class SleepingCommitter(FileSystemCommitter):
+    """Sleeps before it marks, or takes the mark away, while ``meanwhile`` happens."""
+
+    meanwhile: Callable[[], object] = staticmethod(lambda: None)
+    asleep = ""
+
+    def _open(self, folder: str) -> None:
+        self._sleep("open")
+        super()._open(folder)
+
+    def _close(self, folder: str) -> None:
+        self._sleep("close")
+        super()._close(folder)
+
+    def _sleep(self, where: str) -> None:
+        if where == self.asleep:
+            self.meanwhile()
+
+
+def sleeper(export: Export, where: str, meanwhile: Callable[[], object]) -> SleepingCommitter:
+    healthy = export.committer()
+    found = SleepingCommitter("copy", healthy.layout, healthy.format)
+    found.meanwhile, found.asleep = meanwhile, where
+    found.fence(1)
+    return found
+
+
+def test_a_driver_that_slept_marks_no_part_of_a_later_interval(export: Export) -> None:
+    records, later = numbered([{"a": 1}]), [*numbered([{"a": 2}], "t", 1), *numbered([{"a": 3}], "t", 2)]
+
+    def meanwhile() -> None:
+        newer = export.committer(2)
+        newer.publish(key, marker)
+        interval = export.interval(later, sequence=2)
+        dying = CrashingCommitter("copy", newer.layout, newer.format)
+        dying.left = 1
+        with pytest.raises(Crash):
+            dying.publish(interval.key, newer.commit(replace(interval.key, epoch=2), export.stage(interval, later)))
+
+    key = export.interval(records).key
+    old = sleeper(export, "close", meanwhile)
+    marker = old.commit(key, export.stage(export.interval(records), records))
+    with pytest.raises(StaleEpochError):
+        old.publish(key, marker)
+    assert export.rows() == [{"a": 1}, {"a": 2}]
+    assert not (export.out / "t" / "_SUCCESS").exists()
+
+
+def test_a_driver_that_slept_takes_no_mark_away(export: Export) -> None:
+    records = numbered([{"a": 1}])
+    key = export.interval(records).key
+    old = sleeper(export, "open", lambda: export.committer(2).publish(key, marker))
+    marker = old.commit(key, export.stage(export.interval(records), records))
+    with pytest.raises(StaleEpochError):
+        old.publish(key, marker)
+    assert (export.out / "t" / "_SUCCESS").exists()
 
 
 def test_an_abandoned_interval_never_commits(export: Export) -> None:

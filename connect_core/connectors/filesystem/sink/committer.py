@@ -135,11 +135,12 @@ class FileSystemCommitter:
         return ordered, {"files": files, "columns": texts}
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Move the manifest's files to their final names; ``_SUCCESS`` is written last, first in folders by time."""
+        """Move the manifest's files to their final names; ``_SUCCESS`` is written last, first in folders by time.
+
+        Raises StaleEpochError, ConnectError.
+        """
         if marker.aborted or self._control.is_published(interval):
             return
-        if self._epoch is not None:
-            self._control.check_epoch(self._epoch)
         manifest = marker.detail or {}
         files: Sequence[Mapping[str, Any]] = manifest["files"]
         storage, homes = self.layout.storage, sorted({self._home(file) for file in files})
@@ -241,13 +242,21 @@ class FileSystemCommitter:
     def _each(self, items: Sequence[Item], act: Callable[[Item], None]) -> None:
         for_each(items, self.layout.storage.requests_at_once, act)
 
+    def _check_epoch(self) -> None:
+        # Before every mark: that of a driver that was suspended would stand beside a part of a later interval. Only the
+        # instant after this remains. Not the interval's epoch: publishing an older driver's interval is recovery.
+        if self._epoch is not None:
+            self._control.check_epoch(self._epoch)
+
     def _open(self, folder: str) -> None:
+        self._check_epoch()
         self.layout.storage.unmark(f"{folder}/{SUCCESS}")
 
     def _move(self, staging: Staging, file: Mapping[str, Any]) -> None:
         staging.publish(file, file["name"])
 
     def _close(self, folder: str) -> None:
+        self._check_epoch()
         self.layout.storage.mark(f"{folder}/{SUCCESS}")
 
 
