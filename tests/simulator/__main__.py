@@ -11,9 +11,10 @@ import logging
 import sys
 import time
 
-from tests.simulator.campaign import STEPS, report, run_all, traits_of
+from tests.simulator.campaign import STEPS, report, run_all
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import seeded
+from tests.simulator.traits import drawn, fields_of
 from tests.simulator.truth import Violation
 
 
@@ -34,13 +35,15 @@ def main(arguments: list[str]) -> int:
     kinds = (options.kind,) if options.kind else KINDS
     tally = run_all(options.steps, options.seed, options.processes, kinds)
     print(report(tally, options.seed, time.monotonic() - began))
-    return 1 if tally.violations or tally.rare else 0
+    return 1 if tally.violations or tally.rare or tally.unmet or tally.uneven else 0
 
 
 def show(seed: int, kind: str) -> int:
     """Run one history and print its log → exit status."""
     logging.disable(logging.WARNING)
-    schedule = seeded(seed, kind, traits_of(seed, kind))
+    names = drawn(seed, kind)
+    print(f"{kind}: {', '.join(names) or 'no traits'}")
+    schedule = seeded(seed, kind, fields_of(names))
     try:
         schedule.run()
     except Violation as violation:

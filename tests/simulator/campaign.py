@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import combinations
 from types import MappingProxyType
 
 from tests.simulator.chances import FAULTS, POINTS
 from tests.simulator.history import KINDS
-from tests.simulator.scenario import Traits, seeded
+from tests.simulator.scenario import seeded
+from tests.simulator.traits import PAIRS, TRAITS, drawn, fields_of, may_have
 from tests.simulator.truth import Violation
 
-__all__ = ["ACCIDENTAL", "STEPS", "UNREACHABLE", "Tally", "report", "run_all", "run_share", "traits_of"]
+__all__ = ["ACCIDENTAL", "STEPS", "UNREACHABLE", "Tally", "report", "run_all", "run_share"]
 
 UNREACHABLE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -48,12 +51,8 @@ STEPS = 1_000_000
 """How many steps are run unless told otherwise."""
 
 _LEAST, _LEAST_REVIVED = 15, 150
-_MOVED = ("source", "files")
-"""Kinds of which every third history is configured to other offsets topics or paths, back and forth."""
-_LINES = 12
-"""In each so-many-th history of files the target is FileStreamSink's own code."""
-_COMPARED = 24
-"""In each so-many-th history every act on the metadata database is performed by the production SQL, too."""
+_DEVIATIONS = 4.0
+"""By how many standard deviations a trait's share may differ from its probability."""
 
 
 @dataclass(slots=True)
@@ -64,6 +63,8 @@ class Tally:
     histories: int = 0
     delivered: int = 0
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
+    traits: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """How many histories were of a kind and had just these traits: the kind, then their names."""
     violations: list[str] = field(default_factory=list)
 
     def __add__(self, other: Tally) -> Tally:
@@ -72,6 +73,7 @@ class Tally:
             self.histories + other.histories,
             self.delivered + other.delivered,
             self.seen + other.seen,
+            self.traits + other.traits,
             self.violations + other.violations,
         )
 
@@ -86,6 +88,37 @@ class Tally:
             if (point, fault) not in {**UNREACHABLE, **ACCIDENTAL}
             and self.seen[point, fault] < share * (_LEAST_REVIVED if fault == "revived" else _LEAST)
         )
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """Pairs of traits that no history of their kind had, though they may meet."""
+        met = {(kind, *pair) for kind, *names in self.traits for pair in combinations(names, 2)}
+        return tuple(f"{kind}: {one} and {other}" for kind, one, other in PAIRS if (kind, one, other) not in met)
+
+    @property
+    def shares(self) -> Mapping[str, tuple[int, int]]:
+        """Trait → how many histories had it, of how many that might."""
+        return {name: self._share(name) for name in TRAITS}
+
+    def _share(self, name: str) -> tuple[int, int]:
+        # A trait that gives way to an earlier one was not to be had beside that.
+        earlier = list(TRAITS)[: list(TRAITS).index(name)]
+        might = {
+            key: count
+            for key, count in self.traits.items()
+            if may_have(name, key[0], [other for other in key[1:] if other in earlier])
+        }
+        return sum(count for key, count in might.items() if name in key[1:]), sum(might.values())
+
+    @property
+    def uneven(self) -> tuple[str, ...]:
+        """Traits whose share is further from their probability than chance explains."""
+        found = []
+        for name, (count, of) in self.shares.items():
+            wanted = TRAITS[name].probability
+            if abs(count - of * wanted) > _DEVIATIONS * math.sqrt(of * wanted * (1 - wanted)):
+                found.append(f"{name}: {count} of {of}, not {wanted:.3f}")
+        return tuple(found)
 
 
 def run_share(share: int, shares: int, first_seed: int, steps: int, kinds: Sequence[str] = KINDS) -> Tally:
@@ -102,28 +135,19 @@ def run_share(share: int, shares: int, first_seed: int, steps: int, kinds: Seque
     return tally
 
 
-def traits_of(seed: int, kind: str) -> Traits:
-    """Return what is special of the history of a seed."""
-    return {
-        "store": "quick" if seed % _COMPARED else "compared",
-        "target": "lines" if kind == "files" and seed % _LINES == 5 else "model",
-        "reset": "latest" if kind != "source" and seed % 4 == 1 else "earliest",
-        "has_moves": kind in _MOVED and seed % 3 == 2,
-        "has_backfills": kind == "files" and seed % 3 == 1 and seed % _LINES != 5,
-        "is_held_back": kind != "source" and seed % 4 == 3,
-    }
-
-
 def _run(tally: Tally, seed: int, kind: str) -> None:
-    schedule = seeded(seed, kind, traits_of(seed, kind))
+    names = drawn(seed, kind)
+    schedule = seeded(seed, kind, fields_of(names))
     try:
         schedule.run()
     except Violation as violation:
-        tally.violations.append(f"{kind} seed {seed}, step {schedule.steps}: {violation}")
+        told = f" ({', '.join(names)})" if names else ""
+        tally.violations.append(f"{kind} seed {seed}{told}, step {schedule.steps}: {violation}")
     tally.steps += schedule.steps
     tally.histories += 1
     tally.delivered += schedule.history.truth.delivered
     tally.seen += schedule.seen
+    tally.traits[kind, *names] += 1
 
 
 def run_all(steps: int, first_seed: int, processes: int, kinds: Sequence[str] = KINDS) -> Tally:
@@ -142,7 +166,9 @@ def report(tally: Tally, first_seed: int, seconds: float) -> str:
         f"{tally.steps:,} steps in {tally.histories:,} histories from seed {first_seed} on, {tally.delivered:,} "
         f"records delivered, {seconds:.0f} s, {len(tally.violations)} violations"
     )
-    return "\n".join((head, "", *_table(tally), "", *_cannot_be(), *_too_rare(tally), *tally.violations[:20]))
+    return "\n".join(
+        (head, "", *_table(tally), "", *_cannot_be(), *_traits(tally), *_too_rare(tally), *tally.violations[:20])
+    )
 
 
 def _table(tally: Tally) -> Iterator[str]:
@@ -162,6 +188,14 @@ def _cannot_be() -> Iterator[str]:
             reasons.setdefault(why, []).append(f"{point} and {fault}")
         for why, pairs in reasons.items():
             yield f"{what}: {', '.join(pairs)}: {why}."
+
+
+def _traits(tally: Tally) -> Iterator[str]:
+    told = (f"{name} {count:,} of {of:,}" for name, (count, of) in tally.shares.items())
+    yield f"Traits: {', '.join(told)}."
+    for what, which in (("Never met", tally.unmet), ("Uneven", tally.uneven)):
+        if which:
+            yield f"{what}: {'; '.join(which)}."
 
 
 def _too_rare(tally: Tally) -> Iterator[str]:

@@ -35,23 +35,41 @@ from tests.simulator.disasters import Disasters
 from tests.simulator.lines import LinesTarget
 from tests.simulator.metadata import NAME, Metadata
 from tests.simulator.targets import Acting, FileTarget, answered
-from tests.simulator.truth import Truth, Violation, parsed
+from tests.simulator.truth import Truth, Violation, Where, parsed
 
 __all__ = ["FILES", "KINDS", "OFFSETS_TOPIC", "PARTS", "PATH", "STORES", "TARGETS", "History", "record"]
 
 STORES: Mapping[str, type[Metadata]] = {"quick": Metadata, "compared": ComparedMetadata}
 """Metadata databases: a quick one in memory; the same beside the production SQL, compared at every act."""
-TARGETS: Mapping[str, Callable[..., Any]] = {
-    "model": lambda deliver: FileTarget(deliver),
-    "lines": lambda deliver: LinesTarget(deliver, NAME),
+TARGETS: Mapping[str, Callable[[Shows], Any]] = {
+    "model": lambda shows: FileTarget(shows.deliver),
+    "replaced": lambda shows: ReplacedFiles(shows.deliver, fill=shows.fill),
+    "lines": lambda shows: LinesTarget(shows.deliver, NAME),
 }
-"""Targets of the kind ``files``: a model with torn files and final names; the production code of FileStreamSink."""
+"""Targets of the kind ``files``: a model with torn files and final names, and one whose files a backfill can replace;
+the production code of FileStreamSink."""
 PATH = "path"
 """The configuration's key of what the target is; each other path is a target of its own."""
 OFFSETS_TOPIC = "offsets.storage.topic"
 KINDS = ("source", "database", "files", "plain")
 FILES = ('{"file":"a"}', '{"file":"b"}')
 PARTS = (TopicPartition("t", 0), TopicPartition("t", 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """What one target tells of what it shows: to the truth of its history."""
+
+    history: History
+    home: str = ""
+
+    def deliver(self, part: TopicPartition, start: int, end: int, epoch: int, identity: str) -> None:
+        """Note what became visible; ``identity`` is that of the topic it was read from."""
+        self.history.deliver(part, start, end, epoch, Where(identity, self.home))
+
+    def fill(self, part: TopicPartition, start: int, end: int, identity: str) -> None:
+        """Note what a backfill made visible."""
+        self.history.truth.fill(part, start, end, Where(identity, self.home))
 
 
 @dataclass(slots=True)
@@ -105,7 +123,7 @@ class History:
         self.sql = STORES[self.store](kind, lambda holder: self.is_live(holder))
         self.truth = Truth(self.sql.losses, repeats=self.kind == "plain")
         self.broker = Broker(self._deliver_record, on_marker=self._on_marker)
-        self.database = DatabaseTarget(self.deliver, self._moved_rows)
+        self.database = DatabaseTarget(Shows(self).deliver, self._moved_rows)
         self.disasters = Disasters(self)
         self.home()
         self.sql.on_commit, self.sql.on_finish = self._check_commit, self._on_finish
@@ -176,10 +194,8 @@ class History:
         """Return the files a configuration names."""
         path = (self.config if config is None else config).get(PATH, "")
         if path not in self.homes:
-            make = TARGETS[self.target]
-            self.homes[path] = (
-                ReplacedFiles(self.deliver, fill=self.truth.fill) if self.has_backfills else make(self.deliver)
-            )
+            is_replaced = self.has_backfills and self.target == "model"
+            self.homes[path] = TARGETS["replaced" if is_replaced else self.target](Shows(self, path))
         return self.homes[path]
 
     def upper(self) -> dict[str, dict[str, int]] | None:
@@ -194,14 +210,15 @@ class History:
 
     # -- what becomes visible
 
-    def deliver(self, part: TopicPartition, start: int, end: int, epoch: int, identity: str) -> None:
-        """Note what a target shows; ``identity`` is that of the topic it was read from."""
+    def deliver(self, part: TopicPartition, start: int, end: int, epoch: int, where: Where) -> None:
+        """Note what a target shows."""
+        identity = where.identity
         if start < end and identity == f"id-{self.topic_id}" and end > self.stable[part]:
             raise Violation(f"I1 {part} [{start}, {end}) lies behind the last stable offset {self.stable[part]}")
         if self.kind == "plain" and epoch < self.sql.state.epoch:
             # A zombie's put repeats records, and proves nothing.
             return
-        self.truth.deliver(part, start, end, epoch, identity)
+        self.truth.deliver(part, start, end, epoch, where)
 
     def _deliver_record(self, value: bytes) -> None:
         self.truth.deliver(*parsed(value))

@@ -224,7 +224,9 @@ class Metadata:
             self.holder = None
 
     def _raise(self, effect: fx.RaiseEpoch) -> int:
-        if self.holder != effect.holder or self.deleted:
+        if self.deleted:
+            raise StaleEpochError("deleted")
+        if self.holder != effect.holder:
             raise LeaseLostError("not the holder")
         if (self.state.target_state is TargetState.STARTED) is effect.is_settling:
             raise StaleEpochError("not in this state")

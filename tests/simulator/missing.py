@@ -24,7 +24,7 @@ from connect_core.plan import (
     source,
 )
 from tests.simulator.chances import Plot
-from tests.simulator.scenario import Traits
+from tests.simulator.traits import Traits
 from tests.simulator.wrong import Patch
 
 __all__ = ["MISSING", "UNSEEN", "Check", "without"]

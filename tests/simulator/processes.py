@@ -46,7 +46,7 @@ from tests.simulator.broker import DATA, OFFSETS
 from tests.simulator.history import FILES, OFFSETS_TOPIC, PARTS, PATH, History, record
 from tests.simulator.metadata import NAME
 from tests.simulator.targets import answered
-from tests.simulator.truth import Violation
+from tests.simulator.truth import Violation, Where
 
 __all__ = [
     "Fault",
@@ -378,7 +378,8 @@ def _put(history: History, plan: TaskPlan) -> Running:
     _check_topic(history, plan)
     if history.kind == "plain":
         for part in plan.ranges:
-            history.deliver(part.topic_partition, part.start, part.end, plan.key.epoch, part.topic_id)
+            where = Where(part.topic_id)
+            history.deliver(part.topic_partition, part.start, part.end, plan.key.epoch, where)
     if fault is not None:
         raise UnclearOutcomeError("the answer was lost")
 

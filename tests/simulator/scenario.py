@@ -11,17 +11,14 @@ from tests.simulator.chances import Chances, Decisions, Plot, Plotted, Tape
 from tests.simulator.history import History
 from tests.simulator.processes import arriving, backfiller, driver, operator, sweeper
 from tests.simulator.schedule import Schedule
+from tests.simulator.traits import Traits
 
-__all__ = ["OPERATIONS", "Traits", "plotted", "scenario", "seeded", "taped"]
+__all__ = ["OPERATIONS", "plotted", "scenario", "seeded", "taped"]
 
 OPERATIONS = ("pause", "restart", "tasks", "tasks", "configure", "alter", "alter all", "reset", "delete", "delete all")
 _MOVES = ("move", "move", "move")
 _BESIDE_BACKFILLS = ("pause", "tasks", "configure", "configure", "configure", "alter", "reset", "delete", "delete all")
 Choice = TypeVar("Choice")
-
-
-Traits = Mapping[str, Any]
-"""What is special of a history's world: fields of ``History`` by name."""
 
 
 def scenario(kind: str, decisions: Decisions, traits: Traits = MappingProxyType({})) -> Schedule:
@@ -47,9 +44,8 @@ def scenario(kind: str, decisions: Decisions, traits: Traits = MappingProxyType(
 
 
 def _operations(history: History) -> Sequence[str]:
-    if history.has_backfills:
-        return _BESIDE_BACKFILLS
-    return (*OPERATIONS, *_MOVES) if history.has_moves else OPERATIONS
+    usual = _BESIDE_BACKFILLS if history.has_backfills else OPERATIONS
+    return (*usual, *_MOVES) if history.has_moves else usual
 
 
 def seeded(seed: int, kind: str, traits: Traits = MappingProxyType({})) -> Schedule:
@@ -62,6 +58,6 @@ def plotted(seed: int, kind: str, plot: Plot, traits: Traits = MappingProxyType(
     return scenario(kind, Plotted.seeded(seed, kind, plot), traits)
 
 
-def taped(values: Mapping[Any, int], kind: str) -> Schedule:
+def taped(values: Mapping[Any, int], kind: str, traits: Traits = MappingProxyType({})) -> Schedule:
     """Return the history of a tape; its keys may be text, as JSON has them."""
-    return scenario(kind, Tape({int(at): value for at, value in values.items()}))
+    return scenario(kind, Tape({int(at): value for at, value in values.items()}), traits)

@@ -20,6 +20,7 @@ def test_no_invariant_breaks_and_every_fault_is_met_at_every_point() -> None:
     assert tally.violations == []
     assert tally.steps >= STEPS
     assert tally.rare == ()
+    assert (tally.unmet, tally.uneven) == ((), ())
 
 
 def test_a_fault_that_was_rare_is_named() -> None:

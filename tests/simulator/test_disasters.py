@@ -12,7 +12,8 @@ import pytest
 
 from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, TARGET_RESTORED, Plot
 from tests.simulator.history import KINDS
-from tests.simulator.scenario import Traits, plotted
+from tests.simulator.scenario import plotted
+from tests.simulator.traits import Traits
 from tests.simulator.truth import Violation
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from tests.simulator.chances import Chances, Recorder
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import scenario, taped
+from tests.simulator.traits import TRAITS, fields_of
 from tests.simulator.truth import Violation
 from tests.simulator.wrong import WRONG, patched
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
 KEPT = json.loads((Path(__file__).parent / "kept.json").read_text())
-"""Histories that once broke an invariant: name → the kind of connector and the tape."""
+"""Histories that once broke an invariant: name → the kind of connector, its traits, and the tape."""
 
 TAPES = st.dictionaries(st.integers(0, 300), st.integers(0, 59), max_size=24)
 
@@ -49,7 +50,8 @@ def test_no_schedule_breaks_an_invariant(kind: str, tape: Mapping[int, int]) -> 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_schedule_that_broke_an_invariant_breaks_none(name: str) -> None:
-    taped(KEPT[name]["tape"], KEPT[name]["kind"]).run()
+    kept = KEPT[name]
+    taped(kept["tape"], kept["kind"], fields_of(kept["traits"])).run()
 
 
 def test_a_failing_schedule_is_shrunk() -> None:
@@ -62,11 +64,14 @@ def test_a_failing_schedule_is_shrunk() -> None:
     assert not breaks(wrong.kind, smallest)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_recorded_history_is_played_again(kind: str) -> None:
-    recorder = Recorder(Chances.seeded(7, kind))
-    first = scenario(kind, recorder)
+_SPECIAL = [(kind, name) for name, trait in TRAITS.items() for kind in trait.kinds]
+
+
+@pytest.mark.parametrize(("kind", "trait"), [*((kind, "") for kind in KINDS), *_SPECIAL])
+def test_a_recorded_history_is_played_again(kind: str, trait: str) -> None:
+    recorder, traits = Recorder(Chances.seeded(7, kind)), fields_of([trait] if trait else [])
+    first = scenario(kind, recorder, traits)
     first.run()
-    again = taped(recorder.values, kind)
+    again = taped(recorder.values, kind, traits)
     again.run()
     assert (again.log, again.steps) == (first.log, first.steps)

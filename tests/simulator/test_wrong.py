@@ -11,7 +11,8 @@ import pytest
 
 from tests.simulator.chances import Plot
 from tests.simulator.missing import MISSING, UNSEEN, without
-from tests.simulator.scenario import Traits, plotted
+from tests.simulator.scenario import plotted
+from tests.simulator.traits import Traits
 from tests.simulator.wrong import WRONG, Patch, caught, patched
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]

@@ -5,15 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from connect_core.api.records import TopicPartition
 from connect_core.interval.values import LostRecords
 
-__all__ = ["Truth", "Violation"]
+__all__ = ["Truth", "Violation", "Where"]
 
 Place = str | TopicPartition
 """A source partition as canonical JSON, or a topic partition."""
+
+
+class Where(NamedTuple):
+    """The topic that records were read from, and which of several targets shows them."""
+
+    identity: str = ""
+    home: str = ""
+
+
+Event = tuple[Place, int, int | None, Where]
+"""What became visible: place, start, end, where."""
+_NOWHERE = Where()
 
 
 _RECREATED = "was deleted and created again"
@@ -40,18 +52,19 @@ class Truth:
     moves: set[int] = field(default_factory=set)
     """Epochs under which an operator's wish was carried out."""
     delivered: int = 0
-    events: list[tuple[Place, int, int | None, str]] = field(default_factory=list)
-    """All that became visible, in order: place, start, end, topic; an operator's move ends at ``None``."""
-    filled: set[tuple[Place, int, int | None, str]] = field(default_factory=set)
+    events: list[Event] = field(default_factory=list)
+    """All that became visible, in order; an operator's move ends at ``None``."""
+    filled: set[Event] = field(default_factory=set)
     """Events of backfills: what they showed for the first time."""
 
-    def deliver(self, place: Place, start: int, end: int, epoch: int, identity: str = "") -> None:
+    def deliver(self, place: Place, start: int, end: int, epoch: int, where: Where = _NOWHERE) -> None:
         """Note that records [start, end) became visible."""
         if start == end:
             return
         if epoch and epoch < self.fenced:
             raise Violation(f"I5 epoch {epoch} commits {place} [{start}, {end}) after the fence of {self.fenced}")
-        self.events.append((place, start, end, identity))
+        identity = where.identity
+        self.events.append((place, start, end, where))
         self.delivered += end - start
         known = self.position.get(place)
         if self.repeats:
@@ -68,13 +81,16 @@ class Truth:
         self.position[place] = end
         self.identity[place], self.heard[place] = identity, len(self.losses)
 
-    def fill(self, place: Place, start: int, end: int, identity: str) -> None:
-        """Note that a backfill showed records: again, under the very name that has them, or for the first time."""
-        one = place, start, end, identity
+    def fill(self, place: Place, start: int, end: int, where: Where) -> None:
+        """Note that a backfill showed records: again, under the very name that has them, or for the first time there.
+
+        What another target has is no matter: where the configuration names a new one, its past hours are exported.
+        """
+        one = place, start, end, where
         if start == end or one in self.events:
             return
-        for other, first, last, topic in self.events:
-            if last is not None and (other, topic) == (place, identity) and first < end and start < last:
+        for other, first, last, there in self.events:
+            if last is not None and (other, there) == (place, where) and first < end and start < last:
                 raise Violation(f"I15 a backfill shows {place} [{start}, {end}) beside [{first}, {last})")
         # Without a position reading begins where the partition was first looked at.
         known = self.position.get(place, max(self.first.get(place, {0})))
@@ -128,7 +144,7 @@ class Truth:
                 self.identity.pop(place, None)
             elif place in self.identity:
                 self._follow_topic(place)
-            self.events.append((place, 0, None, ""))
+            self.events.append((place, 0, None, _NOWHERE))
             if position is None:
                 self.position.pop(place, None)
             else:
@@ -163,22 +179,25 @@ class Truth:
 
     def verify(self) -> None:
         """Go through the whole history once more, offset by offset: I1 and I2 without trust in positions."""
-        seen: dict[tuple[Place, str], set[int]] = {}
-        filled: dict[tuple[Place, str], set[int]] = {}
-        for place, start, end, identity in self.events:
+        live: dict[tuple[Place, str], set[int]] = {}
+        there: dict[tuple[Place, Where], set[int]] = {}
+        for event in self.events:
+            place, start, end, where = event
             if end is None:
-                for other in [key for key in seen if key[0] == place]:
-                    self._check_whole(place, seen.pop(other))
-                for other in [key for key in filled if key[0] == place]:
-                    del filled[other]
+                for moved in [key for key in live if key[0] == place]:
+                    self._check_whole(place, live.pop(moved))
+                for gone in [key for key in there if key[0] == place]:
+                    del there[gone]
                 continue
-            offsets, others = seen.setdefault((place, identity), set()), filled.setdefault((place, identity), set())
-            again = (offsets | others).intersection(range(start, end))
+            offsets, new = there.setdefault((place, where), set()), set(range(start, end))
+            # Before the first live interval a backfill shows one hour, and not the next: that is no loss.
+            exported = set[int]() if event in self.filled else live.setdefault((place, where.identity), set())
+            again = (offsets | exported) & new
             if again and not self.repeats:
                 raise Violation(f"I2 offsets {sorted(again)} of {place} are in the target twice")
-            # Before the first live interval a backfill shows one hour, and not the next: that is no loss.
-            (others if (place, start, end, identity) in self.filled else offsets).update(range(start, end))
-        for (place, _), offsets in seen.items():
+            offsets |= new
+            exported |= new
+        for (place, _), offsets in live.items():
             self._check_whole(place, offsets)
 
     def _check_whole(self, place: Place, offsets: set[int]) -> None:

@@ -28,7 +28,8 @@ from connect_core.plan import interval as planning
 from connect_core.plan import settle as settling
 from tests.simulator import broker, processes
 from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, TARGET_RESTORED, Plot
-from tests.simulator.scenario import Traits, plotted, seeded
+from tests.simulator.scenario import plotted, seeded
+from tests.simulator.traits import Traits
 from tests.simulator.truth import Violation
 
 __all__ = ["WRONG", "Patch", "Wrong", "caught", "patched"]
