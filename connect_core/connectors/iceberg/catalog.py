@@ -9,13 +9,13 @@ from typing import Any
 
 from pyiceberg import exceptions
 from pyiceberg.catalog import AVAILABLE_CATALOGS, Catalog, CatalogType
-from pyiceberg.catalog.sql import SqlCatalog
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.iceberg.catalog_properties import catalog_properties
-from connect_core.connectors.iceberg.config import Settings
-from connect_core.connectors.iceberg.rest_catalog import TimedRestCatalog
+from connect_core.connectors.iceberg.config import CREATE_PROPERTIES, Settings
+from connect_core.connectors.iceberg.foreign_properties import ensure_harmless
+from connect_core.connectors.iceberg.guarded_catalog import GuardedRestCatalog, GuardedSqlCatalog, guarded
 from connect_core.connectors.iceberg.sql_address import engine_url
 from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConnectError, RetriableError, UnclearOutcomeError
@@ -45,25 +45,29 @@ _LASTING: tuple[type[Exception], ...] = (
 def open_catalog(settings: Settings, limits: WorkerLimits) -> Catalog:
     """Return the catalog of a configuration. Raises ConfigError, RetriableError if it does not respond."""
     properties = catalog_properties(settings.properties, limits)
+    ensure_harmless(CREATE_PROPERTIES, settings.create_properties, limits)
     kind = CatalogType(properties["type"])
     with catalog_errors(f"the catalog {settings.catalog}"):
         # Not pyiceberg's load_catalog: it would add settings for this name from a file or the environment of the
         # worker.
         if kind is CatalogType.REST:
-            return TimedRestCatalog(settings.catalog, **properties)
+            return guarded(GuardedRestCatalog, limits)(settings.catalog, **properties)
         if kind is CatalogType.SQL:
             return _sql_catalog(settings.catalog, properties, limits)
-        return AVAILABLE_CATALOGS[kind](settings.catalog, properties)
+        opened = AVAILABLE_CATALOGS[kind](settings.catalog, properties)
+        # pyiceberg imports the class, with the client it needs, only then.
+        opened.__class__ = guarded(type(opened), limits)
+        return opened
 
 
-def _sql_catalog(name: str, properties: Mapping[str, Any], limits: WorkerLimits) -> SqlCatalog:
-    url = engine_url(properties["uri"], limits)
+def _sql_catalog(name: str, properties: Mapping[str, Any], limits: WorkerLimits) -> Catalog:
+    kind, url = guarded(GuardedSqlCatalog, limits), engine_url(properties["uri"], limits)
     for _ in range(_TRIES):
         # pyiceberg checks for its tables, then creates them: only one of several tasks can succeed.
         with suppress(IntegrityError, ProgrammingError):
-            return SqlCatalog(name, **{**properties, "uri": url})
+            return kind(name, **{**properties, "uri": url})
         time.sleep(_PAUSE)
-    return SqlCatalog(name, **{**properties, "uri": url})
+    return kind(name, **{**properties, "uri": url})
 
 
 def create_namespaces(catalog: Catalog, table: TableName) -> None:

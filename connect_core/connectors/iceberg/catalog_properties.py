@@ -14,9 +14,9 @@ from connect_core.connectors.iceberg.sql_address import sql_address
 from connect_core.connectors.worker_login import ensure_clouds_own_host
 from connect_core.errors import ConfigError
 
-__all__ = ["TIMEOUTS", "catalog_properties", "ensure_allowed_location"]
+__all__ = ["OWN_IO", "PREFIX", "TIMEOUTS", "catalog_properties", "check_hosts", "ensure_allowed_location"]
 
-_PREFIX = "iceberg.catalog."
+PREFIX = "iceberg.catalog."
 _TYPES = ("sql", "rest", "hive", "glue", "dynamodb", "bigquery")
 _IMPLEMENTATIONS = {
     "org.apache.iceberg.rest.RESTCatalog": "rest",
@@ -32,7 +32,7 @@ _FILE_IO = {
     "org.apache.iceberg.hadoop.HadoopFileIO",
     "org.apache.iceberg.io.ResolvingFileIO",
 }
-_OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
+OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
 TIMEOUTS = {"rest.client.connection-timeout-ms": 10_000, "rest.client.socket-timeout-ms": 60_000}
 """Keys of Apache Iceberg's HTTPClient, for connecting and for a response, with their defaults in milliseconds."""
 _URL = re.compile(r"(https?|thrift)://", re.IGNORECASE)
@@ -57,19 +57,32 @@ def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[s
         login = found.pop("jdbc.user", ""), found.pop("jdbc.password", "")
         found["uri"] = sql_address(found.get("uri", ""), *login, limits)
     _check_timeouts(found)
-    _check_hosts(found, limits)
+    check_hosts(found, limits)
     if "warehouse" in found:
         found["warehouse"] = _warehouse(found["warehouse"], found["type"], limits)
     elif found["type"] == "sql":
-        raise ConfigError(f"{_PREFIX}warehouse", "", "name the folder or URL below which tables are created")
+        raise ConfigError(f"{PREFIX}warehouse", "", "name the folder or URL below which tables are created")
     return found
 
 
-def ensure_allowed_location(location: str, limits: WorkerLimits) -> None:
+def check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
+    """Raise ConfigError for a host that the worker does not allow, or that would receive its own login."""
+    for key, value in found.items():
+        if key in ("uri", "warehouse") and not _URL.match(value):
+            continue
+        for host in _hosts(key, value):
+            ensure_allowed_host(PREFIX + key, host, limits)
+            for prefix, (cloud, logins) in _LOGINS.items():
+                if key.startswith(prefix) and "AccountKey=" not in value and not logins.intersection(found):
+                    remedy = f"set {PREFIX}{min(logins)}"
+                    ensure_clouds_own_host(cloud, PREFIX + key, host, remedy)
+
+
+def ensure_allowed_location(location: str, limits: WorkerLimits, key: str = f"{PREFIX}warehouse") -> None:
     """Raise ConfigError for a table in a folder of this machine that the worker does not allow."""
     place = urlsplit(location)
     if place.scheme in ("", "file"):
-        allowed_path(f"{_PREFIX}warehouse", unquote(place.path), limits)
+        allowed_path(key, unquote(place.path), limits)
 
 
 def _type(found: Mapping[str, str]) -> str:
@@ -78,14 +91,14 @@ def _type(found: Mapping[str, str]) -> str:
     if implementation is not None and not given:
         if implementation not in _IMPLEMENTATIONS:
             text = f"no such class here; set iceberg.catalog.type to one of {', '.join(_TYPES)}"
-            raise ConfigError(f"{_PREFIX}catalog-impl", implementation, text)
+            raise ConfigError(f"{PREFIX}catalog-impl", implementation, text)
         return _IMPLEMENTATIONS[implementation]
     named = {"jdbc": "sql", "": "sql"}.get(given, given)
     if named not in _TYPES:
         text = f"there are: {', '.join(_TYPES)}"
         if named == "hadoop":
             text = f"a catalog of files alone has no conditional commit that holds on every store; {text}"
-        raise ConfigError(f"{_PREFIX}type", given, text)
+        raise ConfigError(f"{PREFIX}type", given, text)
     return named
 
 
@@ -94,30 +107,18 @@ def _drop_classes(found: dict[str, str]) -> None:
     found.pop("catalog-impl", None)
     given = found.pop("io-impl", None)
     if given is not None and given not in _FILE_IO:
-        raise ConfigError(f"{_PREFIX}io-impl", given, "files are read and written by pyiceberg; leave it out")
+        raise ConfigError(f"{PREFIX}io-impl", given, "files are read and written by pyiceberg; leave it out")
     for key in found:
-        if key.startswith("py-") and found[key] not in _OWN_IO:
-            raise ConfigError(f"{_PREFIX}{key}", found[key], f"only {' and '.join(_OWN_IO)} are known")
+        if key.startswith("py-") and found[key] not in OWN_IO:
+            raise ConfigError(f"{PREFIX}{key}", found[key], f"only {' and '.join(OWN_IO)} are known")
         if key.endswith("-impl") and not key.startswith("py-"):
-            raise ConfigError(f"{_PREFIX}{key}", found[key], "it names code to load; leave it out")
+            raise ConfigError(f"{PREFIX}{key}", found[key], "it names code to load; leave it out")
 
 
 def _check_timeouts(found: Mapping[str, str]) -> None:
     for key in TIMEOUTS:
         if key in found and not (found[key].isascii() and found[key].isdigit() and int(found[key]) > 0):
-            raise ConfigError(f"{_PREFIX}{key}", found[key], "a positive number of milliseconds")
-
-
-def _check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
-    for key, value in found.items():
-        if key in ("uri", "warehouse") and not _URL.match(value):
-            continue
-        for host in _hosts(key, value):
-            ensure_allowed_host(_PREFIX + key, host, limits)
-            for prefix, (cloud, logins) in _LOGINS.items():
-                if key.startswith(prefix) and "AccountKey=" not in value and not logins.intersection(found):
-                    remedy = f"set {_PREFIX}{min(logins)}"
-                    ensure_clouds_own_host(cloud, _PREFIX + key, host, remedy)
+            raise ConfigError(f"{PREFIX}{key}", found[key], "a positive number of milliseconds")
 
 
 def _hosts(key: str, value: str) -> Iterator[str]:
@@ -134,5 +135,5 @@ def _warehouse(given: str, kind: str, limits: WorkerLimits) -> str:
     place = urlsplit(given)
     if place.scheme == "file" or (kind in ("sql", "hive") and not place.scheme):
         path = unquote(place.path) if place.scheme else given
-        return Path(allowed_folder(f"{_PREFIX}warehouse", path, limits)).as_uri()
+        return Path(allowed_folder(f"{PREFIX}warehouse", path, limits)).as_uri()
     return given

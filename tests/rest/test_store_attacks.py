@@ -1,0 +1,173 @@
+"""What somebody who may create connectors tries through object stores and catalogs, through the served API."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from connect_core.rest import LoopbackAuthorizer
+from tests.herder.worlds import World, worker
+from tests.rest.conftest import Client, app_of
+
+pytestmark = pytest.mark.slow
+Serve = Callable[[FastAPI], Client]
+ICEBERG = {
+    "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+    "topics": "t",
+    "iceberg.tables": "db.t",
+    "iceberg.tables.auto-create-enabled": "true",
+}
+
+
+@dataclass
+class Rogue:
+    """A server of the attacker's: answers each request so, and keeps what it was sent."""
+
+    url: str
+    answers: list[tuple[int, dict[str, str], Any]] = field(default_factory=list)
+    seen: list[tuple[str, str]] = field(default_factory=list)
+    """Path and headers of each request."""
+
+
+@contextmanager
+def rogue_running() -> Iterator[Rogue]:
+    """Run a server that answers as it is told."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            running.seen.append((self.path, str(self.headers)))
+            status, headers, content = running.answers[min(len(running.seen), len(running.answers)) - 1]
+            body = json.dumps(content).encode()
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_PUT = do_POST = do_HEAD = do_DELETE = do_GET
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    running = Rogue(f"http://127.0.0.1:{server.server_address[1]}")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield running
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def rogue() -> Iterator[Rogue]:
+    with rogue_running() as rogue:
+        yield rogue
+
+
+@pytest.fixture
+def call(world: World, serve: Serve, tmp_path: Path) -> Client:
+    """A served worker that checks what connectors name."""
+    settings = {"connect.validate.live": "true", "file.roots": str(tmp_path / "data")}
+    (tmp_path / "data").mkdir()
+    world.herder = replace(world.herder, worker=worker(**settings))
+    return serve(app_of(world, LoopbackAuthorizer()))
+
+
+def refused(call: Client, config: dict[str, str], *texts: str) -> str:
+    answer = call("POST", "/connectors", {"name": "thief", "config": config})
+    assert (answer.status, [one for one in texts if one not in answer.text]) == (400, []), answer.text
+    assert call("GET", "/connectors").json == []
+    return answer.text
+
+
+def rest(rogue: Rogue) -> dict[str, str]:
+    return {**ICEBERG, "iceberg.catalog.type": "rest", "iceberg.catalog.uri": rogue.url}
+
+
+def test_answer_of_a_rest_catalog_runs_no_code(call: Client, rogue: Rogue, tmp_path: Path) -> None:
+    """pyiceberg imports what a catalog's own configuration names, and calls it."""
+    command = {"args": ["touch", str(tmp_path / "taken")]}
+    for overrides in (
+        {"auth": {"type": "custom", "impl": "subprocess.Popen", "custom": command}},
+        {"py-io-impl": "subprocess.Popen"},
+        {"s3.retry-strategy-impl": "subprocess.Popen"},
+    ):
+        rogue.answers = [(200, {}, {"defaults": {}, "overrides": overrides}), (200, {}, {"namespaces": []})]
+        rogue.seen.clear()
+        refused(call, rest(rogue), f"iceberg.catalog.{next(iter(overrides))}", "it names code to load")
+        assert len(rogue.seen) == 1
+        assert not (tmp_path / "taken").exists()
+
+
+def test_rest_catalog_sends_the_worker_to_no_metadata_service(call: Client, rogue: Rogue) -> None:
+    for overrides in (
+        {"uri": "http://169.254.169.254/latest"},
+        {"oauth2-server-uri": "http://169.254.169.254/token"},
+        {"s3.endpoint": "http://169.254.169.254"},
+        {"s3.signer.uri": "http://[fd00:ec2::254]/"},
+    ):
+        rogue.answers = [(200, {}, {"defaults": {}, "overrides": overrides})]
+        refused(call, rest(rogue), next(iter(overrides)), "link-local, metadata")
+
+
+def test_rest_catalog_redirects_the_worker_nowhere(call: Client, rogue: Rogue) -> None:
+    with rogue_running() as inner:
+        inner.answers = [(200, {}, {"AccessKeyId": "canary", "SecretAccessKey": "canary"})]
+        rogue.answers = [(302, {"Location": f"{inner.url}/latest/meta-data/iam/"}, {})]
+        assert "canary" not in refused(call, rest(rogue), "redirects")
+        assert inner.seen == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("py-io-impl", "subprocess.Popen", "it names code to load"),
+        ("write.py-location-provider.impl", "builtins.exec", "it names code to load"),
+        ("s3.retry-strategy-impl", "os.abort", "it names code to load"),
+        ("write.data.path", "/etc/cron.d", "outside"),
+        ("write.metadata.path", "file:///etc/cron.d", "outside"),
+        ("write.object-storage.path", "file:/etc/cron.d", "outside"),
+        ("s3.endpoint", "http://169.254.169.254", "link-local, metadata"),
+    ],
+)
+def test_properties_of_new_tables_load_no_code_and_leave_no_roots(
+    call: Client, tmp_path: Path, key: str, value: str, text: str
+) -> None:
+    place = {"iceberg.catalog.uri": "sqlite:///lake.db", "iceberg.catalog.warehouse": "lake"}
+    refused(call, {**ICEBERG, **place, f"iceberg.tables.auto-create-props.{key}": value}, key, text)
+
+
+def test_catalog_in_a_database_names_no_file_of_the_worker(tmp_path: Path) -> None:
+    """A row of the attacker's own catalog has the worker read a file, and its text is in the error."""
+    from connect_core.connectors.iceberg.catalog import open_catalog
+    from connect_core.connectors.iceberg.config import Settings
+    from connect_core.errors import ConfigError
+    from tests.connectors.contexts import limits_of
+
+    secret = tmp_path / "secret.json"
+    secret.write_text('{"canary": "canary"}')
+    (tmp_path / "data").mkdir()
+    place = {"iceberg.catalog.uri": "sqlite:///lake.db", "iceberg.catalog.warehouse": "lake"}
+    catalog = open_catalog(Settings.of({**ICEBERG, **place}), limits_of(tmp_path / "data"))
+    with sqlite3.connect(tmp_path / "data" / "lake.db") as database:
+        row = ("iceberg", "db", "t", f"file://{secret}", "TABLE")
+        database.execute(
+            "INSERT INTO iceberg_tables (catalog_name, table_namespace, table_name, metadata_location, iceberg_type)"
+            " VALUES (?, ?, ?, ?, ?)",
+            row,
+        )
+    with pytest.raises(ConfigError, match="outside") as raised:
+        catalog.load_table("db.t")
+    assert "canary" not in str(raised.value)
