@@ -14,6 +14,8 @@ __all__ = ["allowed_addresses", "ensure_allowed_host"]
 _ALLOWED = "hosts.allowed"
 _METADATA = frozenset(map(ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254")))
 """Addresses, other than link-local ones, at which clouds give a machine its credentials."""
+_MISREAD = re.compile(r"[\x00- #/?@\\]|%[0-9a-f]{2}")
+"""Signs that clients read in several ways, as ``%2e`` for a point."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 Address = IPv4Address | IPv6Address
@@ -39,6 +41,8 @@ def allowed_addresses(key: str, host: str, limits: WorkerLimits) -> list[str]:
     """
     listed = [part.strip().lower() for part in limits.values.get(_ALLOWED, "").split(",") if part.strip()]
     name = host.strip("[]").rstrip(".").lower()
+    if _MISREAD.search(name):
+        raise ConfigError(key, host, "a host's name has no such signs in it; write it plainly")
     found = _resolved(name)
     is_named = any(_is_name(name, pattern) for pattern in listed)
     for address in map(_plain, found):

@@ -149,6 +149,67 @@ def test_properties_of_new_tables_load_no_code_and_leave_no_roots(
     refused(call, {**ICEBERG, **place, f"iceberg.tables.auto-create-props.{key}": value}, key, text)
 
 
+FILES = {"connector.class": "FileSystemSink", "topics": "t"}
+DELTA = {"connector.class": "DeltaSink", "topics": "t", "path": "s3://bucket/lake"}
+LAKE = {**ICEBERG, "iceberg.catalog.uri": "sqlite:///lake.db", "iceberg.catalog.warehouse": "s3://bucket/lake"}
+PLACES: dict[str, dict[str, str]] = {
+    "store.url": {**FILES, "path": "s3://bucket/lake"},
+    "s3.proxy.url": {**FILES, "path": "s3://bucket/lake", "store.url": "http://allowed.example"},
+    "gcs.endpoint": {**FILES, "path": "gs://bucket/lake"},
+    "azure.endpoint": {**FILES, "path": "abfss://c@account.dfs.core.windows.net/lake", "azure.account.key": "eA=="},
+    "delta.storage.aws_endpoint": DELTA,
+    "delta.storage.proxy_url": DELTA,
+    "iceberg.catalog.s3.endpoint": LAKE,
+    "iceberg.catalog.uri": {**ICEBERG, "iceberg.catalog.type": "rest"},
+}
+"""Setting → the configuration it is in."""
+
+
+@pytest.fixture
+def listed(world: World, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A served worker with a login of its own, whose connectors may call two places."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "canary")
+    settings = {"connect.validate.live": "true", "limits.hosts.allowed": "allowed.example, *.amazonaws.com"}
+    world.herder = replace(world.herder, worker=worker(**settings))
+    return serve(app_of(world, LoopbackAuthorizer()))
+
+
+@pytest.mark.parametrize("key", PLACES)
+@pytest.mark.parametrize(
+    "form", [r"http://{place}\@allowed.example/", "http://{escaped}"], ids=["backslash", "escaped"]
+)
+def test_address_that_clients_read_differently_is_not_called(listed: Client, rogue: Rogue, key: str, form: str) -> None:
+    """What a check takes for an allowed host is another one to the client: with it goes the worker's own login."""
+    place = rogue.url.removeprefix("http://")
+    address = form.format(place=place, escaped=place.replace("127.0.0.1", "127.0.0%2e1"))
+    assert "canary" not in refused(listed, {**PLACES[key], key: address}, key)
+    assert rogue.seen == []
+
+
+def test_proxy_without_a_scheme_is_checked(listed: Client, rogue: Rogue) -> None:
+    config = {**DELTA, "delta.storage.proxy_url": rogue.url.removeprefix("http://")}
+    refused(listed, config, "delta.storage.proxy_url", "may call allowed.example")
+    assert rogue.seen == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("aws_region", "x@{place}/#"),
+        ("region", "x.{place}/?"),
+        ("azure_storage_account_name", "{place}/x?"),
+        ("account_name", "{place}/x#"),
+        ("aws_bucket_name", "{place}/"),
+        ("aws_container_credentials_relative_uri", "@{place}/"),
+    ],
+)
+def test_option_of_delta_becomes_no_other_host(call: Client, rogue: Rogue, key: str, value: str) -> None:
+    place = rogue.url.removeprefix("http://")
+    refused(call, {**DELTA, f"delta.storage.{key}": value.format(place=place)}, f"delta.storage.{key}")
+    assert rogue.seen == []
+
+
 def test_catalog_in_a_database_names_no_file_of_the_worker(tmp_path: Path) -> None:
     """A row of the attacker's own catalog has the worker read a file, and its text is in the error."""
     from connect_core.connectors.iceberg.catalog import open_catalog

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from connect_core.api.allowed_host import ensure_allowed_host
+from connect_core.api.allowed_url import ensure_allowed_url
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.delta.config import OPTIONS_PREFIX, PATH, Settings
@@ -19,7 +19,14 @@ from connect_core.errors import ConfigError
 __all__ = ["Places", "places_of"]
 
 _SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss", "adl")
-_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_ADDRESS = re.compile(r"[\x00- ]*[a-z][a-z0-9+.-]*:\s*[/\\]", re.IGNORECASE)
+"""What some client would take for a URL."""
+_PLACE = re.compile(r"(endpoint|url|uri|host|authority)\Z", re.IGNORECASE)
+"""Endings of the names of options that name a host, with or without a scheme."""
+_PART = re.compile(r"(region|account|account_name|bucket|bucket_name|container|container_name)\Z", re.IGNORECASE)
+"""Endings of the names of options that delta-rs makes a part of a host's name."""
+_PLAIN = re.compile(r"[A-Za-z0-9._-]*\Z")
+_SWITCH = re.compile(r"(true|false|0|1|yes|no|on|off)\Z", re.IGNORECASE)
 _FILE = re.compile(r"(_file|_path|service_account|application_credentials)\Z", re.IGNORECASE)
 """Endings of the names of options that name a file with a login."""
 _LOGINS = {
@@ -65,10 +72,11 @@ def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str],
     name = OPTIONS_PREFIX + key
     if _FILE.search(key):
         allowed_path(name, value, limits)
-    if not _ADDRESS.match(value):
+    if _PART.search(key) and not _PLAIN.match(value):
+        raise ConfigError(name, value, "it becomes a part of a host's name; there are letters, digits, . _ and - in it")
+    if not _ADDRESS.match(value) and (not _PLACE.search(key) or _SWITCH.match(value)):
         return
-    host = urlsplit(value).hostname or ""
-    ensure_allowed_host(name, host, limits)
+    host = ensure_allowed_url(name, value if _ADDRESS.match(value) else f"any://{value}", limits)
     for cloud, (schemes, logins) in _LOGINS.items():
         if scheme in schemes and not any(login in one.lower() for one in options for login in logins):
             ensure_clouds_own_host(cloud, name, host, "give a login of its own by delta.storage.*")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from connect_core.api.allowed_host import ensure_allowed_host
+from connect_core.api.allowed_url import ensure_allowed_url
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.iceberg.sql_address import sql_address
@@ -35,7 +35,8 @@ _FILE_IO = {
 OWN_IO = ("pyiceberg.io.pyarrow.PyArrowFileIO", "pyiceberg.io.fsspec.FsspecFileIO")
 TIMEOUTS = {"rest.client.connection-timeout-ms": 10_000, "rest.client.socket-timeout-ms": 60_000}
 """Keys of Apache Iceberg's HTTPClient, for connecting and for a response, with their defaults in milliseconds."""
-_URL = re.compile(r"(https?|thrift)://", re.IGNORECASE)
+_URL = re.compile(r"[\x00- ]*(https?|thrift)\s*:", re.IGNORECASE)
+"""What some client would take for a URL."""
 _LOGINS = {
     "adls.": ("azure", {"adls.account-key", "adls.sas-token", "adls.client-secret", "adls.token"}),
     "gcs.": ("google", {"gcs.oauth2.token"}),
@@ -70,8 +71,8 @@ def check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
     for key, value in found.items():
         if key in ("uri", "warehouse") and not _URL.match(value):
             continue
-        for host in _hosts(key, value):
-            ensure_allowed_host(PREFIX + key, host, limits)
+        for address in _addresses(key, value):
+            host = ensure_allowed_url(PREFIX + key, address, limits)
             for prefix, (cloud, logins) in _LOGINS.items():
                 if key.startswith(prefix) and "AccountKey=" not in value and not logins.intersection(found):
                     remedy = f"set {PREFIX}{min(logins)}"
@@ -121,14 +122,14 @@ def _check_timeouts(found: Mapping[str, str]) -> None:
             raise ConfigError(f"{PREFIX}{key}", found[key], "a positive number of milliseconds")
 
 
-def _hosts(key: str, value: str) -> Iterator[str]:
-    """Yield the hosts named in a property."""
+def _addresses(key: str, value: str) -> Iterator[str]:
+    """Yield the addresses named in a property, with a scheme."""
     parts = [part.partition("=")[2] for part in value.split(";")] if key.endswith("connection-string") else [value]
     for part in parts:
         if _URL.match(part) or key.endswith(_PLACES):
             for one in part.split(","):
-                place = one.strip() if _URL.match(one.strip()) else f"//{one.strip()}"
-                yield urlsplit(place).hostname or ""
+                place = one.strip() if key == "uri" else one
+                yield place if _URL.match(place) else f"any://{place}"
 
 
 def _warehouse(given: str, kind: str, limits: WorkerLimits) -> str:

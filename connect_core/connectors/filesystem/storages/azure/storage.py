@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
-from urllib.parse import urlsplit
 
-from connect_core.api.allowed_host import ensure_allowed_host
+from connect_core.api.allowed_url import ensure_allowed_url
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.control_store import ControlStore
@@ -144,8 +143,7 @@ class AzureStorage(Storage):
 def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[AzureContainer, Path]:
     """Return the container and folder of a URL. Raises ConfigError for a host that is not allowed."""
     address, container, root = _address(url, config)
-    host = urlsplit(address).hostname or ""
-    ensure_allowed_host(_KEY, host, limits)
+    host = ensure_allowed_url(_ENDPOINT if config.get(_ENDPOINT) else _KEY, address, limits)
     parsed = AbstractConfig(AzureStorage.definition, config)
     account_key, token = parsed.get_password(_ACCOUNT_KEY), parsed.get_password(_SAS)
     if account_key is None and token is None:

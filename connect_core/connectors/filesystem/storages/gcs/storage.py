@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
-from urllib.parse import urlsplit
 
 from connect_core.api.allowed_host import ensure_allowed_host
+from connect_core.api.allowed_url import ensure_allowed_url
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_path
@@ -144,7 +144,10 @@ def _login(config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
     """Return the endpoint and login for the API. Raises ConfigError for a host or file that is not allowed."""
     parsed = AbstractConfig(GcsStorage.definition, config)
     endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
-    ensure_allowed_host(_ENDPOINT, (urlsplit(endpoint).hostname if endpoint else _HOST) or "", limits)
+    if endpoint:
+        ensure_allowed_url(_ENDPOINT, endpoint, limits)
+    else:
+        ensure_allowed_host(_ENDPOINT, _HOST, limits)
     secret = parsed.get_password(_JSON)
     for text in ([secret.value] if secret else []) + ([_text(_FILE, file, limits)] if file else []):
         _check_login_host(text, limits)
@@ -163,7 +166,7 @@ def _check_login_host(text: str, limits: WorkerLimits) -> None:
     with suppress(ValueError, AttributeError):
         place = json.loads(text).get("token_uri")
         if isinstance(place, str):
-            ensure_allowed_host(f"token_uri of {_JSON}", urlsplit(place).hostname or "", limits)
+            ensure_allowed_url(f"token_uri of {_JSON}", place, limits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urlsplit
 
+from connect_core.api.allowed_url import host_of_url
 from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Importance, Range, ValidString
 from connect_core.errors import ConfigError
 
@@ -266,6 +267,7 @@ def _address(key: str, url: str, example: str) -> str:
         raise ConfigError(key, "given", f"it is no address; write one such as {example}")
     if found.username or found.password:
         raise ConfigError(key, "given", "it has a user or password in it; they have settings of their own")
+    host_of_url(key, url)
     return url
 
 

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from connect_core.api.allowed_host import ensure_allowed_host
+from connect_core.api.allowed_url import ensure_allowed_url
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.storages.object_source import ObjectSource
 from connect_core.connectors.filesystem.storages.ranged import ranged
@@ -159,9 +160,10 @@ class S3Storage(Storage):
 
 
 def _ensure_allowed(settings: S3Settings, limits: WorkerLimits) -> None:
-    for key, url in ((ENDPOINT, client_of(settings).meta.endpoint_url), (PROXY, settings.proxy)):
-        if url:
-            ensure_allowed_host(key, urlsplit(url).hostname or "", limits)
+    ensure_allowed_url(ENDPOINT, client_of(settings).meta.endpoint_url, limits)
+    if settings.proxy:
+        # Its user and password are settings of their own, and were added to the address.
+        ensure_allowed_host(PROXY, urlsplit(settings.proxy).hostname or "", limits)
 
 
 def _quick(settings: S3Settings) -> S3Settings:
