@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ __all__ = ["ONE_TRY", "Tables", "columns_of", "delta_errors", "ensure_keys", "en
 
 _TRIES = 20
 _PAUSE = 0.05
+_TRIED_AGAIN = re.compile(r"after [1-9][0-9]* retries")
+"""What delta-rs says of a request to a store that may succeed later; reading a log it raises a DeltaError about it."""
 ONE_TRY = 0
 """How often delta-rs itself retries a commit: not at all, as it would not repeat the caller's check."""
 
@@ -40,6 +43,8 @@ def delta_errors(what: str) -> Iterator[None]:
     except OSError as error:
         raise RetriableError(f"{what}: {error}") from error
     except DeltaError as error:
+        if _TRIED_AGAIN.search(str(error)):
+            raise RetriableError(f"{what}: {error}") from error
         raise ConnectError(f"{what}: {error}") from error
 
 
