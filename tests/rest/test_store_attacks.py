@@ -166,11 +166,12 @@ PLACES: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture
-def listed(world: World, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Client:
+def listed(world: World, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A served worker with a login of its own, whose connectors may call two places."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "canary")
-    settings = {"connect.validate.live": "true", "limits.hosts.allowed": "allowed.example, *.amazonaws.com"}
+    hosts = "allowed.example, *.amazonaws.com"
+    settings = {"connect.validate.live": "true", "limits.hosts.allowed": hosts, "file.roots": str(tmp_path)}
     world.herder = replace(world.herder, worker=worker(**settings))
     return serve(app_of(world, LoopbackAuthorizer()))
 
@@ -208,6 +209,35 @@ def test_option_of_delta_becomes_no_other_host(call: Client, rogue: Rogue, key: 
     place = rogue.url.removeprefix("http://")
     refused(call, {**DELTA, f"delta.storage.{key}": value.format(place=place)}, f"delta.storage.{key}")
     assert rogue.seen == []
+
+
+@pytest.mark.parametrize("way", ["google_service_account_key", "google_service_account"])
+def test_key_of_google_names_no_other_host(listed: Client, rogue: Rogue, tmp_path: Path, way: str) -> None:
+    """delta-rs calls the host that a key names, without a login if the key says so."""
+    key = {
+        "gcs_base_url": rogue.url,
+        "disable_oauth": True,
+        "client_email": "",
+        "private_key": "",
+        "private_key_id": "",
+    }
+    file = tmp_path / "key.json"
+    file.write_text(json.dumps(key))
+    value = json.dumps(key) if way.endswith("key") else str(file)
+    refused(listed, {**DELTA, "path": "gs://bucket/lake", f"delta.storage.{way}": value}, "gcs_base_url", "may call")
+    assert rogue.seen == []
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        (LAKE, "iceberg.catalog.client.profile-name"),
+        (LAKE, "iceberg.catalog.s3.profile-name"),
+        (DELTA, "delta.storage.aws_profile"),
+    ],
+)
+def test_profile_of_the_worker_is_not_a_connectors(call: Client, config: dict[str, str], key: str) -> None:
+    refused(call, {**config, key: "backups"}, key, "profiles are not a connector's")
 
 
 def test_catalog_in_a_database_names_no_file_of_the_worker(tmp_path: Path) -> None:

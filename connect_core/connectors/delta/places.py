@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from connect_core.api.allowed_url import ensure_allowed_url
@@ -29,6 +31,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9._-]*\Z")
 _SWITCH = re.compile(r"(true|false|0|1|yes|no|on|off)\Z", re.IGNORECASE)
 _FILE = re.compile(r"(_file|_path|service_account|application_credentials)\Z", re.IGNORECASE)
 """Endings of the names of options that name a file with a login."""
+_GOOGLE_KEY = re.compile(
+    r"(service_account|service_account_path|service_account_key|application_credentials)\Z", re.IGNORECASE
+)
+"""Endings of the names of options that are, or name, a service account's key."""
 _LOGINS = {
     "azure": (("az", "abfs", "abfss", "adl"), ("account_key", "access_key", "sas", "client_secret", "bearer_token")),
     "google": (("gs",), ("service_account", "service_account_key", "application_credentials")),
@@ -70,8 +76,11 @@ def places_of(settings: Settings, limits: WorkerLimits) -> Places:
 def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str], limits: WorkerLimits) -> None:
     """Raise ConfigError for a host or file that is not allowed, or a host that would receive the worker's login."""
     name = OPTIONS_PREFIX + key
-    if _FILE.search(key):
-        allowed_path(name, value, limits)
+    if key.lower().endswith("profile"):
+        raise ConfigError(name, value, "the worker's profiles are not a connector's; give its login by delta.storage.*")
+    place = allowed_path(name, value, limits) if _FILE.search(key) else None
+    if _GOOGLE_KEY.search(key):
+        _check_key(name, value if place is None else _text(name, place), limits)
     if _PART.search(key) and not _PLAIN.match(value):
         raise ConfigError(name, value, "it becomes a part of a host's name; there are letters, digits, . _ and - in it")
     if not _ADDRESS.match(value) and (not _PLACE.search(key) or _SWITCH.match(value)):
@@ -80,3 +89,23 @@ def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str],
     for cloud, (schemes, logins) in _LOGINS.items():
         if scheme in schemes and not any(login in one.lower() for one in options for login in logins):
             ensure_clouds_own_host(cloud, name, host, "give a login of its own by delta.storage.*")
+
+
+def _check_key(name: str, text: str, limits: WorkerLimits) -> None:
+    """Raise ConfigError for a service account's key that names hosts of its own which the worker does not allow."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise ConfigError(
+            name, "(not shown)", "it is no JSON; give a service account's key as Google issues it"
+        ) from None
+    for part in ("gcs_base_url", "token_uri"):
+        if isinstance(found, dict) and isinstance(found.get(part), str):
+            ensure_allowed_url(f"{part} of {name}", found[part], limits)
+
+
+def _text(name: str, place: Path) -> str:
+    try:
+        return place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(name, str(place), f"the file of a key cannot be read: {type(error).__name__}") from error

@@ -69,6 +69,9 @@ def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[s
 def check_hosts(found: Mapping[str, str], limits: WorkerLimits) -> None:
     """Raise ConfigError for a host that the worker does not allow, or that would receive its own login."""
     for key, value in found.items():
+        if key.endswith("profile-name"):
+            text = "the worker's profiles are not a connector's; give keys of its own, or none for the worker's login"
+            raise ConfigError(PREFIX + key, value, text)
         if key in ("uri", "warehouse") and not _URL.match(value):
             continue
         for address in _addresses(key, value):
