@@ -49,7 +49,7 @@ def allowed_addresses(key: str, host: str, limits: WorkerLimits) -> list[str]:
         if any(_is_within(address, part) for part in listed):
             continue
         if _is_never(address):
-            remedy = f"name another host, or let an administrator add {address} to limits.{_ALLOWED}"
+            remedy = f"name another host, or ask an administrator to add {address} to limits.{_ALLOWED}"
             raise ConfigError(key, host, f"{address} is a link-local, metadata or multicast address: {remedy}")
         if listed and not is_named:
             raise _unlisted(key, host, listed)
@@ -59,8 +59,8 @@ def allowed_addresses(key: str, host: str, limits: WorkerLimits) -> list[str]:
 
 
 def _unlisted(key: str, host: str, listed: list[str]) -> ConfigError:
-    remedy = f"name one of them, or let an administrator add it to limits.{_ALLOWED}"
-    return ConfigError(key, host, f"this worker's connectors may call {', '.join(listed)} only: {remedy}")
+    remedy = f"name one of them, or ask an administrator to add it to limits.{_ALLOWED}"
+    return ConfigError(key, host, f"this worker's connectors may only call {', '.join(listed)}: {remedy}")
 
 
 def _resolved(name: str) -> list[str]:

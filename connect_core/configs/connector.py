@@ -161,7 +161,7 @@ class ConnectorConfig:
         if name is not None:
             return name, self.with_prefix(f"{setting}.")
         if self.worker is None:
-            raise ConfigError(f'Missing required configuration "{setting}": neither connector nor worker has it')
+            raise ConfigError(f'Missing required configuration "{setting}": set it for the connector or the worker')
         return str(self.worker.values[setting]), self.worker.converter_properties(setting)
 
     def _converter(self, part: str) -> Converter:

@@ -20,7 +20,7 @@ def with_declared_guarantee(
 ) -> dict[str, ConfigKey]:
     """Return the settings with the guarantee of this configuration in the documentation of ``exactly.once.support``.
 
-    Connect's response has no other place for information that is no error.
+    Connect's response has no other place for information that is not an error.
     """
     key = keys.get(_SUPPORT)
     if key is None:
@@ -31,6 +31,6 @@ def with_declared_guarantee(
     except Exception as error:
         # A plugin's own code with a configuration that may be wrong: its errors are reported by the validation,
         # where secrets of the resolved values are hidden.
-        _LOG.debug("No guarantee can be told: %s", type(error).__name__)
+        _LOG.debug("The delivery guarantee is unknown: %s", type(error).__name__)
         return dict(keys)
     return {**keys, _SUPPORT: replace(key, doc=f"{key.doc} As configured here: {declared}.")}

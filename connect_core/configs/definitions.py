@@ -90,7 +90,7 @@ def _identity(config: ConfigDef, defaults: Defaults) -> None:
         "name",
         ConfigType.STRING,
         validator=NonEmptyStringWithoutControlChars(),
-        doc="Name of the connector; no other has it.",
+        doc="Unique name of the connector.",
         group=COMMON_GROUP,
         order=1,
         width=Width.MEDIUM,
@@ -111,7 +111,7 @@ def _identity(config: ConfigDef, defaults: Defaults) -> None:
         defaults.connector_version,
         validator=VersionValidator(),
         importance=Importance.MEDIUM,
-        doc="Version of the connector's plugin to ask for.",
+        doc="Required version of the connector's plugin.",
         group=COMMON_GROUP,
         order=3,
         width=Width.MEDIUM,
@@ -126,7 +126,7 @@ def _tasks(config: ConfigDef) -> None:
         ConfigType.INT,
         1,
         validator=Range.at_least(1),
-        doc="Most tasks the work is divided into.",
+        doc="Maximum number of tasks that share the work.",
         group=COMMON_GROUP,
         order=4,
         width=Width.SHORT,
@@ -157,7 +157,7 @@ def _converters(config: ConfigDef, defaults: Defaults) -> None:
             default.name,
             validator=PluginValidator(kind, HeaderConverter if part == "header" else Converter),
             importance=Importance.LOW,
-            doc=f"Converter of record {part}s, in place of the worker's; its settings begin with {name}.",
+            doc=f"Converter for record {part}s, instead of the worker's; its settings begin with {name}.",
             group=COMMON_GROUP,
             order=2 * order,
             width=Width.SHORT,
@@ -170,7 +170,7 @@ def _converters(config: ConfigDef, defaults: Defaults) -> None:
             default.version,
             validator=VersionValidator(),
             importance=Importance.LOW,
-            doc=f"Version of the {part} converter's plugin to ask for.",
+            doc=f"Required version of the {part} converter's plugin.",
             group=COMMON_GROUP,
             order=2 * order + 1,
             width=Width.SHORT,
@@ -182,8 +182,8 @@ def _converters(config: ConfigDef, defaults: Defaults) -> None:
 def _chain(config: ConfigDef) -> None:
     for order, (name, kind, doc) in enumerate(
         (
-            ("transforms", "transformation", "Aliases of the transforms records go through, in this order."),
-            ("predicates", "predicate", "Aliases of the predicates that transforms may be guarded by."),
+            ("transforms", "transformation", "Aliases of the transforms that records go through, in order."),
+            ("predicates", "predicate", "Aliases of the predicates that transforms can be conditional on."),
         ),
         12,
     ):
@@ -205,7 +205,7 @@ def _chain(config: ConfigDef) -> None:
         "restart",
         validator=ValidString.one_of("none", "restart"),
         importance=Importance.LOW,
-        doc="Every run resolves references to providers again; kept for Connect's configurations.",
+        doc="Has no effect, as every run resolves provider references again; accepted for compatibility with Connect.",
         group=COMMON_GROUP,
         order=14,
         width=Width.MEDIUM,
@@ -220,7 +220,7 @@ _ERRORS: tuple[tuple[str, ConfigType, Any, Width, str, str], ...] = (
         0,
         Width.MEDIUM,
         "Retry Timeout for Errors",
-        "How long, in milliseconds, a failed operation on a record is tried again; 0: not at all, -1: for ever.",
+        "How long, in milliseconds, a failed operation on a record is retried; 0: not at all, -1: forever.",
     ),
     (
         "errors.retry.delay.max.ms",
@@ -228,7 +228,7 @@ _ERRORS: tuple[tuple[str, ConfigType, Any, Width, str, str], ...] = (
         60000,
         Width.MEDIUM,
         "Maximum Delay Between Retries for Errors",
-        "Longest pause between two such tries.",
+        "Longest delay between two retries.",
     ),
     (
         "errors.tolerance",
@@ -236,7 +236,7 @@ _ERRORS: tuple[tuple[str, ConfigType, Any, Width, str, str], ...] = (
         "none",
         Width.SHORT,
         "Error Tolerance",
-        "What a bad record does: none fails the task, all skips the record.",
+        "What happens to a bad record: none fails the task, all skips the record.",
     ),
     ("errors.log.enable", ConfigType.BOOLEAN, False, Width.SHORT, "Log Errors", "Whether skipped records are logged."),
     (
@@ -245,7 +245,7 @@ _ERRORS: tuple[tuple[str, ConfigType, Any, Width, str, str], ...] = (
         False,
         Width.SHORT,
         "Log Error Details",
-        "Whether that log shows the record itself.",
+        "Whether that log includes the record itself.",
     ),
 )
 

@@ -131,7 +131,7 @@ def _child(family: _Family, name: str, found: Any) -> ConfigDef:
             ConfigType.BOOLEAN,
             False,
             importance=Importance.MEDIUM,
-            doc="Whether the transform applies where the predicate does not hold.",
+            doc="Whether the transform applies to the records that do not match the predicate.",
         )
     for key in _definition_of(family, name, found).config_keys().values():
         if family is not _TRANSFORMS or key.name not in _IMPLICIT:

@@ -47,7 +47,7 @@ def read_connector_file(path: Path) -> ConnectorFile:
 def connector_of_json(path: Path, content: Any) -> ConnectorFile:
     """Return the connector of a JSON value read from a file. Raise ConfigError naming the file."""
     if not isinstance(content, dict):
-        raise ConfigError(f"{path} holds no JSON object: write the connector's settings as one")
+        raise ConfigError(f"{path} does not contain a JSON object: write the connector's settings as one")
     if isinstance(content.get("config"), dict):
         return _request(path, content)
     return _connector(path, _texts(path, content))
@@ -56,7 +56,7 @@ def connector_of_json(path: Path, content: Any) -> ConnectorFile:
 def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
     unknown = sorted(set(content) - _REQUEST - _ANSWER)
     if unknown:
-        raise ConfigError(f"{path} has unknown fields beside config: {', '.join(unknown)}")
+        raise ConfigError(f"{path} has unknown fields next to config: {', '.join(unknown)}")
     state = str(content.get("initial_state") or "RUNNING").upper()
     if state not in _STATES:
         raise ConfigError("initial_state", content["initial_state"], f"in {path}, use one of {', '.join(_STATES)}")
@@ -79,6 +79,6 @@ def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for key, value in content.items():
         if isinstance(value, dict | list) or value is None:
-            raise ConfigError(f"{path}: the setting {key} is no text, number or boolean")
+            raise ConfigError(f"{path}: the setting {key} is not a string, number or boolean")
         texts[key] = value if isinstance(value, str) else json.dumps(value)
     return texts

@@ -61,48 +61,48 @@ class _Limit:
             self.range.ensure_valid(name, value)
 
     def __str__(self) -> str:
-        return f"{self.range}, or not set for no cap"
+        return f"{self.range}, or leave it unset for no limit"
 
 
 _ROWS: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
-    ("schedule", ConfigType.STRING, "@continuous", _Schedule(), "When runs of the connector begin."),
-    ("schedule.retries", ConfigType.INT, 3, Range.at_least(0), "How often Airflow tries a failed run again."),
+    ("schedule", ConfigType.STRING, "@continuous", _Schedule(), "When runs of the connector start."),
+    ("schedule.retries", ConfigType.INT, 3, Range.at_least(0), "How often Airflow retries a failed run."),
     (
         "schedule.catchup",
         ConfigType.BOOLEAN,
         False,
         None,
-        "Whether runs missed since the connector was made are made up for, each with its own data interval.",
+        "Whether runs missed since the connector was created are caught up on, each with its own data interval.",
     ),
     (
         "schedule.pool",
         ConfigType.STRING,
         None,
         None,
-        "Airflow's pool that runs take a slot of.",
+        "Airflow pool from which runs take a slot.",
     ),
-    ("schedule.outlets", ConfigType.LIST, "", None, "URIs of Airflow assets that a run which moved data updates."),
+    ("schedule.outlets", ConfigType.LIST, "", None, "URIs of Airflow assets that a run updates if it moved data."),
     (
         "interval.max.records",
         ConfigType.LONG,
         None,
         _Limit(Range.at_least(1)),
-        "Most records of one interval, over all tasks.",
+        "Maximum number of records in one interval, over all tasks.",
     ),
     (
         "interval.max.bytes",
         ConfigType.LONG,
         None,
         _Limit(Range.at_least(1)),
-        "Most bytes of one interval, over all tasks.",
+        "Maximum number of bytes in one interval, over all tasks.",
     ),
-    ("interval.max.ms", ConfigType.LONG, None, _Limit(Range.at_least(1)), "Longest time one interval reads."),
+    ("interval.max.ms", ConfigType.LONG, None, _Limit(Range.at_least(1)), "Maximum time for which one interval reads."),
     (
         "interval.idle.ms",
         ConfigType.LONG,
         1000,
         Range.at_least(0),
-        "How long a source without a declared bound may give nothing before its interval ends.",
+        "How long a source without a declared end may return nothing before its interval ends.",
     ),
     (
         "interval.bound",
@@ -125,14 +125,14 @@ _ROWS: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
         ConfigType.LONG,
         300000,
         Range.at_least(0),
-        "How much later than now a record may be before interval.future.timestamps holds for it.",
+        "How far in the future a record's time may be before interval.future.timestamps applies to it.",
     ),
     (
         "interval.data.loss",
         ConfigType.STRING,
         "fail",
         ValidString.one_of("fail", "skip"),
-        "What to do when planned offsets were removed from their topic.",
+        "What to do when offsets that were planned have been removed from their topic.",
     ),
     (
         "hook.timeout.ms",
@@ -141,14 +141,14 @@ _ROWS: tuple[tuple[str, ConfigType, Any, Any, str], ...] = (
         Range.at_least(1),
         "How long a call of a task's code may take, poll excepted, before the task fails and is tried again.",
     ),
-    ("run.max.ms", ConfigType.LONG, 60000, Range.at_least(1), "After how long a run begins no further interval."),
-    ("run.linger.ms", ConfigType.LONG, 0, Range.at_least(0), "How long a run waits for more before it ends."),
+    ("run.max.ms", ConfigType.LONG, 60000, Range.at_least(1), "How long a run keeps starting new intervals."),
+    ("run.linger.ms", ConfigType.LONG, 0, Range.at_least(0), "How long a run waits for more data before it ends."),
     (
         "source.poll.interval.ms",
         ConfigType.LONG,
         10000,
         Range.at_least(1),
-        "How often a source that declares no bound is asked for data while it is idle.",
+        "How often a source without a declared end is checked for data while it is idle.",
     ),
 )
 
@@ -171,7 +171,7 @@ def _define_guarantee(config: ConfigDef) -> None:
         "requested",
         validator=CaseInsensitiveValidString.one_of("required", "requested"),
         importance=Importance.MEDIUM,
-        doc="required: refuse the connector unless it declares that it is exactly-once; requested: do not ask.",
+        doc="required: reject the connector unless it declares that it is exactly-once; requested: do not check.",
         group="Exactly Once Support",
         order=2,
         width=Width.SHORT,
@@ -186,13 +186,13 @@ def _define_errors(config: ConfigDef) -> None:
             "errors.max.count",
             ConfigType.LONG,
             _Limit(Range.at_least(0)),
-            "Most records a task may skip in one interval before it fails; not set: any number.",
+            "Maximum number of records that a task may skip in one interval before it fails; not set: any number.",
         ),
         (
             "errors.max.share",
             ConfigType.DOUBLE,
             _Limit(Range.between(0, 1)),
-            "The same as a part of the records read, from 0 to 1; looked at before anything is committed.",
+            "The same as a fraction of the records read, from 0 to 1; checked before anything is committed.",
         ),
     )
     for order, (name, kind, validator, doc) in enumerate(rows, 9):

@@ -56,7 +56,7 @@ _DENIED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"plugin\.library\.paths|ssl\.engine\..*|ssl\.secure\.random\.implementation|config\.providers.*", _CODE),
         (r".*\.location|.*\.file|sasl\.kerberos\.keytab|ssl\.ca\.certificate\.stores|https\.ca\..*", _FILE),
         (r"sasl\.oauthbearer\.(config|assertion\..*|metadata\..*|.*\.url|grant\.type|extensions)", _PLACE),
-        (r"ssl\.endpoint\.identification\.algorithm|enable\.ssl\.certificate\.verification", "it turns a check off"),
+        (r"ssl\.endpoint\.identification\.algorithm|enable\.ssl\.certificate\.verification", "it turns off a check"),
         (r"transactional\.id|enable\.idempotence|enable\.auto\.(commit|offset\.store)|group\.instance\.id", _ENGINE),
         (r"acks|request\.required\.acks|auto\.commit\..*|group\.protocol|partition\.assignment\.strategy", _ENGINE),
     )
@@ -64,7 +64,7 @@ _DENIED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _ADDRESS = re.compile(r"bootstrap\..*|metadata\.broker\.list|client\.dns\.lookup|broker\.address\..*")
 _CONNECTION = re.compile(rf"{_ADDRESS.pattern}|security\..*|sasl\..*|ssl\..*|https\..*|metadata\.recovery\..*")
 _NOTHING = re.compile(r"(?!)")
-_LOGS_IN = "this client logs in as the worker, and where and how it does is the worker's choice; remove it"
+_LOGS_IN = "this client logs in as the worker, and the worker decides where and how; remove it"
 _LOGIN_KEYS = (
     "sasl.jaas.config",
     "sasl.username",

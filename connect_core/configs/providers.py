@@ -123,7 +123,7 @@ class ConfigProviders:
         if reference.provider == "sealed":
             box = self.secret_box()
             if box is None:
-                raise ConfigError("it is sealed, and there is no key here: set CONNECT_SECRET_KEY_FILE")
+                raise ConfigError("it is encrypted, and there is no key here: set CONNECT_SECRET_KEY_FILE")
             return box.open(reference.key, owner)
         provider = self.providers.get(reference.provider)
         return None if provider is None else provider.value(reference.path, reference.key)

@@ -116,11 +116,13 @@ class SecretBox:
         try:
             found, _, text = self.keys.decrypt(token.encode()).decode().partition(_SEPARATOR)
         except InvalidToken as error:
-            remedy = "Give driver and workers the key it was sealed with, or write the secret again."
-            raise ConfigError(f"A sealed setting of {owner or 'the worker'} does not open. {remedy}") from error
+            remedy = "Give the driver and workers the key it was encrypted with, or enter the secret again."
+            raise ConfigError(
+                f"An encrypted setting of {owner or 'the worker'} cannot be decrypted. {remedy}"
+            ) from error
         if found != owner:
             raise ConfigError(
-                f"A sealed setting of {owner or 'the worker'} belongs to another: write the secret again."
+                f"An encrypted setting of {owner or 'the worker'} belongs to another connector: enter the secret again."
             )
         return text
 
@@ -192,7 +194,7 @@ def seal_config(config: Mapping[str, str], owner: str, box: SecretBox | None, *,
         remedy = (
             "Set CONNECT_SECRET_KEY_FILE on every worker, or refer to a provider as ${env:NAME} or ${file:PATH:KEY}."
         )
-        raise ConfigError(f"There is no key to seal the secret in {', '.join(secrets)}. {remedy}")
+        raise ConfigError(f"There is no key to encrypt the secret in {', '.join(secrets)}. {remedy}")
     if box is None:
         return dict(config)
     return {key: box.seal(value, owner) if key in secrets else value for key, value in config.items()}

@@ -43,7 +43,8 @@ def sink_definition(defaults: Defaults, resolve: ClassResolver) -> ConfigDef:
         ConfigType.STRING,
         "",
         validator=RegexValidator(),
-        doc="Pattern that the names of the topics to read match as a whole; in place of topics.",
+        doc="Regular expression for the names of the topics to read, matched against the whole name; an alternative to "
+        "topics.",
         group=COMMON_GROUP,
         order=4,
         width=Width.LONG,
@@ -101,7 +102,9 @@ def _check_group(config: Mapping[str, str | None], values: dict[str, ConfigValue
 
 def _check_bound(config: Mapping[str, str | None], values: dict[str, ConfigValue]) -> None:
     if config.get("interval.bound") == "data_interval_end" and config.get("schedule", "@continuous") == "@continuous":
-        error = "A connector with schedule=@continuous has no data interval; give it a cron line, a duration or assets."
+        error = (
+            "A connector with schedule=@continuous has no data interval; use a cron expression, a duration or assets."
+        )
         _add(values, "interval.bound", "data_interval_end", error)
 
 
@@ -131,20 +134,20 @@ def define_dead_letters(config: ConfigDef) -> None:
     """Add the settings of dead letters; Connect has them for sinks only."""
     prefix, title = "errors.deadletterqueue.", "Dead Letter Queue Topic"
     rows: tuple[tuple[str, ConfigType, Any, str, str], ...] = (
-        ("topic.name", ConfigType.STRING, "", f"{title} Name", "Topic that bad records go to; empty: none."),
+        ("topic.name", ConfigType.STRING, "", f"{title} Name", "Topic that bad records are sent to; empty: none."),
         (
             "topic.replication.factor",
             ConfigType.SHORT,
             3,
             f"{title} Replication Factor",
-            "Replicas of that topic when it has to be created.",
+            "Number of replicas if that topic has to be created.",
         ),
         (
             "context.headers.enable",
             ConfigType.BOOLEAN,
             False,
             "Enable Error Context Headers",
-            "Whether headers that begin with __connect.errors. tell where and why the record failed.",
+            "Whether headers that begin with __connect.errors. describe where and why the record failed.",
         ),
     )
     for order, (name, kind, default, display, doc) in enumerate(rows, 6):

@@ -13,7 +13,7 @@ __all__ = ["check_topics"]
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 _OFFSETS = "offsets.storage.topic"
-_REASON = "is internal: Kafka or the worker keeps offsets, status or other records of its own in it. Name another topic"
+_REASON = "is internal: Kafka or the worker keeps its own offsets, status or other records in it. Use another topic"
 
 
 def check_topics(

@@ -151,7 +151,7 @@ def _patterns(definition: ConfigDef, group: str, validator: Validator, include: 
             default,
             validator=validator,
             importance=Importance.LOW,
-            doc=f"Patterns of topic names for {title.lower()}; an exclusion goes before an inclusion.",
+            doc=f"Patterns of topic names for {title.lower()}; exclusions take precedence over inclusions.",
             group=group,
             order=order,
             width=Width.LONG,

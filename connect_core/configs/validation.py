@@ -97,7 +97,9 @@ def _refuse_secret_aliases(raw: Config, config: Config) -> None:
     """Reject references in lists that name settings and groups: those names are shown to everybody."""
     for key in _ALIASES:
         if config.get(key) != raw.get(key):
-            raise ConfigError(key, raw.get(key), "Aliases are shown, and cannot be references: write them")
+            raise ConfigError(
+                key, raw.get(key), "Aliases are displayed, so they cannot be references: write them literally"
+            )
 
 
 def _override_parts(connector_type: str, config: Config, worker: WorkerSettings) -> Iterator[ValidatedConfig]:
@@ -269,7 +271,7 @@ def _references_off(config: Config, worker: WorkerSettings) -> dict[str, str]:
         if value
     }
     return {
-        key: f"{key} refers to the provider {provider}, which is off: {remedy}."
+        key: f"{key} refers to the provider {provider}, which is not enabled: {remedy}."
         for key, provider in found.items()
         if provider is not None
     }

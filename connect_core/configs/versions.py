@@ -24,7 +24,7 @@ class VersionValidator:
     def ensure_valid(self, name: str, value: Any) -> None:
         """Raise ConfigError for anything else."""
         if value is not None and value != "latest" and any(sign in value for sign in "[]()") and not _ranges(value):
-            raise ConfigError(name, value, "Write one version, or a range as [1.0,2.0)")
+            raise ConfigError(name, value, "Write one version, or a range such as [1.0,2.0)")
 
     def __str__(self) -> str:
         return "A version, or a range of versions"

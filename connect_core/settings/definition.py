@@ -68,32 +68,32 @@ def _kafka(config: ConfigDef, mode: WorkerMode) -> None:
             "group.id",
             ConfigType.STRING,
             doc="Name of the deployment: workers, runs and drivers with the same name share connectors and offsets. On "
-            "one Kafka it is that of one metadata database; another one is refused.",
+            "one Kafka cluster it belongs to one metadata database; another one is rejected.",
         )
         config.define(
             "metadata.replaces",
             ConfigType.STRING,
             "",
-            doc="The id of a metadata database that is gone for good, whose group.id this one takes over; the refusal "
-            "names it.",
+            doc="The id of a metadata database that is permanently lost, whose group.id this one takes over; "
+            "the error message contains it.",
         )
         return
     config.define(
         "offset.storage.file.filename",
         ConfigType.STRING,
-        doc="Where a Java standalone worker keeps source offsets; here the SQLite database lies beside it.",
+        doc="Where a Java standalone worker stores source offsets; here, the SQLite database is in the same folder.",
     )
     config.define(
         "standalone.id",
         ConfigType.STRING,
         None,
         importance=Importance.LOW,
-        doc="Identity of the standalone deployment; made once and kept in its database.",
+        doc="Identity of the standalone deployment; created once and stored in its database.",
     )
 
 
 def _converters(config: ConfigDef, mode: WorkerMode) -> None:
-    doc = "Converter of record {} between Connect data and the bytes in Kafka, for connectors that name none."
+    doc = "Converter of record {} between Connect data and the bytes in Kafka, for connectors that do not set one."
     for part in ("key", "value"):
         config.define(f"{part}.converter", ConfigType.STRING, doc=doc.format(f"{part}s"))
     config.define(
@@ -106,42 +106,46 @@ def _converters(config: ConfigDef, mode: WorkerMode) -> None:
 
 
 def _work(config: ConfigDef, mode: WorkerMode) -> None:
-    _milliseconds(config, "task.shutdown.graceful.timeout.ms", 5000, "How long tasks may take to end when asked.")
+    _milliseconds(config, "task.shutdown.graceful.timeout.ms", 5000, "How long tasks may take to shut down.")
     _milliseconds(
-        config, "offset.flush.interval.ms", 60000, "How often a task commits, where nothing else ends a transaction."
+        config, "offset.flush.interval.ms", 60000, "How often a task commits, if nothing else ends a transaction."
     )
     _milliseconds(config, "offset.flush.timeout.ms", 5000, "How long one flush or commit may take.")
     _milliseconds(
         config,
         "stalled.after.ms",
         60000,
-        "How long work may wait without any progress before its connector is shown as stalled, with the reason.",
+        "How long work may wait without progress before its connector is shown as stalled, with the reason.",
     )
     _milliseconds(
         config,
         "run.lost.after.ms",
         60000,
-        "How long the task of a run may be queued in Airflow, without a lease or a sign of life, before it is given "
-        "up as lost and cleared; twice as long each time it is lost again.",
+        "How long the task of a run may be queued in Airflow, without a lease or a heartbeat, before it counts "
+        "as lost and is cleared; doubled each time it is lost again.",
     )
     _milliseconds(
         config,
         "history.retention.ms",
         30 * 24 * 60 * 60 * 1000,
-        "How long past intervals, moves of offsets, skipped records and Airflow's runs of connectors are kept.",
+        "How long past intervals, offset changes, skipped records and Airflow's runs of connectors are kept.",
     )
     _count(
         config,
         "history.retention.count",
         ConfigType.INT,
         10_000,
-        "How many past intervals, moves of offsets and Airflow runs of a connector are kept at most; its last 100 "
-        "intervals and its newest run always.",
+        "Maximum number of past intervals, offset changes and Airflow runs kept for a connector; its last 100 "
+        "intervals and its newest run are always kept.",
     )
-    _flag(config, "topic.creation.enable", "Whether source connectors' topics are created by their settings.")
-    _flag(config, "topic.tracking.enable", "Whether the topics a connector uses are kept.")
-    _flag(config, "topic.tracking.allow.reset", "Whether the topics a connector uses may be reset by REST.")
-    _flag(config, "connect.validate.live", "Whether validation also tries the systems a configuration names.")
+    _flag(
+        config,
+        "topic.creation.enable",
+        "Whether topics of source connectors are created with the connectors' settings.",
+    )
+    _flag(config, "topic.tracking.enable", "Whether the topics that a connector uses are tracked.")
+    _flag(config, "topic.tracking.allow.reset", "Whether the topics that a connector uses may be reset through REST.")
+    _flag(config, "connect.validate.live", "Whether validation also contacts the systems in a configuration.")
 
 
 def _files(config: ConfigDef, mode: WorkerMode) -> None:
@@ -151,24 +155,24 @@ def _files(config: ConfigDef, mode: WorkerMode) -> None:
         ".,/tmp" if mode is WorkerMode.STANDALONE else [],
         importance=Importance.HIGH,
         doc="Folders, separated by commas, that file connectors may read and write. Default: the working directory "
-        "and /tmp in standalone mode; otherwise none, and file connectors are off.",
+        "and /tmp in standalone mode; otherwise none, and file connectors are disabled.",
     )
     config.define(
         "file.roots.excluded",
         ConfigType.LIST,
         [],
         importance=Importance.MEDIUM,
-        doc="Folders and files under file.roots that no connector may touch, beside the worker's own: its state, "
-        "settings and key, Airflow's home, DAGs and plugins, Python's installation, and hidden entries of the home "
-        "folder. A root within one of them is allowed.",
+        doc="Folders and files under file.roots that no connector may access, in addition to the worker's own: its "
+        "state, settings and key, Airflow's home, DAGs and plugins, Python's installation, and hidden entries of the "
+        "home folder. A root within one of them is allowed.",
     )
     config.define(
         "jdbc.query.allowed",
         ConfigType.BOOLEAN,
         mode is WorkerMode.STANDALONE,
         importance=Importance.MEDIUM,
-        doc="Whether JDBC sources may read by a query of their own: it reads whatever the connection's user may. "
-        "Default: true in standalone mode, where whoever makes connectors owns the worker; otherwise false.",
+        doc="Whether JDBC sources may use custom queries: these can read everything the connection's user may. "
+        "Default: true in standalone mode, where the users who create connectors own the worker; otherwise false.",
     )
 
 
@@ -202,15 +206,15 @@ def _rest(config: ConfigDef, mode: WorkerMode) -> None:
         None,
         validator=_Listeners(),
         importance=Importance.LOW,
-        doc="Addresses of the admin endpoints; not set: those of listeners; empty: the endpoints are off.",
+        doc="Addresses of the admin endpoints; not set: those of listeners; empty: the endpoints are disabled.",
         group=_REST,
     )
     for name, doc in (
-        ("rest.advertised.host.name", "Host shown as the worker's, where it differs from the listener's."),
-        ("rest.advertised.listener", "Protocol shown as the worker's: http or https."),
+        ("rest.advertised.host.name", "Host advertised for the worker, if different from the listener's."),
+        ("rest.advertised.listener", "Protocol advertised for the worker: http or https."),
         ("access.control.allow.origin", "Origins that browsers may call the REST API from."),
-        ("access.control.allow.methods", "HTTP methods allowed to such origins."),
-        ("response.http.headers.config", "HTTP headers added to every answer."),
+        ("access.control.allow.methods", "HTTP methods allowed for such origins."),
+        ("response.http.headers.config", "HTTP headers added to every response."),
     ):
         config.define(name, ConfigType.STRING, None, importance=Importance.LOW, doc=doc, group=_REST)
     config.define(
@@ -219,11 +223,11 @@ def _rest(config: ConfigDef, mode: WorkerMode) -> None:
         "none",
         validator=ValidString.one_of("none", "airflow"),
         importance=Importance.MEDIUM,
-        doc="Whether `connect rest` asks for a login: none, on the loopback interface only; airflow: Basic "
-        "credentials or a Bearer token of Airflow's users, whose rights count.",
+        doc="Whether `connect rest` requires a login: none, on the loopback interface only; airflow: Basic "
+        "credentials or a Bearer token of Airflow's users, with their permissions.",
         group=_REST,
     )
-    doc = "Port shown as the worker's, where it differs from the listener's."
+    doc = "Port advertised for the worker, if different from the listener's."
     config.define("rest.advertised.port", ConfigType.INT, None, importance=Importance.LOW, doc=doc, group=_REST)
 
 
@@ -233,7 +237,7 @@ def _plugins(config: ConfigDef, mode: WorkerMode) -> None:
         ConfigType.LIST,
         [],
         importance=Importance.LOW,
-        doc="Names of the providers that resolve ${name:…} in configurations: env, file, dir; off by default.",
+        doc="Names of the providers that resolve ${name:…} in configurations: env, file, dir; none by default.",
     )
     config.define(
         "connector.client.config.override.policy",
@@ -250,15 +254,15 @@ def _plugins(config: ConfigDef, mode: WorkerMode) -> None:
         ConfigType.LIST,
         None,
         importance=Importance.MEDIUM,
-        doc="The settings policy Allowlist lets connectors override; by default tuning settings.",
+        doc="The settings that connectors may override with the policy Allowlist; by default, tuning settings.",
     )
     config.define(
         "secret.key.file",
         ConfigType.STRING,
         None,
         importance=Importance.HIGH,
-        doc="File holding the key that seals passwords in configurations; the same on driver and workers. In "
-        "standalone mode by default one is made beside the database.",
+        doc="File with the key that encrypts passwords in configurations; the same on driver and workers. In "
+        "standalone mode, by default one is created next to the database.",
     )
 
 
@@ -269,7 +273,7 @@ def _java_plugins(config: ConfigDef, mode: WorkerMode) -> None:
         [],
         importance=Importance.MEDIUM,
         doc="Folders and jars with Connect's Java plugins, separated by commas; the same on REST servers, drivers and "
-        "Spark workers. Each plugin runs in a Java process of its own.",
+        "Spark workers. Each plugin runs in its own Java process.",
         group=_JAVA,
     )
     config.define(
@@ -278,7 +282,7 @@ def _java_plugins(config: ConfigDef, mode: WorkerMode) -> None:
         "hybrid_warn",
         validator=CaseInsensitiveValidString.one_of("only_scan", "hybrid_warn", "hybrid_fail", "service_load"),
         importance=Importance.LOW,
-        doc="How plugins are found in plugin.path (KIP-898): by a look at every class, by service files, or both.",
+        doc="How plugins are found in plugin.path (KIP-898): by scanning all classes, by service files, or both.",
         group=_JAVA,
     )
     for name, default, doc in (
@@ -288,8 +292,12 @@ def _java_plugins(config: ConfigDef, mode: WorkerMode) -> None:
             "Folder with Connect's Java runtime: the folder libs of an Apache Kafka "
             "installation. Default: where `connect java fetch` puts it.",
         ),
-        ("java.plugin.heap", "512m", "Memory of each Java process (-Xmx); a connector may set its own by this name."),
-        ("java.plugin.heap.max", "2g", "The most that a connector may set."),
+        (
+            "java.plugin.heap",
+            "512m",
+            "Memory of each Java process (-Xmx); a connector may set its own value with the same key.",
+        ),
+        ("java.plugin.heap.max", "2g", "The maximum that a connector may set."),
         ("java.plugin.options", "", "Further options of each Java process, as a shell would read them."),
     ):
         config.define(name, ConfigType.STRING, default, importance=Importance.LOW, doc=doc, group=_JAVA)
@@ -298,7 +306,7 @@ def _java_plugins(config: ConfigDef, mode: WorkerMode) -> None:
         ConfigType.LIST,
         [],
         importance=Importance.LOW,
-        doc="Class names, * for any characters, whose Java plugins are used where there are built-in ones, too.",
+        doc="Class names, with * for any characters, whose Java plugins are used even if there are built-in ones.",
         group=_JAVA,
     )
     _milliseconds(
@@ -314,8 +322,8 @@ def _stack(config: ConfigDef, mode: WorkerMode) -> None:
         "database.url",
         ConfigType.PASSWORD,
         None,
-        doc="SQLAlchemy URL of the metadata database; in standalone mode by default SQLite beside "
-        "offset.storage.file.filename. Spark workers neither need nor have it.",
+        doc="SQLAlchemy URL of the metadata database; in standalone mode, by default SQLite next to "
+        "offset.storage.file.filename. Spark workers neither need nor receive it.",
     )
     config.define(
         "spark.mode",

@@ -30,7 +30,7 @@ def load_worker_settings(
         settings = WorkerSettings.from_properties(read_properties(file) if file else {}, environment, mode, resolve)
     except ConfigError as error:
         if file is None:
-            remedy = f"Name a worker file as argument or by {WORKER_CONFIG_VARIABLE}."
+            remedy = f"Give a worker file as an argument or with {WORKER_CONFIG_VARIABLE}."
             raise ConfigError(f"{error}\n{remedy}") from error
         raise
     log_worker_settings(settings)

@@ -69,21 +69,21 @@ PREFIXES = (
 )
 """Keys with these prefixes are passed on: to clients, converters, providers, topics, Spark."""
 
-_NO_GROUP = "workers form no group: Airflow schedules the runs"
+_NO_GROUP = "workers do not form a group: Airflow schedules the runs"
 _NO_FORWARDING = "workers do not call each other"
 _IN_DATABASE = "connector configurations are kept in the metadata database (database.url)"
-_PROXY = "the REST API speaks HTTP: a proxy in front of it does the TLS"
-_PROMETHEUS = "metrics are Prometheus', at /v1/metrics"
+_PROXY = "the REST API uses HTTP: put a proxy in front of it for TLS"
+_PROMETHEUS = "metrics are in Prometheus format, at /v1/metrics"
 
 NOT_NEEDED: dict[str, str] = {
     "auto.include.jmx.reporter": _PROMETHEUS,
     "config.storage.topic": _IN_DATABASE,
     "connect.protocol": _NO_GROUP,
     "enable.metrics.push": _PROMETHEUS,
-    "exactly.once.source.support": "sources are exactly once; if disabled, requiring it is refused",
+    "exactly.once.source.support": "sources are exactly-once; if disabled, requiring it is rejected",
     "heartbeat.interval.ms": _NO_GROUP,
-    "internal.key.converter": "internal topics always hold JSON without schemas, as in Kafka since 3.0",
-    "internal.value.converter": "internal topics always hold JSON without schemas, as in Kafka since 3.0",
+    "internal.key.converter": "internal topics always contain JSON without schemas, as in Kafka since 3.0",
+    "internal.value.converter": "internal topics always contain JSON without schemas, as in Kafka since 3.0",
     "inter.worker.key.generation.algorithm": _NO_FORWARDING,
     "inter.worker.key.size": _NO_FORWARDING,
     "inter.worker.key.ttl.ms": _NO_FORWARDING,
@@ -94,7 +94,7 @@ NOT_NEEDED: dict[str, str] = {
     "metrics.recording.level": _PROMETHEUS,
     "metrics.sample.window.ms": _PROMETHEUS,
     "rebalance.timeout.ms": _NO_GROUP,
-    "rest.extension.classes": "REST extensions are Java classes; rights are Airflow's",
+    "rest.extension.classes": "REST extensions are Java classes; permissions are managed by Airflow",
     "scheduled.rebalance.max.delay.ms": _NO_GROUP,
     "session.timeout.ms": _NO_GROUP,
     "ssl.client.auth": _PROXY,

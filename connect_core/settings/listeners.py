@@ -33,5 +33,5 @@ def parse_listener(name: str, address: str) -> Listener:
     """
     match = _ADDRESS.fullmatch(address.strip())
     if match is None or int(match["port"]) > 65535:
-        raise ConfigError(name, address, "Write protocol, host and port, as http://127.0.0.1:8083")
+        raise ConfigError(name, address, "Write protocol, host and port, such as http://127.0.0.1:8083")
     return Listener(match["scheme"].lower(), match["host"].strip("[]") or _LOOPBACK, int(match["port"]))

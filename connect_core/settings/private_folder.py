@@ -35,16 +35,16 @@ def private_folder(name: str) -> Path:
 def _check(folder: Path) -> None:
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
-        why = "is no folder"
+        why = "is not a folder"
     elif found.st_uid != os.geteuid():
         why = f"belongs to user {found.st_uid}"
     elif found.st_mode & _WRITTEN_BY_OTHERS:
-        why = f"has mode {stat.S_IMODE(found.st_mode):04o}, so that others may write to it"
+        why = f"has mode {stat.S_IMODE(found.st_mode):04o}, so others may write to it"
     else:
         folder.chmod(0o700)
         return
     raise ConnectError(
-        f"{folder} {why}: it may hold what somebody else put there. Remove it, or set TMPDIR to a folder of your own."
+        f"{folder} {why}: it may contain another user's files. Remove it, or set TMPDIR to a folder of your own."
     )
 
 

@@ -36,6 +36,6 @@ def check_free(topic: str, internal: Collection[str]) -> None:
     """
     if is_internal(topic, internal):
         raise ConnectError(
-            f"Topic {topic} is internal: Kafka or the worker keeps offsets, status or other records of its own in it."
-            " Let the connector, its transforms or errors.deadletterqueue.topic.name name another topic"
+            f"Topic {topic} is internal: Kafka or the worker keeps its own offsets, status or other records in it."
+            " Change the connector, its transforms or errors.deadletterqueue.topic.name use another topic"
         )

@@ -79,7 +79,7 @@ class WorkerSettings:
         if self.mode is WorkerMode.DISTRIBUTED:
             return str(self.values["group.id"])
         if self.values["standalone.id"] is None:
-            raise ConfigError("The standalone id is not known before its database is open: call with_standalone_id")
+            raise ConfigError("The standalone id is unknown until its database is open: call with_standalone_id")
         return str(self.values["standalone.id"])
 
     def with_standalone_id(self, identity: str) -> WorkerSettings:
@@ -244,7 +244,7 @@ class WorkerSettings:
     def _reason_of_mode(self, key: str) -> str | None:
         other = next(mode for mode in WorkerMode if mode is not self.mode)
         is_others = key in definition(other).config_keys() and key not in self.values
-        return f"only connect {other.value} reads it" if is_others else None
+        return f"only connect {other.value} uses it" if is_others else None
 
     def unknown(self) -> tuple[str, ...]:
         """Return the given keys that neither Connect nor this project defines."""

@@ -40,11 +40,11 @@ def test_json_request_is_read(tmp_path: Path) -> None:
     ("content", "error"),
     [
         ("{", "it is not JSON"),
-        ("[1]", "holds no JSON object"),
-        ({"name": "a", "b": {"c": 1}}, "the setting b is no text"),
+        ("[1]", "does not contain a JSON object"),
+        ({"name": "a", "b": {"c": 1}}, "the setting b is not a string"),
         ({"connector.class": "FileStreamSource"}, 'Missing required configuration "name"'),
         ({"name": "a", "config": {"name": "b"}}, "use one name"),
-        ({"config": {}, "name": "a", "foo": 1}, "unknown fields beside config: foo"),
+        ({"config": {}, "name": "a", "foo": 1}, "unknown fields next to config: foo"),
         ({"config": {}, "name": "a", "initial_state": "gone"}, "use one of RUNNING, PAUSED, STOPPED"),
     ],
 )

@@ -216,9 +216,7 @@ def test_internal_topics_are_closed_to_records(topic: str) -> None:
     def errors(config: dict[str, Any]) -> dict[str, list[str]]:
         return validate(config, asked, in_use={"orders-offsets"}).errors()
 
-    refused = [
-        f"Topic {topic} is internal: Kafka or the worker keeps offsets, status or other records of its own in it."
-    ]
+    refused = [f"Topic {topic} is internal: Kafka or the worker keeps its own offsets, status or other records in it."]
     for config, key in (
         (SINK | {"topics": f"t, {topic}"}, "topics"),
         (SINK | {"errors.deadletterqueue.topic.name": topic}, "errors.deadletterqueue.topic.name"),
@@ -226,7 +224,7 @@ def test_internal_topics_are_closed_to_records(topic: str) -> None:
     ):
         found = errors(config)
         assert set(found) == {key}
-        assert [message.removesuffix(" Name another topic.") for message in found[key]] == refused
+        assert [message.removesuffix(" Use another topic.") for message in found[key]] == refused
         assert errors({**config, key: "free"}) == {}
 
 
@@ -264,7 +262,7 @@ def test_worker_without_exactly_once_refuses_to_require_it(support: str) -> None
 
 def test_reference_to_a_provider_that_is_off_is_an_error() -> None:
     (error,) = messages(SOURCE | {"file": "${file:/k:path}"})["file"]
-    assert "provider file, which is off" in error
+    assert "provider file, which is not enabled" in error
 
 
 def test_unresolved_reference_is_an_error_at_its_key() -> None:

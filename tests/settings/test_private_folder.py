@@ -35,11 +35,11 @@ def test_name_that_somebody_took_is_refused(shared: Path, tmp_path: Path, name: 
     theirs = tmp_path / "theirs"
     theirs.mkdir(mode=0o700)
     folder.symlink_to(theirs)
-    with pytest.raises(ConnectError, match=r"is no folder.*TMPDIR"):
+    with pytest.raises(ConnectError, match=r"is not a folder.*TMPDIR"):
         private_folder(name)
     folder.unlink()
     folder.touch()
-    with pytest.raises(ConnectError, match="is no folder"):
+    with pytest.raises(ConnectError, match="is not a folder"):
         private_folder(name)
     folder.unlink()
     folder.mkdir(mode=0o700)

@@ -69,7 +69,7 @@ def test_mode_is_that_of_the_command() -> None:
 
 
 def test_standalone_id_names_the_deployment() -> None:
-    with pytest.raises(ConfigError, match="standalone id is not known"):
+    with pytest.raises(ConfigError, match="standalone id is unknown"):
         _ = standalone().deployment
     worker = standalone().with_standalone_id("5f0c")
     assert worker.deployment == "5f0c"
@@ -136,7 +136,7 @@ def test_not_needed_keys_give_their_reason() -> None:
 
 def test_keys_of_the_other_mode_are_named() -> None:
     worker = WorkerSettings.from_properties(STANDALONE | DISTRIBUTED, {}, WorkerMode.STANDALONE)
-    assert worker.not_needed()["group.id"] == "only connect distributed reads it"
+    assert worker.not_needed()["group.id"] == "only connect distributed uses it"
 
 
 def test_unknown_keys_are_named() -> None:

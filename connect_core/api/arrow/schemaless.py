@@ -41,7 +41,7 @@ def write_schemaless(values: Values) -> pa.Array:
     if not kinds:
         return pa.nulls(len(values))
     if kinds != {dict}:
-        raise CannotSay("schemaless values are columns only if they are maps")
+        raise CannotSay("schemaless values can become columns only if they are maps")
     return _write_maps(values)
 
 
@@ -63,7 +63,7 @@ def _write(values: Values) -> pa.Array:
         return scalar_column(values, kind)
     write = _WRITERS.get(next(iter(kinds))) if len(kinds) == 1 else None
     if write is None:
-        raise CannotSay(f"{kinds} is more than one type, or one Arrow has no word for")
+        raise CannotSay(f"{kinds} is more than one type, or a type that Arrow does not have")
     return write(values)
 
 
@@ -71,7 +71,7 @@ def _write_maps(values: Values) -> pa.Array:
     known = [value for value in values if value is not None]
     keys = tuple(known[0])
     if not all(type(key) is str for key in keys) or any(tuple(value) != keys for value in known):
-        raise CannotSay("maps have different keys, or in another order, or keys that are no texts")
+        raise CannotSay("maps have different keys, a different order of keys, or keys that are not strings")
     empty = (None,) * len(keys)
     rows = [empty if value is None else tuple(value.values()) for value in values]
     children = [_write(column) for column in zip(*rows, strict=True)]
@@ -93,7 +93,7 @@ def _write_decimals(values: Values) -> pa.Array:
     exponents = {value.as_tuple().exponent for value in values if value is not None}
     exponent = exponents.pop()
     if exponents or not isinstance(exponent, int) or not -_DECIMAL_DIGITS <= exponent <= 0:
-        raise CannotSay("decimals of several scales are no column")
+        raise CannotSay("decimals of different scales cannot share a column")
     return scalar_column(values, pa.decimal128(_DECIMAL_DIGITS, -exponent))
 
 

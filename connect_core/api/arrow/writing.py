@@ -54,7 +54,7 @@ def write_column(schema: Schema, values: Values, absent: int = 0) -> pa.Array:
         found.discard(_NULL)
         required = not schema.optional and schema.default is None
         if required and sum(value is None for value in values) > absent:
-            raise CannotSay(f"a null stands where {schema} is required")
+            raise CannotSay(f"found null where {schema} is required")
     if not found <= classes:
         raise CannotSay(f"{found - classes} is not what {schema} becomes in columns")
     if schema.name in LOGICAL_CLASSES:

@@ -89,7 +89,7 @@ class AbstractConfig:
             return None
         made = found()
         if not isinstance(made, kind):
-            raise ConnectError(f"{class_name(found)}, set as {name}, is no {class_name(kind)}")
+            raise ConnectError(f"{class_name(found)}, set as {name}, is not a {class_name(kind)}")
         configure = getattr(made, "configure", None)
         if configure is not None:
             configure({**self.originals(), **(overrides or {})})
@@ -174,7 +174,7 @@ class AbstractConfig:
     def _typed(self, name: str, kind: type[Kind]) -> Kind | None:
         value = self.get(name)
         if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-            raise ClassCastError(f"{name} is of type {self.type_of(name)}, its value no {kind.__name__}")
+            raise ClassCastError(f"{name} is of type {self.type_of(name)}, but its value is not a {kind.__name__}")
         return value
 
     def __eq__(self, other: object) -> bool:

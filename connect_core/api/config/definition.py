@@ -144,6 +144,6 @@ def _without_duplicates(name: str, values: list[Any]) -> list[Any]:
     distinct = list(dict.fromkeys(values))
     if len(distinct) != len(values):
         _LOG.warning(
-            'Configuration key "%s" holds duplicates, which are dropped: %s becomes %s', name, values, distinct
+            'Configuration key "%s" contains duplicates, which are removed: %s becomes %s', name, values, distinct
         )
     return distinct

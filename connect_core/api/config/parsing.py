@@ -76,11 +76,11 @@ def convert_to_string(value: Any, type: ConfigType | None) -> str | None:
         return None
     if type is ConfigType.LIST:
         if not isinstance(value, list):
-            raise ClassCastError(f"{to_text(value)} is no list")
+            raise ClassCastError(f"{to_text(value)} is not a list")
         return ",".join(map(to_text, value))
     if type is ConfigType.CLASS:
         if not isinstance(value, _CLASS):
-            raise ClassCastError(f"{to_text(value)} is no class")
+            raise ClassCastError(f"{to_text(value)} is not a class")
         return class_name(value)
     return to_text(value)
 

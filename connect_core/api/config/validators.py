@@ -56,7 +56,7 @@ class Range:
         if value is None:
             raise invalid(name, None, "Value must be non-null")
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ClassCastError(f"{name} is {to_text(value)}, no number, and cannot be compared")
+            raise ClassCastError(f"{name} is {to_text(value)}, not a number, and cannot be compared")
         if self.minimum is not None and float(value) < float(self.minimum):
             raise invalid(name, value, f"Value must be at least {to_text(self.minimum)}")
         if self.maximum is not None and float(value) > float(self.maximum):
@@ -281,5 +281,5 @@ def _joined(validators: Sequence[Validator]) -> str:
 
 def _cast(name: str, value: Any, wanted: type) -> Any:
     if value is not None and not isinstance(value, wanted):
-        raise ClassCastError(f"{name} is {to_text(value)}, which is no {wanted.__name__}")
+        raise ClassCastError(f"{name} is {to_text(value)}, which is not a {wanted.__name__}")
     return value

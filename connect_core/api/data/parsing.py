@@ -61,7 +61,7 @@ def parse_string(text: str | None) -> SchemaAndValue:
     try:
         return _parse(Tokens(text), embedded=False)
     except RecursionError as error:
-        raise DataError("The text holds lists or maps nested too deeply to be read") from error
+        raise DataError("The text contains lists or maps that are nested too deeply") from error
 
 
 def _parse(tokens: Tokens, embedded: bool) -> SchemaAndValue:

@@ -113,7 +113,7 @@ def _project_field(found: Field, record: Struct, target: Field) -> Any:
 
 def _cast(record: Any, kind: type[Kind]) -> Kind:
     if not isinstance(record, kind):
-        raise ClassCastError(f"{to_text(record)} is no {kind.__name__}, as its schema says")
+        raise ClassCastError(f"{to_text(record)} is not a {kind.__name__}, as its schema requires")
     return record
 
 

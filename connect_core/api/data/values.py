@@ -152,7 +152,7 @@ def convert_to_timestamp(schema: Schema | None, value: Any) -> Instant:
 def convert_to_decimal(schema: Schema | None, value: Any, scale: int) -> decimal.Decimal:
     """Return a decimal; ``scale`` applies to bytes only, other values keep theirs.
 
-    Raise DataError for a value that is no number, NumberFormatError for such a text.
+    Raise DataError for a value that is not a number, NumberFormatError for such a text.
     """
     if value is None:
         raise DataError(_NO_NULL)
@@ -174,7 +174,7 @@ def _parsed(value: Any) -> Any:
         return value
     parsed = parse_string(value)
     if parsed.schema is None:
-        raise NullValueError('the text "null" holds no value to convert')
+        raise NullValueError('the text "null" contains no value to convert')
     return parsed.value
 
 

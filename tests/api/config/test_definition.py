@@ -60,7 +60,7 @@ def test_key_holds_what_was_defined() -> None:
 def test_duplicates_of_a_list_are_dropped_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     definition = ConfigDef().define("a", ConfigType.LIST, validator=ValidList.any_non_duplicate_values(True, False))
     assert definition.parse({"a": "x,y,x"}) == {"a": ["x", "y"]}
-    assert '"a" holds duplicates' in caplog.text
+    assert '"a" contains duplicates' in caplog.text
 
 
 def test_embedded_list_refuses_duplicates_as_in_connect() -> None:
