@@ -51,10 +51,10 @@ class AllowedFile:
             raise ConfigError(
                 key,
                 value,
-                "this worker lets no connector touch files; set file.roots in its properties to allow folders",
+                "this worker does not let connectors access files; set file.roots in its properties to allow folders",
             )
         if not value or "\0" in value:
-            raise ConfigError(key, repr(value), "it is no path of a file; give one within file.roots")
+            raise ConfigError(key, repr(value), "it is not a file path; give one within file.roots")
         path = (limits.file_roots[0] / value).resolve()
         roots = [root.resolve() for root in limits.file_roots]
         root = max((root for root in roots if path.is_relative_to(root)), key=_depth, default=None)
@@ -63,11 +63,12 @@ class AllowedFile:
             raise ConfigError(
                 key,
                 value,
-                f"{path} lies outside what file.roots allows ({allowed}); choose a path there or extend file.roots",
+                f"{path} is outside the folders that file.roots allows ({allowed}); choose a path there or extend "
+                "file.roots",
             )
         place = _own_place(path, root, limits)
         if place is not None:
-            raise ConfigError(key, value, f"{path} lies in {place}, which is the worker's own; {_REMEDY}")
+            raise ConfigError(key, value, f"{path} lies in {place}, which belongs to the worker; {_REMEDY}")
         return cls(key, value, root, path)
 
     def open(self, flags: int) -> int:
@@ -98,11 +99,11 @@ class AllowedFile:
 
     def _irregular(self) -> ConfigError:
         return ConfigError(
-            self.key, self.value, f"{self.path} is no regular file; folders, pipes and devices are refused"
+            self.key, self.value, f"{self.path} is not a regular file; folders, pipes and devices are refused"
         )
 
 
-_REMEDY = "choose another path, or let an administrator add a root within to file.roots"
+_REMEDY = "choose another path, or ask an administrator to add a root within to file.roots"
 
 
 def _depth(path: Path) -> int:
@@ -152,7 +153,7 @@ def allowed_folder(key: str, value: str, limits: WorkerLimits) -> Path:
     path = AllowedFile.resolve(key, value, limits).path
     for place in sorted(_followed(limits.file_excluded)):
         if place.is_dir() and place.is_relative_to(path):
-            raise ConfigError(key, value, f"{path} holds {place}, which is the worker's own; name a folder of its own")
+            raise ConfigError(key, value, f"{path} holds {place}, which belongs to the worker; use a separate folder")
     return path
 
 

@@ -51,7 +51,7 @@ class ControlFolder:
         folder = self._epochs
         newest = max((int(name) for name in self.store.names(folder) if name.isdigit()), default=0)
         if newest > epoch:
-            error = StaleEpochError(f"epoch {newest} stands in {folder}: the driver with epoch {epoch} must stop")
+            error = StaleEpochError(f"epoch {newest} is recorded in {folder}: the driver with epoch {epoch} must stop")
             error.epoch = newest
             raise error
 

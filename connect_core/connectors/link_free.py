@@ -96,8 +96,8 @@ def _inner(path: Path, part: str, folder: int, is_made: bool) -> int:
     except OSError as error:
         if error.errno in _SWAPPED:
             raise ConnectError(
-                f"{path} cannot be used: {part} was replaced by a link, or by no folder, since the path was checked; "
-                "put the folder back, or name the one it leads to in the connector's configuration"
+                f"{path} cannot be used: {part} is a link or no longer a folder since the path was checked; "
+                "restore the folder, or put the link's target in the connector's configuration"
             ) from error
         error.filename = str(path)
         raise

@@ -95,5 +95,5 @@ def verify(path: Path, size: int, sha256: str) -> None:
         what = "is missing" if found is None else "is not what was staged"
         raise ConnectError(
             f"{path} {what}, yet the interval's manifest names it ({size} bytes), so that nothing is published; "
-            "restore the file, or delete the manifest to have the interval exported again"
+            "restore the file, or delete the manifest to export the interval again"
         )

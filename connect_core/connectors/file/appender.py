@@ -155,11 +155,11 @@ class FileAppender:
         start, end = manifest["start_length"], manifest["end_length"]
         if length < start:
             raise ConnectError(
-                f"{self._file().path} has {length} bytes, yet lines are to be appended at byte {start}: it was cut or "
-                f"replaced in between; put its first {start} bytes back (or pad it: truncate -s {start})"
+                f"{self._file().path} has {length} bytes, but lines have to be appended at byte {start}: it was "
+                f"truncated or replaced meanwhile; restore its first {start} bytes (or pad it: truncate -s {start})"
             )
         if length > end:
-            _LOG.warning("%s has %d bytes, %d expected: something else writes it", self._file().path, length, end)
+            _LOG.warning("%s has %d bytes, %d expected: another program writes to it", self._file().path, length, end)
 
     def _staged(self, interval: IntervalKey, part: Mapping[str, Any]) -> Path:
         path: Path = self._control.attempt_folder(interval, part["attempt"]) / part["path"]

@@ -26,7 +26,7 @@ SOURCE_CONFIG = (
         ConfigType.STRING,
         validator=NonEmptyString(),
         importance=Importance.HIGH,
-        doc="The topic that gets one record a line.",
+        doc="The topic that gets one record per line.",
     )
     .define(
         BATCH_SIZE,

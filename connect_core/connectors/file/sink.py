@@ -167,7 +167,7 @@ def check_allowed(file: str, limits: WorkerLimits) -> None:
             os.close(allowed.open(os.O_WRONLY))
     except OSError as error:
         raise ConfigError(
-            FILE, file, f"{allowed.path} cannot be written ({error.strerror}); give it to the worker's user"
+            FILE, file, f"{allowed.path} cannot be written ({error.strerror}); make the worker's user its owner"
         ) from error
 
 
@@ -176,7 +176,7 @@ def check_writable(file: str, limits: WorkerLimits) -> None:
     check_allowed(file, limits)
     if not file:
         if not limits.standalone:
-            raise ConfigError(FILE, None, "the standard output can be written in standalone mode only; name a file")
+            raise ConfigError(FILE, None, "the standard output can be used in standalone mode only; name a file")
         return
     folder = AllowedFile.resolve(FILE, file, limits).path.parent
     if not folder.is_dir():

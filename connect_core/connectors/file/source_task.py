@@ -94,7 +94,7 @@ class FileStreamSourceTask(SourceTask):
 
     def _read_standard_input(self) -> None:
         if not self.context.limits.standalone:
-            raise ConfigError(FILE, None, "the standard input can be read in standalone mode only; name a file")
+            raise ConfigError(FILE, None, "the standard input can be used in standalone mode only; name a file")
         self._input = StandardInput(self.standard_input)
 
     def _next_lines(self) -> tuple[int, Lines]:

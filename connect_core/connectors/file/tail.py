@@ -175,7 +175,7 @@ class FileTail:
             close(copy)
             self._turn_back()
         else:
-            _LOG.info("%s was copied and cut: reading the rest of the copy first", path)
+            _LOG.info("%s was copied and truncated: reading the rest of the copy first", path)
             close(self._descriptor)
             self._descriptor, self._is_rotated, self._seen = copy, True, (-1, -1)
 
@@ -220,7 +220,7 @@ class FileTail:
         if size >= _LONGEST_LINE:
             raise ConnectError(
                 f"{self.value} has a line of more than {_LONGEST_LINE} bytes at byte {self.position}: "
-                "it is no text file; choose another, or set the connector's offset behind that line"
+                "it is not a text file; choose another, or set the connector's offset behind that line"
             )
         return size * 2
 

@@ -80,13 +80,13 @@ class Choice(Generic[Chosen]):
         known = _entry_points(self.group)
         if name not in known:
             names = ", ".join([*self.built_in, *sorted(known)])
-            raise ConfigError(key, name, f"there are: {names}; choose one, or install the wheel that brings it")
+            raise ConfigError(key, name, f"choose one of {names}, or install the package that provides it")
         try:
             found = known[name].load()
         except (ImportError, AttributeError) as error:
-            raise ConfigError(key, name, f"it cannot be loaded: {error}; reinstall its wheel") from error
+            raise ConfigError(key, name, f"it cannot be loaded: {error}; reinstall its package") from error
         if not (isinstance(found, type) and issubclass(found, self.contract)):
-            text = f"{known[name].value} is no {self.contract.__name__}; ask the authors of its wheel"
+            text = f"{known[name].value} is not a {self.contract.__name__}; ask the authors of its package"
             raise ConfigError(key, name, text)
         return found
 

@@ -81,7 +81,7 @@ def kind_of_type(kind: pa.DataType) -> Kind:
         return kind_of_type(kind.value_type)
     text = str(kind).removeprefix("large_")
     if text not in _TYPES and not pa.types.is_decimal(kind):
-        raise DataError(f"a column of Arrow's type {kind} cannot be stored; cast it before")
+        raise DataError(f"a column of Arrow's type {kind} cannot be stored; cast it first")
     return text
 
 

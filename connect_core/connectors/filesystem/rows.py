@@ -72,7 +72,7 @@ class Rows:
     def with_column(self, name: str, kind: Kind, array: pa.Array) -> Rows:
         """Return the rows with one more column. Raises DataError if there is one of that name."""
         if name in dict(self.columns):
-            raise DataError(f"field {name} of the value has the name of a column asked for by include.key or .metadata")
+            raise DataError(f"field {name} of the value has the name of a column requested by include.key or .metadata")
         return Rows((*self.columns, (name, kind)), (*self.arrays, array), self.length, self.is_schemaless)
 
 
@@ -130,7 +130,7 @@ def _naming(field: str) -> Iterator[None]:
     try:
         yield
     except _REFUSALS as error:
-        raise DataError(f"field {field} holds a value that its column cannot: {error}") from error
+        raise DataError(f"field {field} has a value that its column cannot hold: {error}") from error
 
 
 def _kind_of(array: pa.Array, is_schemaless: bool) -> Kind:
@@ -140,7 +140,7 @@ def _kind_of(array: pa.Array, is_schemaless: bool) -> Kind:
 def _named(names: Iterable[str], kinds: Iterable[Kind]) -> ColumnKinds:
     columns = tuple(zip(names, kinds, strict=True))
     if len(dict(columns)) != len(columns):
-        raise DataError("two fields have one name")
+        raise DataError("two fields have the same name")
     return columns
 
 
@@ -166,7 +166,7 @@ def _kind(value: Any, field: str) -> Kind:
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise DataError(f"a map's key {name!r} is no text and cannot name a column")
+        raise DataError(f"a map's key {name!r} is not a string and cannot name a column")
     return name
 
 

@@ -108,7 +108,7 @@ def parse_address(value: str) -> DatabaseAddress:
         raise _refused(value, f"the driver {driver} is not used for {dialect}; leave it out")
     place = _PLACE.fullmatch(rest)
     if place is None and rest.startswith("//"):
-        raise _refused(value, "host, port and database cannot be told apart; write //host:port/database")
+        raise _refused(value, "host, port and database cannot be distinguished; write //host:port/database")
     if place is None:
         return DatabaseAddress(dialect, driver, "", None, unquote(rest), parameters)
     if place["login"]:
@@ -163,11 +163,11 @@ def _check_allowed(value: str, address: DatabaseAddress, limits: WorkerLimits) -
 
 def _checked_file(value: str, address: DatabaseAddress, limits: WorkerLimits) -> str:
     if address.dialect in _HARMLESS:
-        raise _refused(value, f"it names no server; write jdbc:{address.dialect}://host:port/database")
+        raise _refused(value, f"it does not contain a server; write jdbc:{address.dialect}://host:port/database")
     if address.host:
         raise _refused(value, f"its database is a file and has no host; write jdbc:{address.dialect}:path")
     if address.database in ("", ":memory:") or address.database.startswith("file:"):
-        raise _refused(value, f"it names no file; write jdbc:{address.dialect}:path")
+        raise _refused(value, f"it does not contain a file; write jdbc:{address.dialect}:path")
     return str(allowed_path(CONNECTION_URL, address.database, limits))
 
 

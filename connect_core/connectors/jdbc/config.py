@@ -74,20 +74,20 @@ def with_connection_keys(definition: ConfigDef) -> ConfigDef:
         validator=LambdaValidator(_check_url, lambda: "jdbc:dialect://host:port/database"),
         importance=Importance.HIGH,
         group=group,
-        doc="The database: jdbc:postgresql://host:5432/database, or the same as SQLAlchemy writes it; "
-        "jdbc:sqlite:path for a file within file.roots. Credentials have settings of their own.",
+        doc="The database: jdbc:postgresql://host:5432/database, or the equivalent SQLAlchemy URL; "
+        "jdbc:sqlite:path for a file within file.roots. Credentials have their own settings.",
     )
     definition.define(
-        CONNECTION_USER, ConfigType.STRING, None, importance=Importance.HIGH, group=group, doc="The database's user."
+        CONNECTION_USER, ConfigType.STRING, None, importance=Importance.HIGH, group=group, doc="The database user."
     )
     definition.define(
         CONNECTION_PASSWORD, ConfigType.PASSWORD, None, importance=Importance.HIGH, group=group, doc="Its password."
     )
     numbers: tuple[tuple[str, ConfigType, int, int, str], ...] = (
-        (CONNECTION_ATTEMPTS, ConfigType.INT, 3, 1, "How often a connection is tried before the task's turn fails."),
-        (CONNECTION_BACKOFF, ConfigType.LONG, 1000, 0, "How long to wait after the first try; doubled each time."),
-        (CONNECTION_TIMEOUT, ConfigType.LONG, 10_000, 1, "How long one try to connect may take."),
-        (STATEMENT_TIMEOUT, ConfigType.LONG, 300_000, 0, "How long one statement may run; 0: as long as it takes."),
+        (CONNECTION_ATTEMPTS, ConfigType.INT, 3, 1, "Number of attempts to connect before the task fails."),
+        (CONNECTION_BACKOFF, ConfigType.LONG, 1000, 0, "How long to wait after the first attempt; doubled each time."),
+        (CONNECTION_TIMEOUT, ConfigType.LONG, 10_000, 1, "How long one attempt to connect may take."),
+        (STATEMENT_TIMEOUT, ConfigType.LONG, 300_000, 0, "How long one statement may run; 0: no limit."),
     )
     for name, type, default, least, doc in numbers:
         definition.define(
@@ -100,7 +100,7 @@ def with_connection_keys(definition: ConfigDef) -> ConfigDef:
         validator=LambdaValidator(_check_timezone, lambda: "a time zone's name, such as Europe/Berlin"),
         importance=Importance.MEDIUM,
         group=group,
-        doc="The time zone that columns without one are in.",
+        doc="The time zone of columns that have none.",
     )
 
 
@@ -114,4 +114,4 @@ def _check_timezone(name: str, value: Any) -> None:
     try:
         ZoneInfo(value or "")
     except (ValueError, KeyError, OSError) as error:
-        raise ConfigError(name, value, "it is no time zone; write a name such as UTC or Europe/Berlin") from error
+        raise ConfigError(name, value, "it is not a time zone; write a name such as UTC or Europe/Berlin") from error

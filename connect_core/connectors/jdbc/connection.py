@@ -67,7 +67,7 @@ class JdbcDatabase:
 
     def translated(self, error: SQLAlchemyError) -> ConnectError:
         """Return the error as a ConnectError; its text contains no password, statement or bound value."""
-        text = f"The database at {self.place} says: {message_of(error)}"
+        text = f"The database at {self.place} reports: {message_of(error)}"
         if isinstance(error, DBAPIError) and self.dialect.is_retriable(error):
             return RetriableError(text)
         return ConnectError(text)

@@ -19,5 +19,5 @@ def decimals_of(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     texts = texts.cast(pa.string())
     longest = pc.max(pc.binary_length(texts)).as_py() or 0
     if longest > _MOST_DIGITS:
-        raise pa.ArrowInvalid(f"a number of {longest} characters has no room in {kind}")
+        raise pa.ArrowInvalid(f"a number of {longest} characters does not fit {kind}")
     return texts.cast(pa.decimal256(_MOST_DIGITS, kind.scale)).cast(kind)

@@ -326,7 +326,7 @@ def test_standard_output_elsewhere_fails_the_tasks_not_the_connector(tmp_path: P
     [
         ("/etc/passwd", "allows"),
         ("../out", "allows"),
-        (".", "no regular file"),
+        (".", "not a regular file"),
     ],
 )
 def test_start_refuses_files_it_may_not_write(tmp_path: Path, file: str, message: str) -> None:

@@ -21,14 +21,14 @@ def outside(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "folder").mkdir(exist_ok=True)
     os.mkfifo(tmp_path / "pipe")
     return {
-        "/etc/passwd": "outside what file.roots allows",
-        "../secret": "outside what file.roots allows",
-        "link": "outside what file.roots allows",
-        "/proc/self/environ": "outside what file.roots allows",
-        "/dev/stdin": "outside what file.roots allows",
-        "pipe": "no regular file",
-        "folder": "no regular file",
-        "a\0b": "no path",
+        "/etc/passwd": "outside the folders that file.roots allows",
+        "../secret": "outside the folders that file.roots allows",
+        "link": "outside the folders that file.roots allows",
+        "/proc/self/environ": "outside the folders that file.roots allows",
+        "/dev/stdin": "outside the folders that file.roots allows",
+        "pipe": "not a regular file",
+        "folder": "not a regular file",
+        "a\0b": "not a file path",
     }
 
 

@@ -171,9 +171,9 @@ def test_blocks_are_uploaded_once_under_the_final_name(export: AzureExport) -> N
 
 def test_what_validate_finds(endpoint: str, tmp_path: Path) -> None:
     missing = url_of(tmp_path, "no-such-container")
-    with pytest.raises(ConfigError, match=r"path: .*ContainerNotFound.*make the container"):
+    with pytest.raises(ConfigError, match=r"path: .*ContainerNotFound.*create the container"):
         AzureStorage.open(missing, config_of(endpoint), LIMITS)
-    with pytest.raises(RetriableError, match="make the container"):
+    with pytest.raises(RetriableError, match="create the container"):
         AzureStorage.open(missing, config_of(endpoint), LIMITS, is_at_work=True)
     wrong = {**config_of(endpoint), "azure.account.key": "d3Jvbmc="}
     with pytest.raises(ConfigError, match=r"correct azure\.account\.key"):
@@ -204,7 +204,7 @@ def test_a_file_that_another_writes_while_it_is_published_stays(endpoint: str, t
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(staging.container, "commit", late)
-        with pytest.raises(RetriableError, match="while it was published"):
+        with pytest.raises(RetriableError, match="while it was being published"):
             staging.publish(held, "t/f")
         assert content(endpoint, tmp_path, "t/f") == b"later"
         patch.undo()

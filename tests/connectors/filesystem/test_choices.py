@@ -81,10 +81,10 @@ def test_parts_of_other_wheels_are_used(tmp_path: Path) -> None:
     [
         ({"format": "loud"}, "loud.ending", "Missing required"),
         ({"path": "cellar://x"}, "cellar.key", "Missing required"),
-        ({"path": "attic://x"}, "path", "there are: file, .*cellar; choose one, or install the wheel"),
-        ({"format": "absent"}, "format", "there are: parquet, .*, raw, .*, broken, loud, wrong"),
-        ({"format": "broken"}, "format", "cannot be loaded.*reinstall its wheel"),
-        ({"format": "wrong"}, "format", "is no Format; ask the authors"),
+        ({"path": "attic://x"}, "path", "choose one of file, .*cellar, or install the package"),
+        ({"format": "absent"}, "format", "choose one of parquet, .*, raw, .*, broken, loud, wrong"),
+        ({"format": "broken"}, "format", "cannot be loaded.*reinstall its package"),
+        ({"format": "wrong"}, "format", "is not a Format; ask the authors"),
     ],
 )
 def test_settings_and_mistakes_of_other_wheels_are_told(

@@ -19,7 +19,7 @@ def test_folder_that_cannot_be_written_is_refused_at_first_and_tried_again_at_wo
     config, limits = {"path": str(tmp_path / "lake"), "topics": "t"}, WorkerLimits((tmp_path,))
     assert open_storage(config, limits, is_at_work=True).root == tmp_path / "lake"
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(ConfigError, match="cannot be written; give it to the worker's user"):
+    with pytest.raises(ConfigError, match="cannot be written; make the worker's user its owner"):
         open_storage(config, limits)
-    with pytest.raises(RetriableError, match="cannot be written; give it to the worker's user"):
+    with pytest.raises(RetriableError, match="cannot be written; make the worker's user its owner"):
         open_storage(config, limits, is_at_work=True)

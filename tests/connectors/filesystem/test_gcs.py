@@ -155,21 +155,21 @@ def test_many_drivers_at_once_make_one_proof(endpoint: str, tmp_path: Path) -> N
 
 
 def test_what_validate_finds(endpoint: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"path: .*NotFound.*make the bucket"):
+    with pytest.raises(ConfigError, match=r"path: .*NotFound.*create the bucket"):
         GcsStorage.open("gs://no-such-bucket/x", {"gcs.endpoint": endpoint}, LIMITS)
-    with pytest.raises(RetriableError, match="make the bucket"):
+    with pytest.raises(RetriableError, match="create the bucket"):
         GcsStorage.open("gs://no-such-bucket/x", {"gcs.endpoint": endpoint}, LIMITS, is_at_work=True)
     with pytest.raises(ConfigError, match=r"write gs://bucket/folder"):
         GcsStorage.open("gs://b/../x", {}, LIMITS)
-    with pytest.raises(ConfigError, match=r"gcs\.credentials\.json: it is no service account's key"):
+    with pytest.raises(ConfigError, match=r"gcs\.credentials\.json: it is not a service account's key"):
         GcsStorage.open("gs://b/x", {"gcs.credentials.json": '{"private_key": "secret"}'}, LIMITS)
     with pytest.raises(ConfigError, match=r"hosts\.allowed"):
         GcsStorage.open(url_of(tmp_path), {"gcs.endpoint": endpoint}, WorkerLimits(values={"hosts.allowed": "x.y"}))
     (tmp_path / "key.json").write_text("no JSON")
     config = {"gcs.credentials.path": str(tmp_path / "key.json")}
-    with pytest.raises(ConfigError, match=r"lets no connector touch files"):
+    with pytest.raises(ConfigError, match=r"does not let connectors access files"):
         GcsStorage.open("gs://b/x", config, LIMITS)
-    with pytest.raises(ConfigError, match=r"gcs\.credentials\.path: it is no service account's key"):
+    with pytest.raises(ConfigError, match=r"gcs\.credentials\.path: it is not a service account's key"):
         GcsStorage.open("gs://b/x", config, WorkerLimits((tmp_path,)))
 
 

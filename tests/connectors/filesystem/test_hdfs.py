@@ -202,9 +202,9 @@ def test_a_folder_of_others_is_refused(cluster: HdfsCluster, monkeypatch: pytest
 def test_what_validate_finds(cluster: HdfsCluster, tmp_path: Path) -> None:
     cluster.client().create(str(tmp_path / "file").replace("/", "/", 1), None).close()
     for url, key, message in [
-        (f"{cluster.url}{tmp_path}/file", "path", "is no folder"),
-        ("hdfs://127.0.0.1:1/x", "path", "whether path has the right host"),
-        ("hdfs:///x", "path", "names no NameNode"),
+        (f"{cluster.url}{tmp_path}/file", "path", "is not a folder"),
+        ("hdfs://127.0.0.1:1/x", "path", "that path has the right host"),
+        ("hdfs:///x", "path", "does not contain a NameNode"),
         (f"{cluster.url}/a/../b", "path", "without .."),
     ]:
         with pytest.raises(ConfigError, match=f"configuration {key}: .*{message}"):

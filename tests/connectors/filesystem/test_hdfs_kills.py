@@ -92,7 +92,7 @@ def test_without_a_data_node_the_remedy_is_told(cluster: HdfsCluster, tmp_path: 
         storage = opened(cluster, tmp_path, **{"hdfs.timeout.ms": "20000"})
         output = storage.staging(storage.root / "s").create("f", "f")
         output.write(b"data")
-        with pytest.raises(RetriableError, match=r"start one|see whether"):
+        with pytest.raises(RetriableError, match=r"start one|check that"):
             output.finish()
     finally:
         cluster.start("datanode")

@@ -256,4 +256,4 @@ def test_a_wrong_setting_is_one_error_with_a_remedy(tmp_path: Path, config: dict
 def test_an_unknown_kind_of_place_is_refused(tmp_path: Path) -> None:
     connector = FileSystemSinkConnector()
     found = connector.validate_live({"path": "attic://bucket/lake"}, limits_of(tmp_path))
-    assert "install the wheel that brings it" in found["path"][0]
+    assert "install the package that provides it" in found["path"][0]

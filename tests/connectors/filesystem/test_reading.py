@@ -118,7 +118,7 @@ def test_csv_without_a_header(tmp_path: Path) -> None:
 
 def test_a_csv_value_of_another_type_is_named(tmp_path: Path) -> None:
     put(tmp_path / "in/a.csv", "id\n1\nx\n")
-    with pytest.raises(DataError, match=r"a\.csv is no CSV file as the settings have it.*'x'"):
+    with pytest.raises(DataError, match=r"a\.csv does not match the CSV settings.*'x'"):
         read(tmp_path, "csv", **{"csv.types": "id:int64"})
 
 
@@ -192,7 +192,7 @@ def test_a_cut_file_is_named(tmp_path: Path, form: str, length: float) -> None:
 
 def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
     put(tmp_path / "in/a.json", '{"a": 1}\n{"a": \n')
-    with pytest.raises(DataError, match=r"a\.json has a line that is no JSON"):
+    with pytest.raises(DataError, match=r"a\.json has a line that is not JSON"):
         read(tmp_path, "json")
 
 

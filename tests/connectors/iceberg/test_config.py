@@ -126,7 +126,7 @@ def test_a_table_outside_the_allowed_folders_is_not_written(
     lake.run(numbered([{"a": 1}]))
     lake.catalog.create_table("db.out", lake.table().schema(), location=f"file://{elsewhere}/out")
     lake.set({"iceberg.tables": "db.out"})
-    with pytest.raises(ConfigError, match="outside what"):
+    with pytest.raises(ConfigError, match="outside the folders"):
         lake.stage(numbered([{"a": 2}], first=1), 2)
 
 

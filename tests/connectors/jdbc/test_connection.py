@@ -95,7 +95,7 @@ def test_a_validator_refuses_bad_settings_before_anything_is_tried() -> None:
     definition = with_connection_keys(ConfigDef())
     found = definition.validate_all({"connection.url": "nonsense", "db.timezone": "Mars/Olympus"})
     assert "jdbc:postgresql://" in found["connection.url"].error_messages[0]
-    assert "no time zone" in found["db.timezone"].error_messages[0]
+    assert "not a time zone" in found["db.timezone"].error_messages[0]
 
 
 def test_settings_show_no_password() -> None:

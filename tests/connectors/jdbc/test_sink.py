@@ -238,7 +238,7 @@ def test_a_value_that_does_not_fit_is_named(server: Server, in_batches: bool) ->
     run = SinkRun(server, {**UPSERT, "pk.mode": "record_value", "auto.evolve": "false"})
     with pytest.raises(DataError, match=r"offset 1: value 70000 does not fit column id .*table orders, key id=70000"):
         run.put([order(0, 1, "a"), order(1, 70_000, "b")], in_batches)
-    with pytest.raises(DataError, match=r"topic orders, partition 0, offset 2: table orders refuses the row, key id=3"):
+    with pytest.raises(DataError, match=r"topic orders, partition 0, offset 2: table orders rejects the row, key id=3"):
         run.put([order(0, 1, "a"), order(1, 2, "b"), order(2, 3, None), order(3, 4, "c")], in_batches)
     assert run.rows() == []
     assert run.fence() == {}
@@ -268,7 +268,7 @@ def test_tombstones_and_values_that_mean_nothing_are_refused(server: Server) -> 
         run.put([record(3, struct(ORDER, id=1))])
     text = record(3, None, key=1)
     text.value, text.value_schema = "text", SchemaBuilder.string().build()
-    with pytest.raises(DataError, match=r"STRING, no struct .*HoistField"):
+    with pytest.raises(DataError, match=r"STRING, not a struct .*HoistField"):
         run.put([text])
 
 

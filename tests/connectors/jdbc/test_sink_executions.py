@@ -62,7 +62,7 @@ def test_an_execution_that_lags_behind_another_stops(server: Server, monkeypatch
     deliver(ahead, records[:4], in_batches=True)
     ahead.stage({PART: 4})
     deliver(behind, records, in_batches=True)
-    with pytest.raises(StaleEpochError, match="stands at 4"):
+    with pytest.raises(StaleEpochError, match="is at 4"):
         behind.stage({PART: 6})
     for task in (ahead, behind):
         task.stop()

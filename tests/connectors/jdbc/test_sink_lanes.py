@@ -129,7 +129,7 @@ def test_an_impossible_version_fails_and_moves_nothing(server: Server) -> None:
     run = SinkRun(server, UPSERT)
     bare = SchemaBuilder.struct().name("row").version(5).field("text", SchemaBuilder.int64().build()).build()
     run.put([record(0, struct(bare, text=1), key=1)])
-    with pytest.raises(DataError, match=r"offset 1: version 1 of schema row cannot be brought to version 5"):
+    with pytest.raises(DataError, match=r"offset 1: version 1 of schema row cannot be converted to version 5"):
         run.put([record(1, struct(V1, id=2, text="a"), key=2)])
     assert list(run.fence().values()) == [1]
 

@@ -159,7 +159,7 @@ def test_restored_behind_the_start_of_an_unfinished_interval(copy: Copy) -> None
     copy.drain()
     assert copy.ids() == list(range(15))
     assert [reason.partition(";")[0] for reason in copy.abandoned()] == [
-        "the target was put back: orders-0 stands at 5 there, and the interval begins at 10"
+        "the target was restored to an earlier state: orders-0 is at 5 there, and the interval begins at 10"
     ]
 
 

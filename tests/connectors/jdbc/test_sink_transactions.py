@@ -97,7 +97,7 @@ def test_a_commit_the_target_does_not_hold_is_not_believed(server: Server) -> No
     staged = task.stage(ends_of(RECORDS))
     task.stop()
     run.committer().abandon(IntervalKey("copy", 1, 1, 1), {PART: 0})
-    with pytest.raises(ConnectError, match="stands at 0"):
+    with pytest.raises(ConnectError, match="is at 0"):
         run.committer().commit(IntervalKey("copy", 1, 1, 1), staged)
 
 

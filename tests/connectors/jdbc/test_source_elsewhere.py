@@ -133,7 +133,7 @@ def test_gaps_beyond_those_watched_are_given_up_by_name_the_oldest_first(
     even = ", ".join(f"({number}, 'a', '2024-01-01')" for number in range(2, 1203, 2))
     events.execute(f"INSERT INTO events VALUES {even}")
     assert len(source.rows("id")) == 601
-    told = [one.getMessage() for one in caplog.records if "left out than can be watched" in one.getMessage()]
+    told = [one.getMessage() for one in caplog.records if "gaps in the numbers than can be tracked" in one.getMessage()]
     assert len(told) == 1
     assert f"commit late between {-(2**63)} and 199, and in further ranges" in told[0]
     events.execute("INSERT INTO events VALUES (201, 'a', '2024-01-01'), (203, 'a', '2024-01-01')")

@@ -195,8 +195,8 @@ def test_tables_without_key_keep_equal_timestamps_together(
     ("config", "said"),
     [
         ({"mode": "incrementing", "incrementing_column_name": "nr"}, "no column nr in table"),
-        ({"mode": "incrementing", "incrementing_column_name": "name"}, "no whole numbers"),
-        ({"mode": "timestamp", "timestamp_column_name": "price"}, "no points in time"),
+        ({"mode": "incrementing", "incrementing_column_name": "name"}, "not an integer"),
+        ({"mode": "timestamp", "timestamp_column_name": "price"}, "not a timestamp"),
     ],
 )
 def test_columns_that_do_not_fit_are_named(sqlite: Server, config: dict[str, str], said: str) -> None:

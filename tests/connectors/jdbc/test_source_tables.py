@@ -246,7 +246,7 @@ def test_schemas_catalogs_and_partitions_are_chosen(postgresql: Server, mariadb:
 @pytest.mark.parametrize(
     ("config", "key", "said"),
     [
-        ({"mode": "timestamp"}, "timestamp.column.name", "name the column"),
+        ({"mode": "timestamp"}, "timestamp.column.name", "give the column"),
         ({"mode": "bulk", "query": "DELETE FROM a"}, "query", "changes nothing"),
         ({"mode": "bulk", "query": "SELECT 1; SELECT 2"}, "query", "one statement"),
         ({"mode": "bulk", "query": "SELECT 1) AS x; DROP TABLE y; SELECT * FROM (SELECT 2"}, "query", "cannot be read"),

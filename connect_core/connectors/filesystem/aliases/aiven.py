@@ -35,39 +35,39 @@ FORMAT_KEYS = (
         _TYPE,
         STRING,
         "csv",
-        "What objects contain: csv (the format plain), jsonl (the format envelope); avro and parquet with "
+        "The format of objects: csv (the format plain), jsonl (the format envelope); avro and parquet with "
         "format.output.fields=value and format.output.envelope=false.",
     ),
     _read_together(
-        _FIELDS, LIST, None, "The parts of a record: key, value, offset, timestamp, headers; value if not set."
+        _FIELDS, LIST, None, "The parts of a record to write: key, value, offset, timestamp, headers; value if not set."
     ),
-    _read_together(_OLD_FIELDS, LIST, None, "The same by its old name."),
-    Named("format.output.fields.value.encoding", STRING, "base64").honoured("How csv has values: base64 or none."),
-    Named(_ENVELOPE, BOOLEAN, True).honoured("Whether parts of a record stand under their names."),
+    _read_together(_OLD_FIELDS, LIST, None, "Old name of the same setting."),
+    Named("format.output.fields.value.encoding", STRING, "base64").honoured("How csv encodes values: base64 or none."),
+    Named(_ENVELOPE, BOOLEAN, True).honoured("Whether the parts of a record are written under their names."),
 )
 FILE_KEYS = (
     _read_together(
         _TEMPLATE,
         STRING,
         None,
-        "What objects are called: {{topic}}-{{partition}}-{{start_offset}} and the compression's ending if not set. "
-        "{{key}} is refused: objects that later ones replace are no record of a topic.",
+        "The names of objects: {{topic}}-{{partition}}-{{start_offset}} and the compression's suffix if not set. "
+        "{{key}} is refused: objects that later ones replace are not a record of a topic.",
     ),
     _read_together(_COMPRESSION, STRING, None, "How objects are compressed: gzip (if not set), zstd or none."),
-    _read_together(_OLD_COMPRESSION, STRING, None, "The same by its old name."),
+    _read_together(_OLD_COMPRESSION, STRING, None, "Old name of the same setting."),
     Named("file.max.records", INT, 0, Range.at_least(0)).mapped(
-        "After how many records an object ends and another begins; an interval ends it earlier. (flush.size)",
+        "Maximum number of records in an object; the end of an interval ends it earlier. (flush.size)",
         lambda value: {"flush.size": value},
     ),
     _read_together(_ZONES[0], STRING, None, "The time zone of {{timestamp}}; UTC if not set."),
-    _read_together(_ZONES[1], STRING, None, "The same by its old name."),
+    _read_together(_ZONES[1], STRING, None, "Old name of the same setting."),
     _read_together(_SOURCES[0], STRING, None, "The time of {{timestamp}}: wallclock (if not set) or event."),
-    _read_together(_SOURCES[1], STRING, None, "The same by its old name."),
-    Named("file.prefix.template", STRING, None).unneeded("it is of the source"),
+    _read_together(_SOURCES[1], STRING, None, "Old name of the same setting."),
+    Named("file.prefix.template", STRING, None).unneeded("it applies to the source only"),
 )
 PREFIX_KEYS = (
-    _read_together(_PREFIX, STRING, None, "What stands before {{topic}}-{{partition}}-{{start_offset:padding=true}}."),
-    _read_together(_OLD_PREFIX, STRING, None, "The same by its old name."),
+    _read_together(_PREFIX, STRING, None, "The text before {{topic}}-{{partition}}-{{start_offset:padding=true}}."),
+    _read_together(_OLD_PREFIX, STRING, None, "Old name of the same setting."),
 )
 
 
@@ -120,5 +120,5 @@ def _chosen(config: Mapping[str, str], keys: tuple[str, str], default: str, know
     key = next((key for key in keys if config.get(key)), keys[0])
     value = (config.get(key) or default).strip().lower()
     if value not in known:
-        raise ConfigError(key, config[key], f"there are: {', '.join(known)}; choose one of these")
+        raise ConfigError(key, config[key], f"use one of {', '.join(known)}")
     return value

@@ -31,11 +31,11 @@ def _renamed(name: str, type: ConfigType, to: str, doc: str, default: object = N
 
 _STORE_KEYS = (
     # The old names come first: if both are given, the new one wins.
-    _renamed("aws_access_key_id", PASSWORD, "aws.access.key.id", "The access key by its old name."),
-    _renamed("aws_secret_access_key", PASSWORD, "aws.secret.access.key", "Its secret by its old name."),
-    _renamed("aws_s3_endpoint", STRING, "store.url", "The endpoint by its old name."),
-    Named(_REGIONS[1], STRING, None).mapped("The region by its old name.", lambda value: {}),
-    Named(_OLD_BUCKET, STRING, None).mapped("The bucket by its old name.", lambda value: {}),
+    _renamed("aws_access_key_id", PASSWORD, "aws.access.key.id", "Old name of the access key."),
+    _renamed("aws_secret_access_key", PASSWORD, "aws.secret.access.key", "Old name of the secret."),
+    _renamed("aws_s3_endpoint", STRING, "store.url", "Old name of the endpoint."),
+    Named(_REGIONS[1], STRING, None).mapped("Old name of the region.", lambda value: {}),
+    Named(_OLD_BUCKET, STRING, None).mapped("Old name of the bucket.", lambda value: {}),
     Named("aws.access.key.id", PASSWORD, None).honoured("The access key; the usual chain of credentials if not set."),
     Named("aws.secret.access.key", PASSWORD, None).honoured("The secret of the access key."),
     Named("aws.credentials.provider", STRING, None).only(
@@ -44,40 +44,38 @@ _STORE_KEYS = (
         "leave it out: set aws.access.key.id and aws.secret.access.key, or let environment, profile or role give them",
     ),
     Named(_BUCKET, STRING, None).mapped("The bucket.", lambda value: {}),
-    _renamed("aws.s3.endpoint", STRING, "store.url", "The endpoint of a server other than Amazon's."),
+    _renamed("aws.s3.endpoint", STRING, "store.url", "The endpoint of a server that is not Amazon's."),
     Named(_REGIONS[0], STRING, None).mapped(
         "The region of the bucket; us-east-1 if not set. (s3.region)", lambda value: {}
     ),
     _renamed("aws.s3.sse.algorithm", STRING, "s3.ssea.name", "How the server encrypts objects."),
     Named("aws.s3.part.size.bytes", INT, 5_242_880, Range.between(1, 2_000_000_000)).mapped(
-        "How many bytes a part of an upload has, at least 5 MB. (s3.part.size)",
+        "Size of an upload part in bytes, at least 5 MB. (s3.part.size)",
         lambda value: {"s3.part.size": str(max(5_242_880, int(value)))},
     ),
     Named("aws.s3.backoff.delay.ms", LONG, 100, Range.at_least(1)).mapped(
-        "How long to wait before the first repetition. (s3.retry.backoff.ms)",
+        "How long to wait before the first retry. (s3.retry.backoff.ms)",
         lambda value: {"s3.retry.backoff.ms": value},
     ),
     Named("aws.s3.backoff.max.retries", INT, 3, Range.between(1, 30)).mapped(
-        "How often a request is tried again. (s3.part.retries)", lambda value: {"s3.part.retries": value}
+        "How often a request is retried. (s3.part.retries)", lambda value: {"s3.part.retries": value}
     ),
-    Named("aws.s3.backoff.max.delay.ms", LONG, 20_000).unneeded("the client bounds its waits by itself"),
+    Named("aws.s3.backoff.max.delay.ms", LONG, 20_000).unneeded("the client limits its own waits"),
     Named("aws.sts.role.arn", STRING, None).only("The role to assume.", ("",), _NO_ROLE),
     Named("aws.sts.role.session.name", STRING, None).only("The session of the role.", ("",), _NO_ROLE),
     Named("aws.sts.role.external.id", STRING, None).only("The external id of the role.", ("",), _NO_ROLE),
     Named("aws.sts.role.session.duration", INT, 3600).unneeded("no role is assumed"),
     Named("aws.sts.config.endpoint", STRING, "https://sts.amazonaws.com").unneeded("no role is assumed"),
-    Named("aws.s3.fetch.page.size", INT, 10).unneeded("it is of the source"),
-    Named("aws.s3.fetch.buffer.size", INT, 1000).unneeded("it is of the source"),
-    Named("kafka.retry.backoff.ms", LONG, None).unneeded(
-        "a failed run is tried again by Airflow, see schedule.retries"
-    ),
+    Named("aws.s3.fetch.page.size", INT, 10).unneeded("it applies to the source only"),
+    Named("aws.s3.fetch.buffer.size", INT, 1000).unneeded("it applies to the source only"),
+    Named("kafka.retry.backoff.ms", LONG, None).unneeded("a failed run is retried by Airflow, see schedule.retries"),
 )
 
 
 def _place(config: Mapping[str, str]) -> str:
     bucket = (config.get(_BUCKET) or config.get(_OLD_BUCKET) or "").strip()
     if not bucket or set(bucket) & set("/?#:@ ") or bucket[0] in "._-":
-        raise ConfigError(_BUCKET, bucket, "name the bucket: letters, digits, points and hyphens are possible")
+        raise ConfigError(_BUCKET, bucket, "name the bucket: use letters, digits, periods and hyphens")
     return f"s3://{bucket}"
 
 

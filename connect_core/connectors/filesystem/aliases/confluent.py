@@ -24,7 +24,7 @@ __all__ = [
 
 BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 
-LICENSE = Prefix("confluent.", "there is no license to keep, in no topic")
+LICENSE = Prefix("confluent.", "no license is stored, so no topic is needed")
 
 FORMATS: Mapping[str, Mapping[str, str]] = {
     "AvroFormat": {"format": "avro"},
@@ -45,10 +45,10 @@ def format_class(default: object, *known: str) -> Key:
     def read(value: str) -> Mapping[str, str]:
         found = _CLASS.match(value.strip())
         if found is None or found[1] not in known:
-            raise ConfigError("format.class", value, f"there are: {', '.join(known)}; choose one of these")
+            raise ConfigError("format.class", value, f"use one of {', '.join(known)}")
         return FORMATS[found[1]]
 
-    doc = f"The format of the files: {', '.join(known)} (of io.confluent.connect) stand for formats of ours."
+    doc = f"The format of the files: {', '.join(known)} (of io.confluent.connect) are mapped to formats here."
     return Named("format.class", STRING, default).mapped(doc, read)
 
 
@@ -80,7 +80,7 @@ def _rotation(name: str) -> Key:
 
 ROTATION_KEYS = (
     Named("flush.size", INT, NO_DEFAULT, Range.at_least(1)).honoured(
-        "After how many records a file ends and another begins; the end of an interval ends it earlier. Counted for "
+        "Maximum number of records in a file; the end of an interval ends it earlier. Counted for "
         "each file, also where a partition has several folders."
     ),
     _rotation("rotate.interval.ms"),
@@ -89,23 +89,23 @@ ROTATION_KEYS = (
         "NONE: each change of the schema begins a file. BACKWARD, FORWARD, FULL: records of several schemas share "
         "files, which have the columns of all: no field is dropped, missing ones are null. Conflicting types begin one."
     ),
-    Named("schema.cache.size", INT, 1000).unneeded("schemas are not converted one by one, so that none is cached"),
-    Named("retry.backoff.ms", LONG, 5000).unneeded("a failed run is tried again by Airflow, see schedule.retries"),
+    Named("schema.cache.size", INT, 1000).unneeded("schemas are not converted one by one, so none are cached"),
+    Named("retry.backoff.ms", LONG, 5000).unneeded("a failed run is retried by Airflow, see schedule.retries"),
     Named("shutdown.timeout.ms", LONG, 3000).unneeded(
-        "an interval is ended or repeated as a whole, whenever it is stopped"
+        "an interval is completed or repeated as a whole, whenever it is stopped"
     ),
 )
 """When files end."""
 
 ENCODING_KEYS = (
     Named("avro.codec", STRING, "null", ValidString.one_of("null", "deflate", "snappy", "bzip2")).honoured(
-        "How blocks of Avro files are compressed; snappy needs the wheel cramjam."
+        "Compression of blocks in Avro files; snappy needs the wheel cramjam."
     ),
     Named("enhanced.avro.schema.support", BOOLEAN, True).unneeded(
         "Avro schemas are made from columns; Connect has no enums"
     ),
     Named("connect.meta.data", BOOLEAN, True).unneeded(
-        "files carry columns with the types of their format, no Connect names"
+        "files have columns with the types of their format, without Connect's names"
     ),
     Named("allow.optional.map.keys", BOOLEAN, False).unneeded(
         "maps with keys that may be null are written in any case"
@@ -118,59 +118,59 @@ _NO_OTHER_FILES = "set it to false, and include.{} to true: {} are then a column
 
 def compression(name: str) -> Key:
     """Return the key of this name for the compression of JSON and byte files."""
-    doc = "How JSON and byte files are compressed; gzip ends their names in .gz."
+    doc = "Compression of JSON and byte files; with gzip, names end in .gz."
     known = {codec: {"compression.type": codec} for codec in ("none", "gzip")}
-    return choice(name, "none", doc, known, "choose one of those there are")
+    return choice(name, "none", doc, known, "choose one of the available ones")
 
 
 CONTENT_KEYS = (
     choice(
         "parquet.codec",
         "snappy",
-        "How Parquet pages are compressed; it stands in names: .snappy.parquet, .gz.parquet, .zstd.parquet.",
+        "Compression of Parquet pages; it is part of names: .snappy.parquet, .gz.parquet, .zstd.parquet.",
         {
             **{name: {"parquet.codec": name} for name in ("none", "snappy", "gzip", "zstd")},
             "lz4_raw": {"parquet.codec": "lz4"},
         },
-        "choose a codec that all readers have",
+        "choose a codec that all readers support",
     ),
-    Named("format.bytearray.extension", STRING, ".bin").honoured("How names of byte files end."),
+    Named("format.bytearray.extension", STRING, ".bin").honoured("Suffix of the names of byte files."),
     Named("format.bytearray.separator", STRING, None).honoured(
-        "What follows each value in byte files: a line feed if not set."
+        "Separator after each value in byte files: a line feed if not set."
     ),
     Named("json.decimal.format", STRING, "BASE64", CaseInsensitiveValidString.one_of("BASE64", "NUMERIC")).honoured(
-        "How JSON has decimals: BASE64 (their unscaled bytes) or NUMERIC."
+        "How JSON represents decimals: BASE64 (their unscaled bytes) or NUMERIC."
     ),
     choice(
         "behavior.on.null.values",
         "fail",
-        "What becomes of records whose value is null.",
+        "What happens to records whose value is null.",
         {"fail": {"behavior.on.null.values": "fail"}, "ignore": {"behavior.on.null.values": "ignore"}},
-        "there are no files of keys alone; set ignore or fail",
+        "files of keys alone are not supported; set ignore or fail",
     ),
     Named("report.null.values.to.dlq", BOOLEAN, True).unneeded(
-        "refused records go to the dead letters if errors are tolerated"
+        "rejected records go to the dead letter queue if errors are tolerated"
     ),
-    Named("tombstone.encoded.partition", STRING, "tombstone").unneeded("there are no files of keys alone"),
+    Named("tombstone.encoded.partition", STRING, "tombstone").unneeded("files of keys alone are not supported"),
     Named("store.kafka.keys", BOOLEAN, False).only(
-        "Whether keys have files of their own.", ("false",), _NO_OTHER_FILES.format("key", "keys")
+        "Whether keys are written to separate files.", ("false",), _NO_OTHER_FILES.format("key", "keys")
     ),
     Named("store.kafka.headers", BOOLEAN, False).only(
-        "Whether headers have files of their own.", ("false",), _NO_OTHER_FILES.format("headers", "headers")
+        "Whether headers are written to separate files.", ("false",), _NO_OTHER_FILES.format("headers", "headers")
     ),
-    Named("keys.format.class", STRING, None).unneeded("keys have no files of their own"),
-    Named("headers.format.class", STRING, None).unneeded("headers have no files of their own"),
+    Named("keys.format.class", STRING, None).unneeded("keys are not written to separate files"),
+    Named("headers.format.class", STRING, None).unneeded("headers are not written to separate files"),
 )
 """What files contain."""
 
 NAMING_KEYS = (
-    Named("topics.dir", STRING, "topics").honoured("The folder that holds the topics' folders."),
+    Named("topics.dir", STRING, "topics").honoured("The folder that contains the topics' folders."),
     Named("directory.delim", STRING, "/").only(
-        "What stands between folders.", ("/",), "leave it out: folders are told by /"
+        "The separator between folders.", ("/",), "leave it out: folders are separated by /"
     ),
-    Named("file.delim", STRING, "+").honoured("What stands between topic, partition and offsets in names of files."),
+    Named("file.delim", STRING, "+").honoured("The separator between topic, partition and offsets in file names."),
     Named("filename.offset.zero.pad.width", INT, 10, Range.between(1, 20)).honoured(
-        "How many digits the offsets in names of files have at least."
+        "Minimum number of digits of the offsets in file names."
     ),
     Named("storage.class", STRING, None).unneeded("the storage follows from the connector class"),
 )
@@ -179,17 +179,19 @@ NAMING_KEYS = (
 PARTITIONER_KEYS = (
     Named("partitioner.class", STRING, "io.confluent.connect.storage.partitioner.DefaultPartitioner").honoured(
         "The class of the partitioner: Default, Field, TimeBased, Daily or HourlyPartitioner of "
-        "io.confluent.connect.storage.partitioner, or one that another wheel brings."
+        "io.confluent.connect.storage.partitioner, or one from another installed package."
     ),
     Named("partition.field.name", ConfigType.LIST, "").honoured(
         "The fields whose values name the folders of FieldPartitioner."
     ),
-    Named("partition.duration.ms", LONG, -1).honoured("How many milliseconds a folder of TimeBasedPartitioner holds."),
-    Named("path.format", STRING, "").honoured(
-        "How folders of TimeBasedPartitioner are called, a pattern of Joda-Time."
+    Named("partition.duration.ms", LONG, -1).honoured(
+        "The time that a folder of TimeBasedPartitioner covers, in milliseconds."
     ),
-    Named("locale", STRING, "").honoured("The language of months and days in folders; English if empty.", empty=False),
-    Named("timezone", STRING, "").honoured("The time zone of folders by time; UTC if empty.", empty=False),
+    Named("path.format", STRING, "").honoured("The names of TimeBasedPartitioner's folders, as a Joda-Time pattern."),
+    Named("locale", STRING, "").honoured(
+        "The language of month and day names in folders; English if empty.", empty=False
+    ),
+    Named("timezone", STRING, "").honoured("The time zone of time-based folders; UTC if empty.", empty=False),
     Named("timestamp.extractor", STRING, "Wallclock").honoured(
         "The time of a record: Wallclock, Record or RecordField."
     ),

@@ -29,7 +29,7 @@ INT, LONG, PASSWORD, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.PASSWO
 _ACCOUNT, _CONTAINER = "azblob.account.name", "azblob.container.name"
 _ACCOUNTS = re.compile(r"[a-z0-9]{3,24}\Z")
 _CONTAINERS = re.compile(r"[a-z0-9$][a-z0-9-]{2,62}\Z")
-_REPEATED = "requests are repeated as Azure's client does it"
+_REPEATED = "requests are retried by Azure's client"
 
 
 def _secret(name: str, to: str, doc: str) -> Key:
@@ -40,9 +40,9 @@ _STORE_KEYS = (
     Named(_ACCOUNT, STRING, NO_DEFAULT, NonEmptyString()).mapped("The storage account.", lambda value: {}),
     Named(_CONTAINER, STRING, "default").mapped("The container.", lambda value: {}),
     _secret("azblob.account.key", "azure.account.key", "The key of the account."),
-    _secret("azblob.sas.token", "azure.sas.token", "A token in place of the key."),
+    _secret("azblob.sas.token", "azure.sas.token", "A token instead of the key."),
     Named("store.url", STRING, None).mapped(
-        "Another address of the account's blobs. (azure.endpoint)",
+        "A different address for the account's blobs. (azure.endpoint)",
         lambda value: {"azure.endpoint": value} if value else {},
     ),
     Named("azblob.block.size", INT, 26_214_400).unneeded("blocks are as large as the storage makes them"),
@@ -57,9 +57,11 @@ _STORE_KEYS = (
 def _place(config: Mapping[str, str]) -> str:
     account, container = config[_ACCOUNT].strip(), config[_CONTAINER].strip()
     if not _ACCOUNTS.match(account):
-        raise ConfigError(_ACCOUNT, account, "it is no name of an account: 3 to 24 small letters and digits are")
+        raise ConfigError(_ACCOUNT, account, "it is not an account name: use 3 to 24 lowercase letters and digits")
     if not _CONTAINERS.match(container):
-        raise ConfigError(_CONTAINER, container, "it is no name of a container: small letters, digits and hyphens are")
+        raise ConfigError(
+            _CONTAINER, container, "it is not a container name: use lowercase letters, digits and hyphens"
+        )
     return f"abfss://{container}@{account}.dfs.core.windows.net"
 
 

@@ -26,7 +26,7 @@ __all__ = ["GCS_SINK", "GcsSinkConnector"]
 INT, LONG, PASSWORD, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.PASSWORD, ConfigType.STRING
 
 _BUCKET = "gcs.bucket.name"
-_REPEATED = "requests are repeated as Google's client does it"
+_REPEATED = "requests are retried by Google's client"
 _PROXY = "leave it out: set HTTPS_PROXY in the environment of the workers"
 
 _STORE_KEYS = (
@@ -39,10 +39,10 @@ _STORE_KEYS = (
     Named("gcs.part.retries", INT, 3).unneeded(_REPEATED),
     Named("gcs.retry.backoff.ms", LONG, 200).unneeded(_REPEATED),
     Named("gcs.proxy.url", STRING, "").only("The proxy to the store.", ("",), _PROXY),
-    Named("gcs.proxy.user", STRING, None).only("Who logs in to the proxy.", ("",), _PROXY),
-    Named("gcs.proxy.password", PASSWORD, None).only("The password of the proxy.", ("",), _PROXY),
+    Named("gcs.proxy.user", STRING, None).only("The user for the proxy.", ("",), _PROXY),
+    Named("gcs.proxy.password", PASSWORD, None).only("The password for the proxy.", ("",), _PROXY),
     Named("store.url", STRING, None).mapped(
-        "Another address of the API. (gcs.endpoint)", lambda value: {"gcs.endpoint": value} if value else {}
+        "A different address for the API. (gcs.endpoint)", lambda value: {"gcs.endpoint": value} if value else {}
     ),
 )
 
@@ -50,7 +50,7 @@ _STORE_KEYS = (
 def _place(config: Mapping[str, str]) -> str:
     bucket = config[_BUCKET].strip()
     if set(bucket) & set("/?#:@\\ ") or bucket[0] in "._-":
-        raise ConfigError(_BUCKET, bucket, "it is no name of a bucket: letters, digits, points, _ and hyphens are")
+        raise ConfigError(_BUCKET, bucket, "it is not a bucket name: use letters, digits, periods, _ and hyphens")
     return f"gs://{bucket}"
 
 

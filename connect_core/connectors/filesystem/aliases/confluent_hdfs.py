@@ -30,14 +30,14 @@ _NO_KERBEROS = "Kerberos is not used"
 
 def _topics_dir(value: str) -> Mapping[str, str]:
     if "${" in value:
-        text = "names of topics are no part of it; each topic has its folder below it, leave the placeholder out"
+        text = "topic names are not part of it; each topic has its own folder below it, so leave the placeholder out"
         raise ConfigError("topics.dir", value, text)
     return {"topics.dir": value}
 
 
 _PLACE_KEYS = (
-    Named(_URL, STRING, None).mapped("The NameNode: hdfs://host:port, perhaps with a folder.", lambda value: {}),
-    Named(_OLD_URL, STRING, None).mapped("The same by its old name; store.url comes first.", lambda value: {}),
+    Named(_URL, STRING, None).mapped("The NameNode: hdfs://host:port, optionally with a folder.", lambda value: {}),
+    Named(_OLD_URL, STRING, None).mapped("Old name of the same setting; store.url takes precedence.", lambda value: {}),
     Named("hadoop.conf.dir", STRING, "").honoured(
         "The folder of core-site.xml and hdfs-site.xml; HADOOP_CONF_DIR if empty.", empty=False
     ),
@@ -45,9 +45,9 @@ _PLACE_KEYS = (
         "settings come from hadoop.conf.dir, programs from HADOOP_HOME if at all"
     ),
     Named("logs.dir", STRING, "logs").unneeded("there is no write-ahead log: the manifest is the commit"),
-    Named("topics.dir", STRING, "topics").mapped("The folder that holds the topics' folders.", _topics_dir),
+    Named("topics.dir", STRING, "topics").mapped("The folder that contains the topics' folders.", _topics_dir),
     Named("topic.capture.groups.regex", STRING, None).only(
-        "Parts of the topic's name in topics.dir.", ("",), "leave it out: each topic has a folder of its name"
+        "Parts of the topic's name used in topics.dir.", ("",), "leave it out: each topic has a folder of its name"
     ),
 )
 
@@ -55,7 +55,7 @@ _SECURITY_KEYS = (
     Named("hdfs.authentication.kerberos", BOOLEAN, False).only(
         "Whether Kerberos is used.",
         ("false",),
-        "set it to false: there is no login by Kerberos yet",
+        "set it to false: Kerberos login is not supported yet",
     ),
     Named("connect.hdfs.principal", STRING, "").unneeded(_NO_KERBEROS),
     Named("connect.hdfs.keytab", STRING, "").unneeded(_NO_KERBEROS),
@@ -65,9 +65,10 @@ _SECURITY_KEYS = (
 
 _HIVE_KEYS = (
     Named("hive.integration", BOOLEAN, False).only(
-        "Whether Hive's tables follow the files.",
+        "Whether Hive tables are updated with the files.",
         ("false",),
-        "set it to false, and let Hive find new folders by MSCK REPAIR TABLE, or read the folder by another engine",
+        "set it to false, and have Hive find new folders with MSCK REPAIR TABLE, or read the folder with another "
+        "engine",
     ),
     Named("hive.metastore.uris", STRING, "").unneeded(_NO_HIVE),
     Named("hive.conf.dir", STRING, "").unneeded(_NO_HIVE),

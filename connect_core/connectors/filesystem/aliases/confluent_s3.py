@@ -28,7 +28,7 @@ BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG
 PASSWORD = ConfigType.PASSWORD
 
 _BUCKET = "s3.bucket.name"
-_PROVIDER_SETTINGS = Prefix("s3.credentials.provider.", "only classes of credentials of one's own have settings")
+_PROVIDER_SETTINGS = Prefix("s3.credentials.provider.", "only custom credentials classes have settings")
 _BUCKETS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}\Z")
 _CHAIN = "software.amazon.awssdk.auth.credentials.defaultcredentialsprovider"
 _OLD_CHAIN = "com.amazonaws.auth.defaultawscredentialsproviderchain"
@@ -36,10 +36,8 @@ _OLD_CHAIN = "com.amazonaws.auth.defaultawscredentialsproviderchain"
 _STORE_KEYS = (
     Named(_BUCKET, STRING, NO_DEFAULT, NonEmptyString()).honoured("The bucket."),
     Named("s3.region", STRING, "us-west-2").honoured("The region of the bucket."),
-    Named("store.url", STRING, None).honoured("The endpoint of a server other than Amazon's."),
-    Named("s3.part.size", INT, 26_214_400, Range.between(5_242_880, None)).honoured(
-        "How many bytes a part of an upload has."
-    ),
+    Named("store.url", STRING, None).honoured("The endpoint of a server that is not Amazon's."),
+    Named("s3.part.size", INT, 26_214_400, Range.between(5_242_880, None)).honoured("Size of an upload part in bytes."),
     Named("aws.access.key.id", STRING, "").honoured(
         "The access key; the usual chain of credentials if empty.", empty=False
     ),
@@ -53,7 +51,7 @@ _STORE_KEYS = (
     Named("s3.ssea.name", STRING, "").honoured("How the server encrypts objects: AES256 or aws:kms.", empty=False),
     Named("s3.sse.kms.key.id", STRING, "").honoured("The key of aws:kms.", empty=False),
     Named("s3.sse.customer.key", PASSWORD, None).only(
-        "A key of encryption that the store does not keep.",
+        "An encryption key that the store does not keep.",
         ("",),
         "leave it out: set s3.ssea.name to AES256 or aws:kms, whose keys the store keeps",
     ),
@@ -64,15 +62,13 @@ _STORE_KEYS = (
         "set it to false, and store.url to the accelerated endpoint",
     ),
     Named("s3.path.style.access.enabled", BOOLEAN, True).honoured(
-        "Whether the bucket stands in the path, not in the host."
+        "Whether the bucket is in the path instead of the host name."
     ),
     Named("s3.proxy.url", STRING, "").honoured("The proxy to the store.", empty=False),
-    Named("s3.proxy.user", STRING, None).honoured("Who logs in to the proxy.", empty=False),
-    Named("s3.proxy.password", PASSWORD, None).honoured("The password of the proxy.", empty=False),
-    Named("s3.part.retries", INT, 3, Range.at_least(0)).honoured("How often a request is tried again."),
-    Named("s3.retry.backoff.ms", LONG, 200, Range.at_least(0)).honoured(
-        "How long to wait before the first repetition."
-    ),
+    Named("s3.proxy.user", STRING, None).honoured("The user for the proxy.", empty=False),
+    Named("s3.proxy.password", PASSWORD, None).honoured("The password for the proxy.", empty=False),
+    Named("s3.part.retries", INT, 3, Range.at_least(0)).honoured("How often a request is retried."),
+    Named("s3.retry.backoff.ms", LONG, 200, Range.at_least(0)).honoured("How long to wait before the first retry."),
 )
 """Keys of the storage itself."""
 
@@ -80,39 +76,40 @@ _OBJECT_KEYS = (
     Named("s3.object.tagging", BOOLEAN, False).only(
         "Whether objects are tagged with offsets and count.",
         ("false",),
-        "set it to false: names tell the first offset, manifests all offsets and the count of each file",
+        "set it to false: names contain the first offset, and manifests contain all offsets and the record count of "
+        "each file",
     ),
     Named("s3.object.tagging.key.value.pairs", ConfigType.LIST, "").only(
         "More tags.", ("",), "leave it out: no tags are set"
     ),
     Named("s3.object.behavior.on.tagging.error", STRING, "ignore").unneeded("no tags are set"),
-    Named("s3.http.send.expect.continue", BOOLEAN, True).unneeded("requests are answered without this handshake"),
+    Named("s3.http.send.expect.continue", BOOLEAN, True).unneeded("requests do not need this handshake"),
     Named("s3.send.digest", BOOLEAN, False).unneeded("each part is checked by its hash in any case"),
-    Named("s3.elastic.buffer.enable", BOOLEAN, False).unneeded("parts are buffered as large as they are"),
-    Named("s3.elastic.buffer.init.capacity", INT, 131_072).unneeded("parts are buffered as large as they are"),
+    Named("s3.elastic.buffer.enable", BOOLEAN, False).unneeded("parts are buffered at their full size"),
+    Named("s3.elastic.buffer.init.capacity", INT, 131_072).unneeded("parts are buffered at their full size"),
     Named("enable.conditional.writes", BOOLEAN, True).unneeded("the manifest is created conditionally in any case"),
     Named("max.files.scan.limit", INT, 100).unneeded(
-        "names in use are not searched for: the manifest says what is written"
+        "existing names are not searched for: the manifest lists what is written"
     ),
-    Named("max.write.duration.ms", LONG, None).unneeded("tasks are bounded by their interval, not by a rebalance"),
+    Named("max.write.duration.ms", LONG, None).unneeded("tasks end with their interval, not with a rebalance"),
     Named("partitioner.max.open.files", INT, -1).unneeded(
         "a task has at most 64 files open, however many folders there are"
     ),
     Named("rotate.file.on.partition.change", BOOLEAN, True).unneeded(
-        "each folder has files of its own within an interval"
+        "each folder has its own files within an interval"
     ),
 )
 """How objects are written."""
 
 _AFFIX = Named("s3.schema.partition.affix.type", STRING, "NONE").only(
-    "Whether the schema's name is part of the path.", ("none",), "set NONE: schemas share the topic's folder"
+    "Whether the schema's name is part of the path.", ("none",), "set NONE: all schemas share the topic's folder"
 )
 
 
 def _place(config: Mapping[str, str]) -> str:
     bucket = config[_BUCKET].strip()
     if not _BUCKETS.match(bucket):
-        raise ConfigError(_BUCKET, bucket, "it is no name of a bucket: letters, digits, points and hyphens are")
+        raise ConfigError(_BUCKET, bucket, "it is not a bucket name: use letters, digits, periods and hyphens")
     return f"s3://{bucket}"
 
 

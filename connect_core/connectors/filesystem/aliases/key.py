@@ -95,7 +95,7 @@ def choice(name: str, default: Any, doc: str, values: Mapping[str, Mapping[str, 
     def read(value: str) -> Mapping[str, str]:
         found = values.get(value.strip().lower())
         if found is None:
-            raise ConfigError(name, value, f"{remedy}; possible are: {', '.join(filter(None, values))}")
+            raise ConfigError(name, value, f"{remedy}; possible values are: {', '.join(filter(None, values))}")
         return found
 
     return Named(name, ConfigType.STRING, default).mapped(doc, read)

@@ -76,7 +76,7 @@ class Original:
                 whys[name] = prefix.why
         for name in sorted(config.keys() - self.definition.names() - whys.keys()):
             if name.startswith(self.families):
-                whys[name] = "it is no key that is known here, and changes nothing"
+                whys[name] = "this key is not known here and has no effect"
         hints = (key.hint(config, key.name) for key in self.keys if key.name in config)
         return [
             *(f"{name} is not needed here: {why}" for name, why in whys.items() if name in config),

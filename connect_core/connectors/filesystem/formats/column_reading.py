@@ -60,7 +60,7 @@ class ParquetReader(FormatReader):
                 blocks = parquet.iter_batches(_ROWS, row_groups=groups, use_threads=False) if groups else ()
                 yield from skipping((connect_columns(_structs(block)) for block in blocks), skip)
         except pa.ArrowException as error:
-            raise DataError(f"{name} is no Parquet file that can be read: {error}; replace or remove it") from error
+            raise DataError(f"{name} is not a Parquet file that can be read: {error}; replace or remove it") from error
 
 
 class CsvReader(FormatReader):
@@ -73,7 +73,7 @@ class CsvReader(FormatReader):
             ConfigType.BOOLEAN,
             True,
             importance=Importance.MEDIUM,
-            doc="Whether the first line of CSV files has the names of the columns.",
+            doc="Whether the first line of CSV files contains the column names.",
         )
         .define(
             _COLUMNS,
@@ -87,7 +87,7 @@ class CsvReader(FormatReader):
             ConfigType.LIST,
             "",
             importance=Importance.MEDIUM,
-            doc="Types of CSV columns, as in id:int64,at:timestamp; all others are string. There are: "
+            doc="Types of CSV columns, as in id:int64,at:timestamp; all others are string. Supported types: "
             f"{', '.join(_KINDS)}.",
         )
         .define(
@@ -95,14 +95,14 @@ class CsvReader(FormatReader):
             ConfigType.STRING,
             ",",
             importance=Importance.MEDIUM,
-            doc="The one character between the values of a CSV line; write \\t for a tabulator.",
+            doc="The character that separates the values of a CSV line; write \\t for a tab.",
         )
         .define(
             _NULL,
             ConfigType.STRING,
             "",
             importance=Importance.MEDIUM,
-            doc="What stands for null in CSV files, without quotes.",
+            doc="The representation of null in CSV files, without quotes.",
         )
     )
 
@@ -112,13 +112,15 @@ class CsvReader(FormatReader):
         self._names = list(settings.get_list(_COLUMNS) or ())
         if not self._header and not self._names:
             raise ConfigError(
-                _COLUMNS, "", f"files without a header need names of columns; give them, or {_HEADER}=true"
+                _COLUMNS, "", f"files without a header need column names; give them, or set {_HEADER}=true"
             )
         self._types = dict(_typed(one) for one in settings.get_list(_TYPES) or ())
         given = settings.get_string(_DELIMITER) or ""
         self._delimiter = "\t" if given == "\\t" else given
         if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\r\n':
-            raise ConfigError(_DELIMITER, given, "give one ASCII character that is no quote and no line end, such as ;")
+            raise ConfigError(
+                _DELIMITER, given, "give one ASCII character that is neither a quote nor a line break, such as ;"
+            )
         self._null = settings.get_string(_NULL) or ""
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
@@ -130,7 +132,7 @@ class CsvReader(FormatReader):
             reader = csv.open_csv(decompressed(file, name), **self._options(names))
             yield from skipping((connect_columns(_structs(block)) for block in reader), skip)
         except pa.ArrowException as error:
-            raise DataError(f"{name} is no CSV file as the settings have it: {error}; correct it or them") from error
+            raise DataError(f"{name} does not match the CSV settings: {error}; fix the file or the settings") from error
 
     def _first(self, file: BinaryIO, name: str) -> list[str]:
         """Return the names in the first line."""
@@ -138,7 +140,7 @@ class CsvReader(FormatReader):
         try:
             found = next(lines.reader(text, delimiter=self._delimiter), [])
         except (UnicodeDecodeError, lines.Error, OSError) as error:
-            raise DataError(f"{name} begins with no line of CSV in UTF-8: {error}; correct or remove it") from error
+            raise DataError(f"{name} does not begin with a line of CSV in UTF-8: {error}; fix or remove it") from error
         finally:
             text.detach()
         file.seek(0)

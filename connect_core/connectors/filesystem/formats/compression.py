@@ -22,7 +22,7 @@ COMPRESSION_KEYS = ConfigDef().define(
     "none",
     validator=ValidString.one_of(*ENDINGS),
     importance=Importance.MEDIUM,
-    doc="How files of the formats json, csv and raw are compressed; it ends their names, as in .json.gz.",
+    doc="Compression of files of the formats json, csv and raw; it is the suffix of their names, as in .json.gz.",
 )
 
 

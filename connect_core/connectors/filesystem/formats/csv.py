@@ -44,21 +44,21 @@ class CsvFormat(ColumnFormat):
             ConfigType.BOOLEAN,
             True,
             importance=Importance.MEDIUM,
-            doc="Whether the first line of CSV files has the names of the columns.",
+            doc="Whether the first line of CSV files contains the column names.",
         )
         .define(
             _DELIMITER,
             ConfigType.STRING,
             ",",
             importance=Importance.MEDIUM,
-            doc="The one character between the values of a CSV line; write \\t for a tabulator.",
+            doc="The character that separates the values of a CSV line; write \\t for a tab.",
         )
         .define(
             _NULL,
             ConfigType.STRING,
             "",
             importance=Importance.MEDIUM,
-            doc="What stands for null in CSV files, without quotes; the text of these letters is in quotes.",
+            doc="The representation of null in CSV files, without quotes; a string equal to it is quoted.",
         )
     )
 
@@ -74,7 +74,9 @@ class CsvFormat(ColumnFormat):
         given = settings.get_string(_DELIMITER) or ""
         self._delimiter = "\t" if given == "\\t" else given
         if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\r\n':
-            raise ConfigError(_DELIMITER, given, "give one ASCII character that is no quote and no line end, such as ;")
+            raise ConfigError(
+                _DELIMITER, given, "give one ASCII character that is neither a quote nor a line break, such as ;"
+            )
         self._null = settings.get_string(_NULL) or ""
         if set(self._null) & {'"', "\r", "\n", self._delimiter}:
             raise ConfigError(
@@ -173,7 +175,7 @@ def _texts(array: pa.Array) -> pa.Array:
     try:
         values: list[Any] = array.to_pylist()
     except (ValueError, OverflowError) as error:
-        raise DataError(f"a date or time lies outside the years 1 to 9999, of CSV: {error}") from error
+        raise DataError(f"a date or time is outside the years 1 to 9999 that CSV supports: {error}") from error
     maps = formed(values, pairs_to_maps(kind_of_type(array.type)))
     texts = [None if value is None else _text(value) for value in maps]
     return pa.array(texts, pa.string())

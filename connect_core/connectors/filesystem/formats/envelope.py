@@ -51,7 +51,7 @@ class EnvelopeFormat(JsonLinesFormat):
         ConfigType.BOOLEAN,
         True,
         importance=Importance.LOW,
-        doc="Whether parts of a record stand under their names in the format envelope; false: the one part alone.",
+        doc="Whether the format envelope writes the parts of a record under their names; false: only the single part.",
     )
 
     def setup(self, settings: AbstractConfig) -> None:
@@ -60,7 +60,7 @@ class EnvelopeFormat(JsonLinesFormat):
         self._parts = settings.get_list(_FIELDS) or []
         self._named = bool(settings.get_boolean(_ENVELOPE))
         if not self._named and len(self._parts) > 1:
-            raise ConfigError(_ENVELOPE, "false", f"{_FIELDS} has several parts; name one, or set it to true")
+            raise ConfigError(_ENVELOPE, "false", f"{_FIELDS} has several parts; use one, or set this to true")
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
         """Return the selected parts as JSON. Raises DataError."""
@@ -87,7 +87,7 @@ class PlainFormat(LineFormat):
         "base64",
         validator=ValidString.one_of("base64", "none"),
         importance=Importance.LOW,
-        doc="How files of the format plain have values: base64, or none (as they are).",
+        doc="How the format plain encodes values: base64, or none (as they are).",
     )
 
     @property
@@ -123,7 +123,7 @@ def _instant(millis: int | None) -> str | None:
     try:
         moment = datetime.fromtimestamp(millis // 1000, UTC).replace(microsecond=millis % 1000 * 1000)
     except (ValueError, OverflowError, OSError) as error:
-        raise DataError(f"the timestamp {millis} lies outside the years 1 to 9999 of JSON") from error
+        raise DataError(f"the timestamp {millis} is outside the years 1 to 9999 that JSON supports") from error
     return moment.isoformat(timespec="milliseconds" if millis % 1000 else "seconds").replace("+00:00", "Z")
 
 
@@ -147,5 +147,5 @@ def _plain(value: Any, what: str) -> bytes:
         return value.encode()
     if isinstance(value, bytes | memoryview):
         return bytes(value)
-    text = f"the {what} is no bytes and no text, which the format plain needs; set {what}.converter to"
+    text = f"the {what} is neither bytes nor a string, which the format plain needs; set {what}.converter to"
     raise DataError(f"{text} ByteArrayConverter, or choose another format")

@@ -68,7 +68,7 @@ class _LineReader(FormatReader):
             if not data:
                 return
             if len(rest) > _LONGEST:
-                raise DataError(f"{name} has a line of more than {_LONGEST} bytes: it is no file of this format")
+                raise DataError(f"{name} has a line of more than {_LONGEST} bytes: it is not a file of this format")
 
     def _within(self, lines: list[bytes], place: int, end: int | None) -> list[bytes]:
         """Return the lines that begin before the end of a span."""
@@ -112,7 +112,7 @@ class RawReader(_LineReader):
         ConfigType.STRING,
         None,
         importance=Importance.LOW,
-        doc="What follows each value in files of the format raw: a line feed if not set.",
+        doc="Separator after each value in files of the format raw: a line feed if not set.",
     )
 
     def setup(self, settings: AbstractConfig) -> None:
@@ -136,4 +136,4 @@ def _parsed(line: bytes, name: str) -> Any:
         return json.loads(line)
     except ValueError as error:
         shown = line[:80].decode("utf-8", "replace")
-        raise DataError(f"{name} has a line that is no JSON ({error}): {shown}; correct or remove the file") from error
+        raise DataError(f"{name} has a line that is not JSON ({error}): {shown}; correct or remove the file") from error

@@ -40,14 +40,14 @@ class ParquetFormat(ColumnFormat):
             "zstd",
             validator=ValidString.one_of("none", "snappy", "lz4", "zstd", "gzip"),
             importance=Importance.LOW,
-            doc="How Parquet pages are compressed.",
+            doc="Compression of Parquet pages.",
         )
         .define(
             _CODEC_IN_NAMES,
             ConfigType.BOOLEAN,
             False,
             importance=Importance.LOW,
-            doc="Whether names of Parquet files tell the codec, as in .snappy.parquet.",
+            doc="Whether names of Parquet files contain the codec, as in .snappy.parquet.",
         )
         .define(
             _GROUP_ROWS,
@@ -55,28 +55,28 @@ class ParquetFormat(ColumnFormat):
             250_000,
             validator=Range.between(1, 10_000_000),
             importance=Importance.LOW,
-            doc="How many rows a row group of Parquet has at least, unless 64 MB come first or the file ends.",
+            doc="Minimum number of rows in a Parquet row group, unless 64 MB or the end of the file is reached first.",
         )
         .define(
             _STATISTICS,
             ConfigType.BOOLEAN,
             True,
             importance=Importance.LOW,
-            doc="Whether Parquet files keep the least and greatest value of each column.",
+            doc="Whether Parquet files store the minimum and maximum of each column.",
         )
         .define(
             _DICTIONARY,
             ConfigType.BOOLEAN,
             True,
             importance=Importance.LOW,
-            doc="Whether Parquet columns of few values are written as a dictionary.",
+            doc="Whether Parquet columns with few distinct values are dictionary-encoded.",
         )
         .define(
             _BLOOM_COLUMNS,
             ConfigType.LIST,
             "",
             importance=Importance.LOW,
-            doc="Columns of which Parquet files have a Bloom filter, for lookups of single values (a.b in structs).",
+            doc="Columns for which Parquet files have a Bloom filter, for lookups of single values (a.b in structs).",
         )
     )
 

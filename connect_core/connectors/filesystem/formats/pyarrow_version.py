@@ -12,4 +12,6 @@ __all__ = ["ensure_pyarrow"]
 def ensure_pyarrow(least: int, key: str, value: str) -> None:
     """Raise ConfigError if a setting needs pyarrow ``least`` or later, and an older one is installed."""
     if int(pa.__version__.partition(".")[0]) < least:
-        raise ConfigError(key, value, f"it needs pyarrow {least} on driver and workers, here is {pa.__version__}")
+        raise ConfigError(
+            key, value, f"it needs pyarrow {least} on driver and workers; this machine has {pa.__version__}"
+        )

@@ -32,14 +32,14 @@ class RawFormat(LineFormat):
             ConfigType.STRING,
             ".bin",
             importance=Importance.LOW,
-            doc="How names of files of the format raw end.",
+            doc="Suffix of the names of files of the format raw.",
         )
         .define(
             _SEPARATOR,
             ConfigType.STRING,
             None,
             importance=Importance.LOW,
-            doc="What follows each value in files of the format raw: a line feed if not set.",
+            doc="Separator after each value in files of the format raw: a line feed if not set.",
         )
     )
 
@@ -56,7 +56,9 @@ class RawFormat(LineFormat):
         given = settings.get_string(_EXTENSION) or ""
         self._extension = given.removeprefix(".")
         if not self._extension.replace(".", "").replace("-", "").replace("_", "").isalnum() or len(given) > 32:
-            raise ConfigError(_EXTENSION, given, "it ends names of files: give letters and digits, such as .bin")
+            raise ConfigError(
+                _EXTENSION, given, "it is the suffix of file names: give letters and digits, such as .bin"
+            )
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
         """Return the values' bytes; a null record gets none, not even a separator. Raises DataError for other types."""
@@ -65,7 +67,7 @@ class RawFormat(LineFormat):
             return pa.nulls(len(batch), pa.binary())
         if len(rows.columns) > 1 or rows.columns[0][0] != VALUE or rows.columns[0][1] not in ("binary", "string"):
             raise DataError(
-                "the format raw stores bytes and texts only; set value.converter to ByteArrayConverter or "
+                "the format raw stores bytes and strings only; set value.converter to ByteArrayConverter or "
                 "StringConverter, or choose another format"
             )
         return rows.arrays[0].cast(pa.binary())
@@ -93,9 +95,13 @@ class TextFormat(LineFormat):
         if not rows.columns:
             return pa.nulls(len(batch), pa.binary())
         if rows.columns != ((VALUE, "string"),):
-            text = "the format text stores texts only; set value.converter to StringConverter, or choose another format"
+            text = (
+                "the format text stores strings only; set value.converter to StringConverter, or choose another format"
+            )
             raise DataError(text)
         lines = rows.arrays[0].cast(pa.binary())
         if pc.any(pc.match_substring_regex(rows.arrays[0], r"[\r\n]")).as_py():
-            raise DataError("a text has several lines, which the format text cannot tell from records; choose json")
+            raise DataError(
+                "a string has several lines, which the format text cannot distinguish from records; choose json"
+            )
         return lines

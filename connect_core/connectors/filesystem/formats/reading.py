@@ -83,7 +83,7 @@ def connect_columns(array: pa.Array, nullable: bool = False) -> Columns:
         try:
             array = array.cast(options=pc.CastOptions(kind, allow_time_truncate=True))
         except pa.ArrowException as error:
-            raise DataError(f"a value has no place in Connect's schema: {error}") from error
+            raise DataError(f"a value does not fit Connect's schema: {error}") from error
     return Columns(schema, array)
 
 

@@ -27,7 +27,7 @@ class FieldPartitioner(Partitioner):
         ConfigType.LIST,
         "",
         importance=Importance.MEDIUM,
-        doc="The fields whose values name the folders of the partitioner field, in this order; a.b for nested ones.",
+        doc="The fields whose values name the folders of the partitioner field, in order; a.b for nested ones.",
     )
 
     def setup(self, settings: AbstractConfig) -> None:
@@ -77,6 +77,6 @@ def _text(field: str, value: Any) -> str | None:
 
 def _refusal(field: str, kind: str) -> DataError:
     return DataError(
-        f"field {field} is of the type {kind}, which names no folder: texts, integers and booleans do; cast it by a "
-        "transform, or use a time-based partitioner"
+        f"field {field} is of the type {kind}, which cannot name a folder: strings, integers and booleans can; cast it "
+        "with a transform, or use a time-based partitioner"
     )

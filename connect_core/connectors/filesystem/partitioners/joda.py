@@ -76,7 +76,7 @@ def _parts(pattern: str) -> Iterator[str | tuple[str, int]]:
 
 def _checked(letter: str, count: int) -> tuple[str, int]:
     if letter not in _NUMBERS and letter not in _NAMES and letter not in "SZ":
-        raise IllegalArgumentError(f"the letter {letter} means nothing; put text into quotes: '{letter}'")
+        raise IllegalArgumentError(f"the letter {letter} has no meaning; put text in quotes: '{letter}'")
     return letter, count
 
 

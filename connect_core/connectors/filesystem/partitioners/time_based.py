@@ -55,7 +55,7 @@ class TimeBasedPartitioner(Partitioner):
             ConfigType.STRING,
             None,
             importance=Importance.MEDIUM,
-            doc="How folders of the partitioner time are called, a pattern of Joda-Time such as "
+            doc="Names of the folders of the partitioner time, as a Joda-Time pattern such as "
             "'year'=YYYY/'month'=MM/'day'=dd/'hour'=HH; daily and hourly have their own.",
         )
         .define(
@@ -63,21 +63,21 @@ class TimeBasedPartitioner(Partitioner):
             ConfigType.LONG,
             -1,
             importance=Importance.MEDIUM,
-            doc="How many milliseconds a folder of the partitioner time holds: times are rounded down to it.",
+            doc="The time that a folder of the partitioner time covers, in milliseconds: times are rounded down to it.",
         )
         .define(
             _ZONE,
             ConfigType.STRING,
             "UTC",
             importance=Importance.MEDIUM,
-            doc="The time zone of folders by time, such as Europe/Berlin or +02:00.",
+            doc="The time zone of time-based folders, such as Europe/Berlin or +02:00.",
         )
         .define(
             _LOCALE,
             ConfigType.STRING,
             "en",
             importance=Importance.LOW,
-            doc="The language of names of months and days in folders by time; with digits only, any.",
+            doc="The language of month and day names in time-based folders; any, if the pattern has digits only.",
         )
         .define(
             _EXTRACTOR,
@@ -100,7 +100,7 @@ class TimeBasedPartitioner(Partitioner):
         """Read the settings. Raises ConfigError for an unknown pattern, zone, language or extractor."""
         self._duration = self.duration or settings.get_long(_DURATION) or 0
         if self._duration <= 0:
-            raise ConfigError(_DURATION, self._duration, "say how long a folder is; 3600000 is an hour")
+            raise ConfigError(_DURATION, self._duration, "give the time that a folder covers; 3600000 is an hour")
         self._zone = _zone(settings.get_string(_ZONE) or "")
         self._format = _pattern(self.path_format or settings.get_string(_FORMAT), settings.get_string(_LOCALE) or "en")
         self._extract = _extractor(settings.get_string(_EXTRACTOR) or "")
@@ -130,7 +130,9 @@ class TimeBasedPartitioner(Partitioner):
             local = moment.replace(tzinfo=UTC) - _EPOCH
             rounded = _EPOCH + local // timedelta(milliseconds=self._duration) * timedelta(milliseconds=self._duration)
         except OverflowError as error:
-            raise DataError(f"the time {millis} ms since 1970 lies outside the years 1 to 9999 of folders") from error
+            raise DataError(
+                f"the time {millis} ms since 1970 is outside the years 1 to 9999 that folders support"
+            ) from error
         folder = self._name(rounded)
         self._begins.setdefault(folder, rounded)
         return folder
@@ -172,7 +174,7 @@ def _pattern(given: str | None, locale: str) -> JodaFormat:
     except IllegalArgumentError as error:
         raise ConfigError(_FORMAT, given, f"{error}; write it as in 'year'=YYYY/'month'=MM") from error
     if pattern.has_words and not re.match("en([_-]|$)", locale.lower()):
-        raise ConfigError(_LOCALE, locale, "names of months and days are known in English only; use digits, such as MM")
+        raise ConfigError(_LOCALE, locale, "month and day names are supported in English only; use digits, such as MM")
     return pattern
 
 
@@ -184,7 +186,9 @@ def _zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError) as error:
-        raise ConfigError(_ZONE, name, "no time zone is called so; give one as Europe/Berlin, UTC or +02:00") from error
+        raise ConfigError(
+            _ZONE, name, "there is no such time zone; give one such as Europe/Berlin, UTC or +02:00"
+        ) from error
 
 
 def _extractor(given: str) -> Extractor:

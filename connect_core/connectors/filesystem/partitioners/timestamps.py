@@ -42,7 +42,7 @@ def of_record_field(batch: Batch, field: str) -> pa.Array:
     if found is None:
         found = pa.array([_millis(value, field) for value in values], pa.int64())
     if found.null_count != _null_count(batch.value):
-        raise DataError(f"field {field} is null, so that the record has no time by which its folder is chosen")
+        raise DataError(f"field {field} is null, so the record has no time that determines its folder")
     return found
 
 
@@ -81,7 +81,7 @@ def _millis(value: Any, field: str) -> int | None:
     if isinstance(value, datetime | date):
         return _parsed(value.isoformat(), field)
     raise DataError(
-        f"field {field} is a {type(value).__name__} and tells no time: milliseconds, a timestamp or ISO 8601 text do"
+        f"field {field} is a {type(value).__name__} and not a time: use milliseconds, a timestamp or an ISO 8601 string"
     )
 
 
@@ -89,7 +89,7 @@ def _parsed(text: str, field: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise DataError(f"field {field} holds {text!r}, which is no date or time as of ISO 8601") from error
+        raise DataError(f"field {field} holds {text!r}, which is not an ISO 8601 date or time") from error
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * 1000 + delta.microseconds // 1000

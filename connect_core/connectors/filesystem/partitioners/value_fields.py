@@ -60,6 +60,6 @@ def _inner(known: Any, get: Any, path: str) -> Any:
 
 def _missing(path: str) -> DataError:
     return DataError(
-        f"the value has no field {path}, by which its folder is chosen; add it by a transform, name another field, or "
+        f"the value has no field {path}, which determines its folder; add it with a transform, use another field, or "
         "let errors.tolerance=all skip such records"
     )

@@ -279,6 +279,6 @@ def _union(pieces: Pieces) -> dict[str, ColumnKinds]:
             offset = piece.found.get(conflict.field.split(".")[0].removesuffix("[]"))
             raise DataError(
                 f"topic {part.topic}, partition {part.partition}, offset {offset}: {conflict} by other partitions; "
-                "fix the producer, or cast the field by a transform"
+                "fix the producer, or cast the field with a transform"
             ) from conflict
     return columns

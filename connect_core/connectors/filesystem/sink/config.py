@@ -57,7 +57,7 @@ _OWN = (
         ConfigType.STRING,
         validator=NonEmptyString(),
         importance=Importance.HIGH,
-        doc="Where to write to: a folder within file.roots, created if absent (a relative path begins at the first "
+        doc="Where to write: a folder within file.roots, created if absent (a relative path begins at the first "
         "root), or the URL of another storage.",
     )
     .define(
@@ -82,7 +82,7 @@ _OWN = (
         None,
         validator=PARTITIONERS,
         importance=Importance.LOW,
-        doc="The partitioner by the key and class names of Confluent's sinks, in place of partitioner.",
+        doc="The partitioner, with the key and class names of Confluent's sinks, instead of partitioner.",
     )
     .define(
         FLUSH_SIZE,
@@ -90,7 +90,7 @@ _OWN = (
         0,
         validator=Range.at_least(0),
         importance=Importance.MEDIUM,
-        doc="After how many records a file ends and another begins, within the interval; 0: only with the interval.",
+        doc="Maximum number of records in a file, within the interval; 0: a file ends only with the interval.",
     )
     .define(
         ROTATE_BYTES,
@@ -98,7 +98,7 @@ _OWN = (
         0,
         validator=Range.at_least(0),
         importance=Importance.LOW,
-        doc="After how many bytes a file ends and another begins, of records not yet compressed; 0: any.",
+        doc="Maximum size of a file in bytes, before compression; 0: no limit.",
     )
     .define(
         NULLS,
@@ -106,7 +106,7 @@ _OWN = (
         NullValues.WRITE.value,
         validator=ValidString.one_of(*(policy.value for policy in NullValues)),
         importance=Importance.MEDIUM,
-        doc="What becomes of records whose value is null: they are written as a row of nulls, left out, or fail.",
+        doc="What happens to records whose value is null: they are written as a row of nulls, left out, or fail.",
     )
     .define(
         COMPATIBILITY,
@@ -114,7 +114,7 @@ _OWN = (
         Evolution.UNION.value,
         validator=ValidString.one_of(*(policy.value for policy in Evolution)),
         importance=Importance.MEDIUM,
-        doc="What becomes of a file when the schema of records changes: UNION (it has the columns of all; conflicting "
+        doc="What happens to a file when the schema of records changes: UNION (it has the columns of all; conflicting "
         "types are refused), NONE (another begins), or BACKWARD, FORWARD and FULL (as UNION, but conflicting types "
         "begin another).",
     )
@@ -130,7 +130,8 @@ _OWN = (
         ConfigType.BOOLEAN,
         False,
         importance=Importance.MEDIUM,
-        doc="Whether columns _topic, _partition, _offset and _timestamp say where a record was read.",
+        doc="Whether columns _topic, _partition, _offset and _timestamp are stored, which tell where a record was "
+        "read.",
     )
     .define(
         INCLUDE_HEADERS,
@@ -144,14 +145,14 @@ _OWN = (
         ConfigType.STRING,
         "",
         importance=Importance.LOW,
-        doc="The folder in path that holds the topics' folders; path itself if it is empty.",
+        doc="The folder in path that contains the topics' folders; path itself if empty.",
     )
     .define(
         DELIMITER,
         ConfigType.STRING,
         "+",
         importance=Importance.LOW,
-        doc="What stands between topic, partition and offsets in names of files.",
+        doc="The separator between topic, partition and offsets in file names.",
     )
     .define(
         DIGITS,
@@ -159,7 +160,7 @@ _OWN = (
         20,
         validator=Range.between(1, 20),
         importance=Importance.LOW,
-        doc="How many digits the offsets in names of files have at least, filled up with zeros.",
+        doc="Minimum number of digits of the offsets in file names, padded with zeros.",
     )
     .define(
         OFFSETS,
@@ -167,7 +168,7 @@ _OWN = (
         Offsets.RANGE.value,
         validator=ValidString.one_of(*(choice.value for choice in Offsets)),
         importance=Importance.LOW,
-        doc="Which offsets names of files tell: range (where what was read begins and ends), first (that of the first "
+        doc="Which offsets are in file names: range (where what was read begins and ends), first (that of the first "
         "record in the file), or first-last (those of its first and last record).",
     )
     .define(
@@ -175,7 +176,7 @@ _OWN = (
         ConfigType.STRING,
         None,
         importance=Importance.LOW,
-        doc="What files are called below path, in place of all other names: a path with {{topic}}, {{partition}}, "
+        doc="Names of the files below path, instead of the default ones: a path with {{topic}}, {{partition}}, "
         "{{start_offset}} (of the first record; padding=true for zeros) and {{timestamp:unit=yyyy}} (MM, dd, HH), as "
         "in lake/{{topic}}-{{partition}}-{{start_offset:padding=true}}.parquet.",
     )
@@ -271,7 +272,7 @@ def _extras(parsed: AbstractConfig, form: Format) -> Extras:
     wanted = [bool(parsed.get_boolean(key)) for key in (INCLUDE_KEY, INCLUDE_METADATA, INCLUDE_HEADERS)]
     if any(wanted) and not form.has_fields:
         key = (INCLUDE_KEY, INCLUDE_METADATA, INCLUDE_HEADERS)[wanted.index(True)]
-        text = f"the format {parsed.get_string(FORMAT)} stores values only; set it to false, or choose another format"
+        text = f"the format {parsed.get_string(FORMAT)} stores values only; set this to false, or choose another format"
         raise ConfigError(key, "true", text)
     return Extras(*wanted)
 
@@ -279,11 +280,13 @@ def _extras(parsed: AbstractConfig, form: Format) -> Extras:
 def _naming(parsed: AbstractConfig, extension: str) -> Naming:
     delimiter = parsed.get_string(DELIMITER) or ""
     if not _DELIMITERS.match(delimiter):
-        raise ConfigError(DELIMITER, delimiter, "it is part of names: give one to eight letters or + - . _ = , @ ~")
+        raise ConfigError(
+            DELIMITER, delimiter, "it is part of file names: give one to eight letters or + - . _ = , @ ~"
+        )
     given = parsed.get_string(TOPICS_DIR) or ""
     parts = [part for part in given.split("/") if part]
     if given.startswith("/") or not _FOLDERS.match(given) or any(part[0] in "._" for part in parts):
-        text = "give a folder below path, such as topics; no part of it may begin with a point or an underscore"
+        text = "give a folder below path, such as topics; no part of it may begin with a period or an underscore"
         raise ConfigError(TOPICS_DIR, given, text)
     template = _template(parsed)
     offsets = Offsets(parsed.get_string(OFFSETS)) if template is None else Offsets.FIRST
@@ -297,6 +300,6 @@ def _template(parsed: AbstractConfig) -> NameTemplate | None:
     template = NameTemplate.parse(TEMPLATE, given)
     is_timed = _partitioner_of(parsed) is TimeBasedPartitioner and parsed.get_string("path.format") == TIME_FOLDERS
     if template.needs_time and not is_timed:
-        text = f"its units of time are those of folders: set partitioner to time and path.format to {TIME_FOLDERS}"
+        text = f"its time units have to match the folders: set partitioner to time and path.format to {TIME_FOLDERS}"
         raise ConfigError(TEMPLATE, given, text)
     return template

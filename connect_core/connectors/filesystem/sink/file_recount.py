@@ -52,7 +52,7 @@ class FileRecount:
             wrong.append(_differs("size", place, f"{file['size']} bytes", f"{size} bytes", sequence))
         rows, reason = self._rows(name)
         if rows is None:
-            notes = () if reason else (f"rows of {_ending(name)} files cannot be told",)
+            notes = () if reason else (f"rows of {_ending(name)} files cannot be counted",)
             wrong += [_differs("unreadable", place, f"{file['rows']} rows", reason, sequence)] if reason else []
             return RecountedFile(None, tuple(wrong), notes)
         if rows != file["rows"]:

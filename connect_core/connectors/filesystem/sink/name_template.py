@@ -37,10 +37,10 @@ class NameTemplate:
             _check_variable(key, given, (name, parameter or "", value or ""))
         missing = [name for name in _NEEDED if name not in {variable for variable, *_ in found}]
         if missing:
-            text = "topic, partition and start_offset tell files apart; add {{" + "}} and {{".join(missing) + "}}"
+            text = "topic, partition and start_offset distinguish files; add {{" + "}} and {{".join(missing) + "}}"
             raise ConfigError(key, given, text)
         if not all(_TEXT.match(text) for text in texts) or _is_hidden(given):
-            text = "write a path below the root, no part of which is empty or begins with a point or an underscore"
+            text = "write a path below the root, no part of of which is empty or begins with a period or an underscore"
             raise ConfigError(key, given, text)
         return cls(tuple(texts), tuple((name, value or "") for name, _, value in found))
 
@@ -76,7 +76,7 @@ def _check_variable(key: str, given: str, variable: tuple[str, str, str]) -> Non
         known = (
             "topic, partition and start_offset (these two also with padding=true), timestamp with unit=yyyy, MM, dd, HH"
         )
-        raise ConfigError(key, given, f"{name} is no variable of this form; there are {known}")
+        raise ConfigError(key, given, f"{name} is not a variable of this form; there are {known}")
 
 
 def _is_hidden(given: str) -> bool:

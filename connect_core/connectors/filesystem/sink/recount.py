@@ -59,7 +59,7 @@ class Recount:
                 self._look_again()
                 for name in some:
                     if _mark(name) not in self._named:
-                        yield Difference("foreign", self.layout.storage.address(name), "named by no manifest")
+                        yield Difference("foreign", self.layout.storage.address(name), "not listed in any manifest")
 
     def _interval(self, key: Key, marker: CommitMarker) -> RecountedInterval:
         named = list(_files(marker))
@@ -70,7 +70,7 @@ class Recount:
         if len(standing) < len(named):
             notes.add("files that a later interval has rewritten are counted there")
         if any(_is_hidden(str(file.get("home", ""))) for file in named):
-            notes.add("files are named by a template: which others are foreign cannot be told")
+            notes.add("files are named by a template, so foreign files cannot be recognized")
         counted = [one.rows for one in told if one.rows is not None]
         return RecountedInterval(
             key=self._key(key),

@@ -23,9 +23,9 @@ Files = Sequence[Mapping[str, Any]]
 def refusal(storage: Storage, partitioner: Partitioner) -> str | None:
     """Return why a repeated export cannot replace the earlier one; ``None`` if it can."""
     if not storage.replaces:
-        return f"files of {storage.root} are not replaced there; backfill needs a storage whose class says replaces"
+        return f"files in {storage.root} cannot be replaced; backfill needs a storage whose class says replaces"
     if not partitioner.is_repeatable:
-        return "its folders are named by the time of writing; set timestamp.extractor to Record or RecordField"
+        return "its folders are named after the time of writing; set timestamp.extractor to Record or RecordField"
     return None
 
 
@@ -43,7 +43,7 @@ def clear_staged(control: ControlFolder, interval: IntervalKey) -> None:
     """
     if not control.sweep([interval]):
         raise RetriableError(
-            f"What earlier intervals have staged in {control.staging} cannot be removed yet: one is not published, or "
+            f"What earlier intervals staged in {control.staging} cannot be removed yet: one is not published, or "
             "an upload is just being begun; nothing is exported again before"
         )
 

@@ -159,7 +159,7 @@ class FileSystemSinkTask(SinkTask):
         """Report a record that cannot be stored. Raises DataError unless errors are tolerated."""
         place = f"topic {record.original_topic}, partition {record.original_kafka_partition}"
         refusal = DataError(
-            f"{place}, offset {record.kafka_offset}: {error}; fix the producer, cast the field by a transform, "
+            f"{place}, offset {record.kafka_offset}: {error}; fix the producer, cast the field with a transform, "
             "or let errors.tolerance=all skip such records"
         )
         refusal.__cause__ = error

@@ -55,7 +55,8 @@ _OWN = (
         ConfigType.STRING,
         None,
         importance=Importance.HIGH,
-        doc="The topic that gets one record a row; with include.metadata, none: the one each row names.",
+        doc="The topic that gets one record per row; leave it unset with include.metadata, where each row names its "
+        "topic.",
     )
     .define(
         _FORMAT,
@@ -63,7 +64,7 @@ _OWN = (
         "parquet",
         validator=FORMATS,
         importance=Importance.HIGH,
-        doc="The format of the files: parquet, avro, csv, json (a value a line), text (a string a line) or raw "
+        doc="The format of the files: parquet, avro, csv, json (a value per line), text (a string per line) or raw "
         "(bytes). Names of compressed ones end with .gz or .zst.",
     )
     .define(
@@ -71,7 +72,7 @@ _OWN = (
         ConfigType.STRING,
         None,
         importance=Importance.MEDIUM,
-        doc="A regular expression that whole names of files must match, folders below path among them, as in "
+        doc="A regular expression that whole names of files must match, including folders below path, as in "
         r"orders/.*\.csv; others are left alone.",
     )
     .define(
@@ -81,7 +82,7 @@ _OWN = (
         validator=ValidString.one_of("time", "name"),
         importance=Importance.MEDIUM,
         doc="Which file comes first: time (the one modified first), or name (within a folder by name, each folder by "
-        "one task; for files of FileSystemSink). A change starts over with all files.",
+        "one task; for files of FileSystemSink). Changing this reads all files again.",
     )
     .define(
         _SETTLE,
@@ -89,7 +90,7 @@ _OWN = (
         10_000,
         validator=Range.at_least(0),
         importance=Importance.MEDIUM,
-        doc="How long a file must have been left alone before it is read.",
+        doc="How long a file must have been unchanged before it is read.",
     )
     .define(
         _CHANGED,
@@ -106,7 +107,7 @@ _OWN = (
         AfterCommit.LEAVE.value,
         validator=ValidString.one_of(*(action.value for action in AfterCommit)),
         importance=Importance.MEDIUM,
-        doc="What becomes of a file once all its rows are committed: leave, mark (an empty file _<name>.read stands "
+        doc="What happens to a file once all its rows are committed: leave, mark (an empty file _<name>.read stands "
         "beside it), move (into the folder _read of path; on local storage and HDFS) or delete.",
     )
     .define(
@@ -115,7 +116,7 @@ _OWN = (
         5_000,
         validator=Range.at_least(0),
         importance=Importance.LOW,
-        doc="How often new files are looked for at most.",
+        doc="Minimum time between two searches for new files.",
     )
     .define(
         _KEY,
@@ -241,7 +242,7 @@ def _after_commit(parsed: AbstractConfig) -> AfterCommit:
     action = AfterCommit(parsed.get_string(_AFTER))
     storage = storage_of(PATH, parsed.get_string(PATH) or "")
     if action.value not in storage.after_commit:
-        text = f"this storage knows {', '.join(sorted(storage.after_commit))}; choose one of them"
+        text = f"this storage supports {', '.join(sorted(storage.after_commit))}; choose one of these"
         raise ConfigError(_AFTER, action.value, text)
     return action
 
@@ -261,4 +262,4 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ConfigError(_PATTERN, text, f"it is no regular expression: {error}") from error
+        raise ConfigError(_PATTERN, text, f"it is not a regular expression: {error}") from error

@@ -89,12 +89,12 @@ class FileSystemSourceConnector(SourceConnector):
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
         """Return exactly-once, with its condition on the writers of the files."""
         condition = (
-            "files are whole when they have been left alone for file.settle.ms, and do not change afterwards; a new "
+            "files are whole when they have been unchanged for file.settle.ms, and do not change afterwards; a new "
             "one is not older than the 1,000 files modified last before the plan that finds it"
         )
         if SourceSettings.of(config).by_name:
             condition = (
-                "files are whole when they have been left alone for file.settle.ms, and do not change afterwards; the "
+                "files are whole when they have been unchanged for file.settle.ms, and do not change afterwards; the "
                 "name of a new one comes after those of all that were read in its folder"
             )
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)

@@ -43,7 +43,7 @@ class SlotState:
             return cls(read, batch, int(offset[NEXT]), int(offset[POSITION]))
         except (KeyError, ValueError, TypeError) as error:
             raise ConnectError(
-                f"{dict(offset)} is no offset of FileSystemSource; reset the connector's offsets"
+                f"{dict(offset)} is not an offset of FileSystemSource; reset the connector's offsets"
             ) from error
 
     def to_offset(self) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Restoring:
     def _checked(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         missing = [name for name in self._taken if name not in columns]
         if missing:
-            raise DataError(f"rows have no column {missing[0]}; set the include setting that asks for it to false")
+            raise DataError(f"rows have no column {missing[0]}; set the include setting that needs it to false")
         return {name: columns[name] for name in self._taken}
 
     def _value(self, rest: Mapping[str, pa.Array], array: pa.StructArray) -> Columns:
@@ -130,7 +130,7 @@ class Restoring:
 
 def _map(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise DataError("a line is no JSON object: include.key, include.metadata and include.headers need one")
+        raise DataError("a line is not a JSON object: include.key, include.metadata and include.headers need one")
     return value
 
 
@@ -149,11 +149,11 @@ def _millis(value: Any) -> int | None:
     try:
         return round(datetime.fromisoformat(str(value)).timestamp() * 1000)
     except ValueError as error:
-        raise DataError(f"_timestamp is {value!r}, which is no time of ISO 8601") from error
+        raise DataError(f"_timestamp is {value!r}, which is not an ISO 8601 time") from error
 
 
 def _decoded(value: str | None) -> bytes | None:
     try:
         return None if value is None else base64.b64decode(value, validate=True)
     except binascii.Error as error:
-        raise DataError("a header's value is no base64; set headers.in.base64=false") from error
+        raise DataError("a header's value is not base64; set headers.in.base64=false") from error

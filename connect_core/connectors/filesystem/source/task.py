@@ -149,11 +149,11 @@ class FileSystemSourceTask(SourceTask):
         Raises ConnectError if the rest must not be skipped.
         """
         if not self._places[slot][1]:
-            _LOG.warning("%s is planned again: %s", piece, error)
+            _LOG.warning("%s will be planned again: %s", piece, error)
             return False
         if self._settings.is_strict:
             raise ConnectError(changed_text(piece, isinstance(error, FileGoneError))) from error
-        _LOG.warning("the rest of %s is left out: %s", piece, error)
+        _LOG.warning("the rest of %s is skipped: %s", piece, error)
         return True
 
     def _taken(self, slot: int, block: Data, number: int, is_last: bool) -> Batch:

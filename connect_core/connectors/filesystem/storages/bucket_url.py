@@ -38,5 +38,5 @@ class BucketUrl:
 def placed(root: Path, name: str) -> str:
     """Return the object of a name within a root. Raises DataError if it leaves the root."""
     if name.startswith("/") or any(part in ("", ".", "..") for part in name.split("/")):
-        raise DataError(f"{name} lies outside {root}: nothing is written there")
+        raise DataError(f"{name} is outside {root}: nothing is written there")
     return (root / name).as_posix()

@@ -54,7 +54,7 @@ class ObjectControlStore:
         self._objects.create(object_name(place), data)
         standing = self.read(place)
         if standing is None:
-            raise RetriableError(f"{place} was not written: somebody removed it meanwhile")
+            raise RetriableError(f"{place} was not written: another program removed it meanwhile")
         return standing
 
     def names(self, folder: Path) -> list[str]:

@@ -67,7 +67,7 @@ class ObjectSource(SourceFiles):
             try:
                 return self.piece(place, entry.version, start, length)
             except FileNotFoundError as error:
-                raise FileGoneError(f"{entry.name} is gone") from error
+                raise FileGoneError(f"{entry.name} no longer exists") from error
 
         return ranged(entry.size, read)
 

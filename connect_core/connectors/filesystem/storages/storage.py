@@ -127,7 +127,7 @@ class Storage(ABC):
     @classmethod
     def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> SourceFiles:
         """Return the files of a URL, for reading. Raises ConfigError for one that may not be read."""
-        raise ConfigError("path", url, "files of this storage can be written only; copy them to another")
+        raise ConfigError("path", url, "files of this storage can only be written; copy them to another storage")
 
     @property
     @abstractmethod

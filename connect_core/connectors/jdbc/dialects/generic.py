@@ -104,7 +104,7 @@ class GenericDialect:
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
         """Return the type for decimals of one scale. Raises DataError if the scale is out of range."""
         if not 0 <= scale <= DECIMAL_DIGITS:
-            raise DataError(f"a Decimal of scale {scale} has no column type; bring it to 0..{DECIMAL_DIGITS} before")
+            raise DataError(f"a Decimal of scale {scale} has no column type; convert it to 0..{DECIMAL_DIGITS} first")
         return sa.Numeric(DECIMAL_DIGITS, scale)
 
     def nested_type(self, schema: Schema) -> TypeEngine[Any]:

@@ -90,7 +90,7 @@ class MysqlDialect(GenericDialect):
     def decimal_type(self, scale: int) -> TypeEngine[Any]:
         """Return ``decimal`` with the maximum number of digits. Raises DataError."""
         if not 0 <= scale <= _MOST_SCALE:
-            raise DataError(f"a Decimal of scale {scale} has no column type; bring it to 0..{_MOST_SCALE} before")
+            raise DataError(f"a Decimal of scale {scale} has no column type; convert it to 0..{_MOST_SCALE} first")
         return mysql.DECIMAL(_MOST_DIGITS, scale)
 
     def nested_type(self, schema: Schema) -> TypeEngine[Any]:

@@ -57,7 +57,7 @@ class JdbcSinkCommitter:
         for part in staged:
             place = TopicPartition(part.topic, part.partition)
             if part.start < part.end and marker.positions.get(place, part.start) < part.end:
-                raise ConnectError(f"{place} stands at {marker.positions.get(place)} in the target, not at {part.end}")
+                raise ConnectError(f"{place} is at {marker.positions.get(place)} in the target, not at {part.end}")
         return marker
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
@@ -118,7 +118,7 @@ class JdbcSinkCommitter:
         missing = set(table.c.keys()) - {column.name for column in found.columns} if found else set()
         if missing:
             raise ConfigError(
-                OFFSETS_TABLE, str(name), f"the table there has no column {min(missing)}; choose another name"
+                OFFSETS_TABLE, str(name), f"this table exists and has no column {min(missing)}; choose another name"
             )
         if found is None:
             statement = str(CreateTable(table).compile(dialect=connection.dialect))

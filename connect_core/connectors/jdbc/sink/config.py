@@ -120,12 +120,12 @@ def relation_errors(config: Mapping[str, str | None]) -> dict[str, str]:
             f"delete.enabled=true needs pk.mode=record_key, not {key_mode}: a tombstone is only a key"
         )
     if key_mode == "kafka" and len(fields) not in (0, 3):
-        errors[PK_FIELDS] = "pk.fields: with pk.mode=kafka name no field, or three: for topic, partition and offset"
+        errors[PK_FIELDS] = "pk.fields: with pk.mode=kafka give no field, or three: for topic, partition and offset"
     if len(set(fields)) != len(fields):
-        errors[PK_FIELDS] = f"pk.fields: {','.join(fields)} names a field twice"
+        errors[PK_FIELDS] = f"pk.fields: {','.join(fields)} contains a field twice"
     table_format = config.get(TABLE_NAME_FORMAT)
     if table_format is not None and not table_format.strip(". "):
-        errors[TABLE_NAME_FORMAT] = "table.name.format: it names no table; write ${topic} or a name"
+        errors[TABLE_NAME_FORMAT] = "table.name.format: it does not contain a table name; write ${topic} or a name"
     return errors
 
 
@@ -151,7 +151,7 @@ def _writes(definition: ConfigDef) -> None:
         validator=ValidString.one_of("insert", "upsert", "update"),
         group=group,
         doc="insert: a new row for each record. upsert: a row for each key, replaced by newer records. "
-        "update: rows that exist are changed, others are passed over.",
+        "update: existing rows are changed; records for other rows are skipped.",
     )
     definition.define(
         DELETE_ENABLED,
@@ -169,7 +169,7 @@ def _writes(definition: ConfigDef) -> None:
         group=group,
         doc="The fields of the value to write; by default all. Key columns are always written.",
     )
-    definition.define(FIELDS_WHITELIST, ConfigType.LIST, "", internal=True, doc="The older name of the same.")
+    definition.define(FIELDS_WHITELIST, ConfigType.LIST, "", internal=True, doc="Older name of the same setting.")
     definition.define(
         BATCH_SIZE,
         ConfigType.INT,
@@ -177,7 +177,7 @@ def _writes(definition: ConfigDef) -> None:
         validator=Range.at_least(1),
         importance=Importance.MEDIUM,
         group=group,
-        doc="How many rows one statement carries at most; PostgreSQL, fed by COPY, needs no bound.",
+        doc="Maximum number of rows in one statement; not needed for PostgreSQL, which is written with COPY.",
     )
 
 
@@ -199,7 +199,7 @@ def _keys(definition: ConfigDef) -> None:
         importance=Importance.MEDIUM,
         group=group,
         doc="The columns of the primary key. kafka: three names, by default __connect_topic, __connect_partition, "
-        "__connect_offset. record_key: fields of the key, by default all; for a key that is no struct the one name "
+        "__connect_offset. record_key: fields of the key, by default all; for a key that is not a struct the one name "
         "it gets. record_value: fields of the value, by default all.",
     )
 
@@ -212,7 +212,7 @@ def _tables(definition: ConfigDef) -> None:
         "${topic}",
         importance=Importance.MEDIUM,
         group=group,
-        doc="The table of a topic; ${topic} stands for the topic's name. schema.${topic} names a schema, too.",
+        doc="The table of a topic; ${topic} is replaced by the topic's name. schema.${topic} names a schema, too.",
     )
     definition.define(
         AUTO_CREATE,
@@ -236,7 +236,7 @@ def _tables(definition: ConfigDef) -> None:
         "connect_offsets",
         importance=Importance.LOW,
         group=group,
-        doc="The table in the target that keeps the positions in the transaction of the rows; it is created.",
+        doc="The table in the target that stores the positions, in the same transaction as the rows; it is created.",
     )
 
 

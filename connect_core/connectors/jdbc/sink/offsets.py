@@ -231,7 +231,9 @@ def _add(connection: Connection, table: sa.Table, owner: Owner, part: TopicParti
     if _current(connection, table, owner.connector, part) is not None:
         return
     if start > 0:
-        raise StaleEpochError(f"{part} has no position in {table.name}, and should stand at {start}: was it restored?")
+        raise StaleEpochError(
+            f"{part} has no position in {table.name}, but {start} was expected: was the table restored?"
+        )
     connection.execute(table.insert(), [_row(owner, part, end)])
 
 
@@ -257,15 +259,17 @@ def _overtaken(
 ) -> StaleEpochError:
     found = _current(connection, table, owner.connector, part)
     if found is None:
-        return StaleEpochError(f"{part} has no position in {table.name} any more: it was reset or restored")
+        return StaleEpochError(f"{part} no longer has a position in {table.name}: the table was reset or restored")
     offset, epoch, _ = found
     if epoch > owner.epoch:
         return _stale(owner, epoch)
-    why = "another attempt was faster" if offset > start else "the target was put back"
-    return StaleEpochError(f"{part} stands at {offset} in {table.name}, not at {start}: {why}")
+    why = "another attempt was faster" if offset > start else "the target was restored to an earlier state"
+    return StaleEpochError(f"{part} is at {offset} in {table.name}, not at {start}: {why}")
 
 
 def _stale(owner: Owner, newer: int) -> StaleEpochError:
-    error = StaleEpochError(f"connector {owner.connector} is at epoch {newer} in its target; {owner.epoch} is over")
+    error = StaleEpochError(
+        f"connector {owner.connector} is at epoch {newer} in its target; {owner.epoch} has been fenced"
+    )
     error.epoch = newer
     return error

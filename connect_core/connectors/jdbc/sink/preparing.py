@@ -124,7 +124,7 @@ class Preparation:
             return projected(rows, newest, self.settings.included)
         except DataError as error:
             raise DataError(
-                f"{rows.places.text(0)}: version {version} of schema {rows.schema.name} cannot be brought to version "
+                f"{rows.places.text(0)}: version {version} of schema {rows.schema.name} cannot be converted to version "
                 f"{newest.version}, which the table has: {error}"
             ) from error
 

@@ -155,7 +155,7 @@ def _check_tombstones(deleted: pa.Array, places: Places, settings: SinkSettings)
     row = pc.index(deleted, True).as_py()
     raise DataError(
         f"the record at offset {places.offset[row]} has no value; set delete.enabled=true with pk.mode=record_key to "
-        "delete its row, or drop it by the transform Filter with the predicate RecordIsTombstone"
+        "delete its row, or drop it with the transform Filter and the predicate RecordIsTombstone"
     )
 
 
@@ -170,10 +170,11 @@ def _value_fields(data: Data) -> tuple[Schema | None, tuple[FieldColumn, ...]]:
     array, schema = columns.array, columns.schema
     if schema is not None and schema.type is not SchemaType.STRUCT:
         raise DataError(
-            f"the value is {schema.type}, no struct with a field for each column; make one by the transform HoistField"
+            f"the value is {schema.type}, not a struct with a field for each column; create one with the transform "
+            "HoistField"
         )
     if schema is None and not (pa.types.is_struct(array.type) or pa.types.is_null(array.type)):
-        raise DataError(f"the value is {array.type}, no map with a field for each column; use HoistField")
+        raise DataError(f"the value is {array.type}, not a map with a field for each column; use HoistField")
     return schema, () if pa.types.is_null(array.type) else _fields(schema, array)
 
 
@@ -246,14 +247,14 @@ def _scalars(data: Objects, what: str) -> Columns:
     array = pa.StructArray.from_arrays(columns, names=list(maps[0])) if columns else pa.array(maps, pa.struct([]))
     if len(maps) == len(data.values):
         return Columns(None, array)
-    raise DataError(f"the {what} is a map here and none there")
+    raise DataError(f"the {what} is a map in some records and not in others")
 
 
 def _plain(values: Sequence[Any], what: str) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError) as error:
-        raise DataError(f"{what} has no one type: {error}") from error
+        raise DataError(f"{what} has different types: {error}") from error
 
 
 def _key_columns(
@@ -284,7 +285,7 @@ def _record_key(data: Data, settings: SinkSettings) -> tuple[FieldColumn, ...]:
     if pa.types.is_struct(array.type):
         return _chosen(_fields(columns.schema, array), settings.key_fields, "key")
     if len(settings.key_fields) != 1:
-        raise DataError("the key is no struct, so pk.fields has to name the one column it goes to")
+        raise DataError("the key is not a struct, so pk.fields has to name the one column it goes to")
     schema = columns.schema or _guessed(pa.field("key", array.type))
     if not schema.type.is_primitive:
         raise DataError(f"the key is {schema.type}, which cannot identify a row")

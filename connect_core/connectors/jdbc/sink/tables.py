@@ -57,7 +57,7 @@ class SinkTables:
                 self._known[name] = table
                 return table
             self._alter(table, rows, changes)
-        raise ConnectError(f"table {name} cannot be brought to the columns of topic {rows.topic}; alter it by hand")
+        raise ConnectError(f"table {name} cannot be adapted to the columns of topic {rows.topic}; alter it manually")
 
     def has(self, name: TableName) -> bool:
         """Return whether there is a table of this name."""
@@ -79,8 +79,8 @@ class SinkTables:
     def _create(self, name: TableName, rows: Rows) -> None:
         if rows.is_schemaless:
             raise DataError(
-                f"table {name} does not exist, and records without schema do not say its columns; create the table, "
-                "or let the converter read schemas (value.converter.schemas.enable=true)"
+                f"table {name} does not exist, and records without a schema do not define its columns; create the "
+                "table, or enable schemas in the converter (value.converter.schemas.enable=true)"
             )
         if rows.schema is None:
             raise DataError(
@@ -131,7 +131,7 @@ class SinkTables:
         name = preparer.format_table(new.table)
         if column is None:
             if one.is_key:
-                raise ConnectError(f"table {table.name} has no column {one.name}, which pk.mode needs; add it by hand")
+                raise ConnectError(f"table {table.name} has no column {one.name}, which pk.mode needs; add it manually")
             clause = "ADD COLUMN " + str(CreateColumn(new).compile(dialect=dialect))
         else:
             type_text = new.type.compile(dialect)
@@ -178,13 +178,13 @@ def create_if_absent(connection: Connection, statement: str, is_there: Callable[
         connection.rollback()
         if not is_there():
             raise ConnectError(
-                f"the database refuses {' '.join(statement.split())[:200]}: {message_of(error)}; grant the right to do "
-                "it, or make the change by hand"
+                f"the database rejects {' '.join(statement.split())[:200]}: {message_of(error)}; grant the "
+                "permission, or make the change manually"
             ) from error
 
 
 def _lacks(table: Table, one: FieldColumn, rows: Rows) -> str:
-    remedy = "remove it by fields.include.list, or add the column"
+    remedy = "exclude it with fields.include.list, or add the column"
     if not rows.is_schemaless:
         remedy += ", or set auto.evolve=true"
     return f"table {table.name} has no column for field {one.name}; {remedy}"

@@ -149,7 +149,7 @@ class JdbcSinkTask(SinkTask):
 
     def _refuse(self, batch: Batch, error: DataError) -> None:
         """Report a record that cannot be stored. Raises DataError unless errors are tolerated."""
-        refusal = DataError(f"{error}; fix the producer or the table, or let errors.tolerance=all skip such records")
+        refusal = DataError(f"{error}; fix the producer or the table, or set errors.tolerance=all to skip such records")
         reporter = self.context.errant_record_reporter
         if reporter is None:
             raise refusal from error

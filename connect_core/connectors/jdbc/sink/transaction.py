@@ -58,7 +58,7 @@ class TargetWriter:
         or conflicts with it.
         """
         if pieces and not moves:
-            raise ConnectError("rows without a position to move cannot be told from rows written before")
+            raise ConnectError("rows without a position to move cannot be distinguished from rows written before")
         for _ in range(_TRIES):
             raised: dict[TableName, Schema] = {}
             fitted = self.preparation.fit(pieces, raised)
@@ -69,7 +69,7 @@ class TargetWriter:
                 self.preparation.forget()
             else:
                 return
-        raise RetriableError("other tasks change the schema of the same table again and again")
+        raise RetriableError("other tasks repeatedly change the schema of the same table")
 
     def close(self) -> None:
         """Close the connection."""
@@ -177,7 +177,7 @@ class TargetWriter:
             piece += 1
         rows = pieces[piece]
         name, place = self.settings.table_of(rows.topic), rows.places.text(number)
-        error = BadRowError(f"{place}: table {name} refuses the row, key {rows.key_text(number)}: {refusal}")
+        error = BadRowError(f"{place}: table {name} rejects the row, key {rows.key_text(number)}: {refusal}")
         error.piece, error.row = piece, number
         return error
 

@@ -80,7 +80,7 @@ def _translated(error: adbc_driver_manager.Error, place: str) -> ConnectError:
     state = error.sqlstate or ""
     # The trace shows this error as well: row contents must be removed from it, too.
     error.args = (first_sentence(str(error), error.details),)
-    text = f"The database at {place} says: {error}"
+    text = f"The database at {place} reports: {error}"
     if not state.strip("\0") or is_passing(state):
         return RetriableError(text)
     return ConnectError(text)

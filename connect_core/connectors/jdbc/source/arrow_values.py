@@ -69,7 +69,7 @@ def _converted(schema: Schema, array: pa.Array, zone: ZoneInfo | None) -> pa.Arr
 
 def _list(schema: Schema, element: Schema, array: pa.Array, zone: ZoneInfo | None) -> pa.Array:
     if not pa.types.is_list(array.type):
-        raise pa.ArrowInvalid(f"{array.type} is no list")
+        raise pa.ArrowInvalid(f"{array.type} is not a list")
     values = _converted(element, plain(array.values), zone)
     return pa.ListArray.from_arrays(array.offsets, values, to_arrow_type(schema), mask=array.is_null())
 
@@ -109,7 +109,7 @@ def _check_range(array: pa.Array, least: int, most: int) -> None:
     found = pc.min_max(array)
     low, high = found["min"].as_py(), found["max"].as_py()
     if low is not None and (low < least or high > most):
-        raise ValueError("it holds a time that is infinite or outside the years 1 to 9999; leave it out by a query")
+        raise ValueError("it contains a time that is infinite or outside the years 1 to 9999; exclude it with a query")
 
 
 _SPECIAL: dict[str | None, Callable[[pa.Array, ZoneInfo | None], pa.Array]] = {

@@ -187,7 +187,9 @@ def _either(parsed: AbstractConfig, key: str, old: str) -> tuple[str, ...]:
     """Return a list set under its name or its old one. Raises ConfigError if both are set."""
     names, old_names = _names(parsed, key), _names(parsed, old)
     if names and old_names:
-        raise ConfigError(old, ",".join(old_names), f"it is the old name of {key}, which is set, too; keep that one")
+        raise ConfigError(
+            old, ",".join(old_names), f"it is the old name of {key}, which is also set; keep only that one"
+        )
     return names or old_names
 
 
@@ -195,11 +197,13 @@ def contradictions(settings: SourceSettings) -> Iterator[tuple[str, ConfigError]
     """Yield the errors between settings that are each valid by themselves, by key."""
     mode, selection = settings.mode, settings.selection
     if mode.has_timestamp and not settings.timestamp_columns:
-        yield _wrong(TIMESTAMP_COLUMNS, "", f"mode {mode.value} finds rows by it; name the column")
+        yield _wrong(TIMESTAMP_COLUMNS, "", f"mode {mode.value} finds rows by it; give the column")
     if settings.query and mode.has_incrementing and not settings.incrementing_column:
-        yield _wrong(INCREMENTING_COLUMN, "", "a query has no column to be found by itself; name it")
+        yield _wrong(INCREMENTING_COLUMN, "", "with a query the column cannot be detected; give it")
     if settings.query and (selection.include or selection.exclude):
-        yield _wrong(QUERY, settings.query, f"a query reads no whole tables; remove {TABLE_INCLUDE} and the like")
+        yield _wrong(
+            QUERY, settings.query, f"a query does not read whole tables; remove {TABLE_INCLUDE} and similar settings"
+        )
     if selection.include and selection.exclude:
         yield _wrong(TABLE_EXCLUDE, ",".join(selection.exclude), f"set either it or {TABLE_INCLUDE}")
     if settings.query:
@@ -226,7 +230,7 @@ def _definition() -> ConfigDef:
         ConfigType.STRING,
         importance=Importance.HIGH,
         group=_CONNECTOR,
-        doc="A table's topic is this and the table's name; with `query` it is the whole name.",
+        doc="Prefix of the topic, before the table's name; with `query`, the whole topic name.",
     )
     for name in (TASK_STREAMS, TASK_SINCE):
         definition.define(name, ConfigType.STRING, "", importance=Importance.LOW, internal=True, doc="A task's share.")
@@ -239,8 +243,8 @@ _MODE_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.STRING,
         NO_DEFAULT,
         Importance.HIGH,
-        "bulk: all rows, again and again; incrementing: new rows, by a column that only grows; "
-        "timestamp: new and changed rows, by a column that each write sets; timestamp+incrementing: by both.",
+        "bulk: all rows, repeatedly; incrementing: new rows, by a column that only grows; "
+        "timestamp: new and changed rows, by a column that every write sets; timestamp+incrementing: by both.",
         ValidString.one_of(*(mode.value for mode in Mode)),
     ),
     (
@@ -248,21 +252,21 @@ _MODE_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.STRING,
         "",
         Importance.MEDIUM,
-        "The column that only grows; without it, the one column the database itself numbers.",
+        "The column that only grows; by default, the single column that the database itself numbers.",
     ),
     (
         TIMESTAMP_COLUMNS,
         ConfigType.LIST,
         "",
         Importance.MEDIUM,
-        "The column set by each write; of several, the first that is not null counts.",
+        "The column set by every write; of several, the first that is not null is used.",
     ),
     (
         TIMESTAMP_INITIAL,
         ConfigType.LONG,
         None,
         Importance.LOW,
-        "Where the first interval begins, in milliseconds since 1970; -1: with what is written from now on.",
+        "Where the first interval begins, in milliseconds since 1970; -1: with rows written from now on.",
     ),
     (
         TIMESTAMP_DELAY,
@@ -304,9 +308,9 @@ _TABLE_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.LIST,
         "",
         Importance.MEDIUM,
-        "The tables to read, by name, by schema.name, or by a regular expression for either; without it all.",
+        "The tables to read, by name, by schema.name, or by a regular expression for either; by default all.",
     ),
-    (TABLE_EXCLUDE, ConfigType.LIST, "", Importance.MEDIUM, "The tables to leave out; written as the others."),
+    (TABLE_EXCLUDE, ConfigType.LIST, "", Importance.MEDIUM, "The tables to exclude; in the same form."),
     (TABLE_WHITELIST, ConfigType.LIST, "", Importance.LOW, "The old name of `table.include.list`."),
     (TABLE_BLACKLIST, ConfigType.LIST, "", Importance.LOW, "The old name of `table.exclude.list`."),
     (
@@ -314,7 +318,8 @@ _TABLE_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.STRING,
         None,
         Importance.MEDIUM,
-        "The catalogs whose tables are read, with % and _: databases of MySQL; without it, the one connected to.",
+        "The catalogs whose tables are read, as a pattern with % and _: for MySQL, databases; by default, the "
+        "connected one.",
     ),
     (
         SCHEMA_PATTERN,
@@ -332,7 +337,7 @@ _CONNECTOR_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.INT,
         5000,
         Importance.HIGH,
-        "How often the database is asked for new rows and tables; in mode bulk, the time between two readings.",
+        "How often the database is polled for new rows and tables; in mode bulk, the time between two reads.",
         Range.at_least(0),
     ),
     (
@@ -340,7 +345,7 @@ _CONNECTOR_KEYS: Sequence[tuple[Any, ...]] = (
         ConfigType.INT,
         100,
         Importance.LOW,
-        "How many rows one poll returns when records go one by one; columns come in up to 20,000 rows.",
+        "Maximum number of rows in one poll when records are processed one by one; columns have up to 20,000 rows.",
         Range.at_least(1),
     ),
     (

@@ -74,7 +74,7 @@ class JdbcSourceConnector(SourceConnector):
             names = stream_names(connection, self._database.dialect, self._settings, max_tasks)
         _warn_of_shared_topics(names)
         if not names:
-            _LOG.warning("No table of %s is chosen yet", self._database.place)
+            _LOG.warning("No table of %s matches yet", self._database.place)
             return []
         since = str(self._since) if self._settings.timestamp_initial == -1 else ""
         groups = group_partitions(names, min(max_tasks, len(names)))

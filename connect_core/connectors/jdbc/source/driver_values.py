@@ -69,9 +69,9 @@ def _integer_reader(bits: int) -> ValueReader:
     def read(value: Any) -> int:
         number = int(value)
         if number != value and not isinstance(value, str):
-            raise ValueError("it is no whole number")
+            raise ValueError("it is not a whole number")
         if not least <= number <= most:
-            raise ValueError(f"it has no room in {bits} bits")
+            raise ValueError(f"it does not fit {bits} bits")
         return number
 
     return read
@@ -82,7 +82,7 @@ def _array_reader(element: Schema, zone: tzinfo) -> ValueReader:
 
     def read_all(values: Any) -> list[Any]:
         if any(isinstance(value, list) for value in values):
-            raise ValueError("arrays of arrays cannot be told from the column's type; cast it to text in a query")
+            raise ValueError("the column's type does not tell arrays of arrays apart; cast it to text in a query")
         return [None if value is None else read(value) for value in values]
 
     return read_all
@@ -102,7 +102,7 @@ def _boolean(value: Any) -> bool:
     if isinstance(value, bytes):
         return any(value)
     if isinstance(value, str):
-        raise ValueError("it is no truth value")
+        raise ValueError("it is not a boolean")
     return bool(value)
 
 
@@ -126,7 +126,7 @@ def _decimal_reader(schema: Schema, zone: tzinfo) -> ValueReader:
     def read(value: Any) -> decimal.Decimal:
         number = value if isinstance(value, decimal.Decimal) else decimal.Decimal(str(value))
         if not number.is_finite():
-            raise ValueError("a Connect Decimal is finite; read the column as text in a query, or as FLOAT64")
+            raise ValueError("a Connect Decimal must be finite; read the column as text in a query, or as FLOAT64")
         scaled = number.quantize(unit, context=_DIGITS)
         if scaled != number:
             raise ValueError(f"it has more than {scale} digits after the point")
@@ -144,7 +144,7 @@ def _date_reader(schema: Schema, zone: tzinfo) -> ValueReader:
         elif isinstance(value, int | float):
             return Instant(int(value) // _DAY * _DAY)
         if not isinstance(value, date):
-            raise ValueError("it is no date")
+            raise ValueError("it is not a date")
         return Instant.of(value)
 
     return read
@@ -157,7 +157,7 @@ def _time_reader(schema: Schema, zone: tzinfo) -> ValueReader:
         if isinstance(value, timedelta):
             millis = value // timedelta(milliseconds=1)
             if not 0 <= millis < _DAY:
-                raise ValueError("it is no time of one day")
+                raise ValueError("it is not a time of day")
             return Instant(millis)
         if isinstance(value, int):
             return Instant(value % _DAY)

@@ -14,7 +14,7 @@ def guarantee_of(settings: SourceSettings) -> Guarantee:
     if settings.mode is Mode.BULK:
         if settings.query:
             return Guarantee(Delivery.AT_LEAST_ONCE, atomicity=Atomicity.TRANSACTION)
-        condition = "if each table has a primary key; without one, a reading that is broken off starts over"
+        condition = "if each table has a primary key; without one, an interrupted read starts over"
         return Guarantee(Delivery.EXACTLY_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)
     delivery, condition = (Delivery.EXACTLY_ONCE, "") if _has_horizon(settings) else _by_time(settings)
     return Guarantee(delivery, atomicity=Atomicity.TRANSACTION, condition=condition)

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 STANDBY = (
-    "The database is a hot standby, which does not tell of the primary's transactions under way: rows that commit late "
+    "The database is a hot standby, which does not know the primary's open transactions: rows that commit late "
     "would be lost. Connect to the primary, or read the tables through a view (table.types=VIEW) or query there, which "
     "wait for timestamp.delay.interval.ms or late.window.ms instead"
 )

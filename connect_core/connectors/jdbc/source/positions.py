@@ -218,12 +218,12 @@ def from_json(text: Any) -> list[Any]:
     except (TypeError, ValueError):
         values = None
     if not isinstance(values, list):
-        raise ConnectError(f"The offset's key {text!r} is no JSON list; alter the connector's offset, or reset it")
+        raise ConnectError(f"The offset's key {text!r} is not a JSON list; alter the connector's offset, or reset it")
     return values
 
 
 def _whole(offset: Mapping[str, Any], name: str) -> int | None:
     value = offset.get(name)
     if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
-        raise ConnectError(f"The offset's {name} {value!r} is no whole number; alter the connector's offset")
+        raise ConnectError(f"The offset's {name} {value!r} is not a whole number; alter the connector's offset")
     return value

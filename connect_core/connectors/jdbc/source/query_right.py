@@ -14,5 +14,5 @@ _ALLOWED = "jdbc.query.allowed"
 def check_query_right(settings: SourceSettings, limits: WorkerLimits) -> None:
     """Raise ConfigError for a query on a worker whose ``jdbc.query.allowed`` is not true."""
     if settings.query and limits.values.get(_ALLOWED, "").lower() != "true":
-        remedy = f"name tables or views by table.include.list, or let an administrator set {_ALLOWED}=true"
-        raise ConfigError(QUERY, settings.query, f"this worker's connectors may send no queries of their own: {remedy}")
+        remedy = f"list tables or views in table.include.list, or ask an administrator to set {_ALLOWED}=true"
+        raise ConfigError(QUERY, settings.query, f"this worker's connectors may not send custom queries: {remedy}")

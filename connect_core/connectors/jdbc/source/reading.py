@@ -164,9 +164,9 @@ class StreamReading:
         if given_up and not self._has_warned:
             self._has_warned = True
             _LOG.warning(
-                "%s: more ranges of numbers are left out than can be watched. Rows that commit late between %d and %d,"
-                " and in further ranges given up by this reading, will not be found: where deletions leave such gaps "
-                "and rows do commit late, use a timestamp as well",
+                "%s: there are more gaps in the numbers than can be tracked. Rows that commit late between %d and %d,"
+                " and in further ranges skipped by this read, will not be found: if deletions leave such gaps "
+                "and rows can commit late, use a timestamp as well",
                 self._name,
                 given_up[0].low,
                 given_up[-1].high,

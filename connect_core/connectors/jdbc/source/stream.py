@@ -138,8 +138,8 @@ def _timestamp_part(name: StreamName, columns: Mapping[str, ReadColumn], setting
     for column in found:
         if column.schema.name not in (Timestamp.LOGICAL_NAME, Date.LOGICAL_NAME):
             raise ConnectError(
-                f"Column {column.name} of {name} holds no points in time but {_type(column)}; "
-                f"name another as {TIMESTAMP_COLUMNS}"
+                f"Column {column.name} of {name} has type {_type(column)}, not a timestamp; "
+                f"use another for {TIMESTAMP_COLUMNS}"
             )
     if settings.validate_non_null and all(column.schema.optional for column in found) and name.table is not None:
         _refuse_null(name, found[0])
@@ -152,14 +152,14 @@ def _incrementing_part(
     wanted = settings.incrementing_column
     if not wanted:
         if len(numbered) != 1:
-            raise ConnectError(f"No single column of {name} numbers itself; set {INCREMENTING_COLUMN}")
+            raise ConnectError(f"{name} does not have exactly one auto-numbered column; set {INCREMENTING_COLUMN}")
         wanted = numbered[0]
     column = _named(name, columns, wanted, INCREMENTING_COLUMN)
     is_whole = column.schema.name == Decimal.LOGICAL_NAME and Decimal.scale(column.schema) == 0
     if not (is_whole or (column.schema.type in _INTEGERS and column.schema.name is None)):
         raise ConnectError(
-            f"Column {column.name} of {name} holds no whole numbers but {_type(column)}; "
-            f"name another as {INCREMENTING_COLUMN}"
+            f"Column {column.name} of {name} has type {_type(column)}, not an integer; "
+            f"use another for {INCREMENTING_COLUMN}"
         )
     if settings.validate_non_null and column.schema.optional and name.table is not None:
         _refuse_null(name, column)

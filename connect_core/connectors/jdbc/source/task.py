@@ -154,7 +154,7 @@ class JdbcSourceTask(SourceTask):
             except ConnectError:
                 if reading.exists():
                     raise
-                _LOG.warning("%s is gone: its stream ends at %s", name, self._offsets.get(key))
+                _LOG.warning("%s no longer exists: its stream ends at %s", name, self._offsets.get(key))
             finally:
                 reading.close()
                 self._reading = None

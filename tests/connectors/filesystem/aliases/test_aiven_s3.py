@@ -118,11 +118,11 @@ def test_parquet_of_values_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "key", "message"),
     [
-        ({"file.name.template": "k{{key}}"}, "file.name.template", "key is no variable"),
+        ({"file.name.template": "k{{key}}"}, "file.name.template", "key is not a variable"),
         ({"file.name.template": "{{topic}}"}, "file.name.template", "add {{partition}} and {{start_offset}}"),
         ({"file.name.template": "../{{topic}}-{{partition}}-{{start_offset}}"}, "file.name.template", "below the root"),
         ({"aws.s3.prefix": "_connect/"}, "file.name.template", "below the root"),
-        ({"file.compression.type": "snappy"}, "file.compression.type", "there are: none, gzip, zstd"),
+        ({"file.compression.type": "snappy"}, "file.compression.type", "use one of none, gzip, zstd"),
         ({"format.output.type": "json"}, "format.output.type", "choose jsonl"),
         ({"format.output.type": "parquet"}, "format.output.type", "format.output.envelope to false"),
         ({"format.output.fields": "value,size"}, "format.output.fields", "must be one of"),

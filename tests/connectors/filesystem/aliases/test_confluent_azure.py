@@ -40,9 +40,9 @@ def test_quickstart_starts_unchanged_and_writes_the_documented_blobs(tmp_path: P
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("azblob.account.name", "My/Account", "no name of an account"),
-        ("azblob.container.name", "../x", "no name of a container"),
-        ("az.compression.type", "zip", "possible are: none, gzip"),
+        ("azblob.account.name", "My/Account", "not an account name"),
+        ("azblob.container.name", "../x", "not a container name"),
+        ("az.compression.type", "zip", "possible values are: none, gzip"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(key: str, value: str, message: str) -> None:

@@ -41,16 +41,16 @@ def test_quickstart_starts_unchanged_and_writes_the_documented_objects(
     names = exported(GcsSinkConnector(), config, tmp_path, structs(9, "gcs_topic"))
     prefix = "confluent-bucket/topics/gcs_topic/partition=0/gcs_topic+0+"
     assert names == [f"{prefix}{first:010}.avro" for first in (0, 3, 6)]
-    assert "confluent.topic.replication.factor is not needed here: there is no license" in caplog.text
-    assert "gcs.future.key is not needed here: it is no key that is known here" in caplog.text
+    assert "confluent.topic.replication.factor is not needed here: no license" in caplog.text
+    assert "gcs.future.key is not needed here: this key is not known here" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("gcs.bucket.name", "../x", "no name of a bucket"),
+        ("gcs.bucket.name", "../x", "not a bucket name"),
         ("gcs.proxy.url", "https://proxy:8080", "HTTPS_PROXY"),
-        ("gcs.compression.type", "zip", "possible are: none, gzip"),
+        ("gcs.compression.type", "zip", "possible values are: none, gzip"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(key: str, value: str, message: str) -> None:

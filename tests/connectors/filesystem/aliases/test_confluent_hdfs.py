@@ -82,9 +82,9 @@ def test_gaps_are_not_told_as_offsets_of_records(tmp_path: Path) -> None:
         ("store.url", "ftp://host", "hdfs://host:port"),
         ("topics.dir", "lake/${topic}", "placeholder"),
         ("topic.capture.groups.regex", "(.*)_x", "leave it out"),
-        ("hdfs.authentication.kerberos", "true", "login by Kerberos"),
+        ("hdfs.authentication.kerberos", "true", "Kerberos login"),
         ("hive.integration", "true", "MSCK REPAIR TABLE"),
-        ("format.class", "io.confluent.connect.hdfs.bytearray.ByteArrayFormat", "there are: AvroFormat, JsonFormat"),
+        ("format.class", "io.confluent.connect.hdfs.bytearray.ByteArrayFormat", "use one of AvroFormat, JsonFormat"),
         ("filename.offset.zero.pad.width", "21", "no more than 20"),
     ],
 )

@@ -44,7 +44,7 @@ class AvroFormat(ColumnFormat):
         "deflate",
         validator=ValidString.one_of("null", "deflate", "bzip2", "xz", "snappy", "zstandard"),
         importance=Importance.LOW,
-        doc="How blocks of Avro files are compressed; snappy and zstandard need the wheel cramjam.",
+        doc="Compression of blocks in Avro files; snappy and zstandard need the wheel cramjam.",
     )
 
     def setup(self, settings: AbstractConfig) -> None:
@@ -63,7 +63,7 @@ class AvroFormat(ColumnFormat):
         rows = super().rows(batch, extras)
         for name in field_names(rows.columns):
             if not _NAME.match(name):
-                text = "has no name of Avro's (letters, digits, _); rename it by ReplaceField, or choose another format"
+                text = "has a name that Avro does not allow; rename it with ReplaceField, or choose another format"
                 raise DataError(f"field {name} {text}")
         return rows
 

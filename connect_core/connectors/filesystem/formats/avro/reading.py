@@ -56,7 +56,7 @@ class AvroReader(FormatReader):
         try:
             reader = library("fastavro", "avro").reader(file)
         except (ValueError, EOFError, KeyError, TypeError) as error:
-            raise DataError(f"{name} is no Avro file: {error}; replace or remove it") from error
+            raise DataError(f"{name} is not an Avro file: {error}; replace or remove it") from error
         return skipping(_blocks(reader, name), skip)
 
 
@@ -67,13 +67,13 @@ def _blocks(reader: Any, name: str) -> Iterator[Data]:
         try:
             some = list(islice(reader, _ROWS))
         except (ValueError, EOFError, IndexError, OSError) as error:
-            raise DataError(f"{name} is broken: {error}; replace or remove it") from error
+            raise DataError(f"{name} is corrupt: {error}; replace or remove it") from error
         if not some:
             return
         try:
             yield connect_columns(pa.array(formed(some, form), kind), _is_optional(reader.writer_schema))
         except (pa.ArrowException, OverflowError, TypeError) as error:
-            raise DataError(f"{name} holds a value that is not of its schema: {error}") from error
+            raise DataError(f"{name} contains a value that does not match its schema: {error}") from error
 
 
 def arrow_type(schema: Any, file: str, known: dict[str, pa.DataType]) -> pa.DataType:

@@ -51,7 +51,7 @@ class JsonLinesFormat(LineFormat):
             TIMES[0],
             validator=ValidString.one_of(*TIMES),
             importance=Importance.LOW,
-            doc="How JSON files have Connect's Date, Time and Timestamp: iso8601 (text), or number (of days or "
+            doc="How JSON files represent Connect's Date, Time and Timestamp: iso8601 (text), or number (of days or "
             "milliseconds, as Connect's JsonConverter).",
         )
         .define(
@@ -60,7 +60,7 @@ class JsonLinesFormat(LineFormat):
             DECIMALS[0],
             validator=CaseInsensitiveValidString.one_of(*DECIMALS),
             importance=Importance.LOW,
-            doc="How JSON files have Connect's Decimal: NUMERIC (in full), or BASE64 (its unscaled bytes).",
+            doc="How JSON files represent Connect's Decimal: NUMERIC (in full), or BASE64 (its unscaled bytes).",
         )
     )
     _scalars: Scalars | None = None
@@ -99,7 +99,7 @@ class JsonLinesFormat(LineFormat):
         try:
             values: list[Any] = array.to_pylist()
         except (ValueError, OverflowError) as error:
-            raise DataError(f"a date or time lies outside the years 1 to 9999 of JSON: {error}") from error
+            raise DataError(f"a date or time is outside the years 1 to 9999 that JSON supports: {error}") from error
         return formed(values, pairs_to_maps(kind_of_type(array.type), self._scalars))
 
 
@@ -107,5 +107,5 @@ def _joined(value: Any, names: Sequence[str], cells: Sequence[Any]) -> dict[str,
     fields = value if isinstance(value, dict) else {VALUE: value}
     taken = next((name for name in names if name in fields), None)
     if taken is not None:
-        raise DataError(f"field {taken} of the value has the name of a column asked for by an include setting")
+        raise DataError(f"field {taken} of the value has the name of a column requested by an include setting")
     return {**fields, **dict(zip(names, cells, strict=True))}

@@ -68,7 +68,7 @@ def _instant(value: Instant) -> str:
     try:
         return _moment(_EPOCH + timedelta(milliseconds=value.epoch_millis))
     except OverflowError as error:
-        raise DataError(f"{value.epoch_millis} ms lies outside the years 1 to 9999, of JSON") from error
+        raise DataError(f"{value.epoch_millis} ms is outside the years 1 to 9999 that JSON supports") from error
 
 
 def _moment(value: datetime) -> str:

@@ -36,7 +36,7 @@ class OrcFormat(ColumnFormat):
         "zstd",
         validator=ValidString.one_of("none", "snappy", "zlib", "lz4", "zstd"),
         importance=Importance.LOW,
-        doc="How ORC files are compressed.",
+        doc="Compression of ORC files.",
     )
 
     def setup(self, settings: AbstractConfig) -> None:
@@ -64,7 +64,7 @@ class OrcFormat(ColumnFormat):
             for stripe in range(file.nstripes):
                 yield file.read_stripe(stripe)
         except pa.ArrowInvalid as error:
-            raise DataError(f"columns found late cannot be added to what ORC holds: {error}") from error
+            raise DataError(f"columns that were found later cannot be added to the ORC data: {error}") from error
 
     def count(self, source: BinaryIO) -> int:
         """Return the count in the footer."""
@@ -103,4 +103,4 @@ def _check(name: str, kind: Kind) -> None:
     for part in kind_parts(kind):
         reason = _REFUSED.get(part.partition("(")[0])
         if reason is not None:
-            raise DataError(f"field {name} holds {reason}; cast it by a transform, or choose another format")
+            raise DataError(f"field {name} holds {reason}; cast it with a transform, or choose another format")

@@ -20,9 +20,9 @@ __all__ = ["BLOCK", "AzureContainer", "AzureLogin"]
 BLOCK = 8 * 1024 * 1024
 _SECONDS = 60
 _REMEDIES: Mapping[str, str] = {
-    "ContainerNotFound": "make the container, or correct its name in path",
+    "ContainerNotFound": "create the container, or correct its name in path",
     "AuthenticationFailed": "correct azure.account.key or azure.sas.token, and the machine's clock",
-    "AuthorizationFailure": "correct azure.account.key or azure.sas.token, or let the firewall admit the worker",
+    "AuthorizationFailure": "correct azure.account.key or azure.sas.token, or allow the worker in the firewall",
     "AuthorizationPermissionMismatch": "give the worker's identity the role Storage Blob Data Contributor",
     "AccountIsDisabled": "enable the storage account",
 }
@@ -125,7 +125,7 @@ class AzureContainer:
             try:
                 self._container.upload_blob(name, data, overwrite=False)
             except ResourceExistsError as error:
-                raise FileExistsError(f"{name} is there already") from error
+                raise FileExistsError(f"{name} already exists") from error
 
     def put(self, name: str, data: bytes) -> None:
         """Write a blob, replacing an existing one."""
@@ -206,9 +206,9 @@ class AzureContainer:
             raise
         except AzureError as error:
             code = _code(error)
-            remedy = _REMEDIES.get(code, "see whether the account can be reached, and the worker may write there")
+            remedy = _REMEDIES.get(code, "check that the account can be reached and the worker may write to it")
             reason = str(error).split("\n")[0][:400]
-            raise RetriableError(f"Azure's container {self.name} fails: {code}: {reason}; {remedy}") from error
+            raise RetriableError(f"Azure container {self.name} failed: {code}: {reason}; {remedy}") from error
 
 
 def _over(etag: str | None) -> dict[str, Any]:
@@ -245,5 +245,5 @@ def _account(url: str) -> str:
 
 
 def _missing(wheel: str) -> ConfigError:
-    text = f"this worker lacks the wheel {wheel}; install it by pip install 'connect-core[azure]'"
+    text = f"this worker lacks the package {wheel}; install it with pip install 'connect-core[azure]'"
     return ConfigError("path", "abfss://", text)

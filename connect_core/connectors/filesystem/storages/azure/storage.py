@@ -59,14 +59,14 @@ class AzureStorage(Storage):
             ConfigType.PASSWORD,
             None,
             importance=Importance.MEDIUM,
-            doc="For abfss://: a SAS token that may read, add, create, write, delete and list, in place of the key.",
+            doc="For abfss://: a SAS token that may read, add, create, write, delete and list, instead of the key.",
         )
         .define(
             _ENDPOINT,
             ConfigType.STRING,
             None,
             importance=Importance.LOW,
-            doc="For abfss://: another address of the account's blobs, as an emulator's http://127.0.0.1:10000/account.",
+            doc="For abfss://: a different address for the account's blobs, such as an emulator's http://127.0.0.1:10000/account.",
         )
     )
     control: ControlStore
@@ -197,7 +197,7 @@ class AzureStaging:
     def open(self, held: Held) -> BinaryIO:
         """Open a finished file for reading. Raises RetriableError for an uncommitted one."""
         if held.get("blocks") is not None or self.container.status(self.place(held)) is None:
-            raise RetriableError(f"{held['staged']} in {self.folder} cannot be read; the interval is to run again")
+            raise RetriableError(f"{held['staged']} in {self.folder} cannot be read; the interval has to run again")
         file = tempfile.SpooledTemporaryFile(BLOCK)  # noqa: SIM115
         for piece in self.container.pieces(self.place(held)):
             file.write(piece)
@@ -223,7 +223,8 @@ class AzureStaging:
             return
         if ticket is not None and _etag(found) != _etag(standing):
             raise RetriableError(
-                f"{place} in container {self.container.name} was written or removed while it was published"
+                f"{place} in container {self.container.name} was written or removed by another program while it was "
+                "being published"
             )
         raise ConnectError(
             f"{held['staged']} is missing in container {self.container.name}, folder {self.folder}, or is not what was "
@@ -239,14 +240,14 @@ class AzureStaging:
         digest, held = hashlib.md5(usedforsecurity=False), {"staged": name, "size": content.size}
         ticket, place = placed(self.folder, name), placed(self.root, final) if final else ""
         if self.container.status(ticket) is not None:
-            raise FileExistsError(f"{ticket} is there already")
+            raise FileExistsError(f"{ticket} already exists")
         ids = self.container.stage(place or ticket, _digested(content.pieces(BLOCK), digest))
         md5 = {"md5": base64.b64encode(digest.digest()).decode()}
         if place:
             self.container.put_new(ticket, b"")
             return {**held, **md5, "final": place, "blocks": ids}
         if not self.container.commit(ticket, ids, digest.digest()):
-            raise RetriableError(f"the blocks of {ticket} are gone before they were committed")
+            raise RetriableError(f"the blocks of {ticket} were removed before they were committed")
         return {**held, **md5}
 
     def _commit(self, held: Held, place: str, over: str) -> bool:

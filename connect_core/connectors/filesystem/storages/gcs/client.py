@@ -34,7 +34,7 @@ class GcsLogin:
             from google.auth.exceptions import GoogleAuthError
             from google.cloud import storage
         except ImportError as error:
-            text = "this worker lacks the wheel for it; install it by pip install 'connect-core[gcs]'"
+            text = "this worker lacks the package for it; install it with pip install 'connect-core[gcs]'"
             raise ConfigError("path", "gs://", text) from error
         options = {"api_endpoint": self.endpoint} if self.endpoint else None
         try:
@@ -55,7 +55,7 @@ class GcsLogin:
                 key, value = "gcs.credentials.json", "[hidden]"
                 return service_account.Credentials.from_service_account_info(json.loads(self._key_json))
         except (ValueError, KeyError, OSError) as error:
-            text = f"it is no service account's key ({type(error).__name__}); give the JSON that Google Cloud made"
+            text = f"it is not a service account's key ({type(error).__name__}); give the JSON that Google Cloud made"
             raise ConfigError(key, value, text) from None
         return AnonymousCredentials() if self.endpoint else None
 
@@ -127,7 +127,7 @@ class GcsBucket:
                     file.write(piece)
                 file.close()
             except PreconditionFailed as error:
-                raise FileExistsError(f"{name} is there already") from error
+                raise FileExistsError(f"{name} already exists") from error
 
     def status(self, name: str) -> storage.Blob | None:
         """Return the properties of an object, ``None`` if it does not exist."""
@@ -209,14 +209,14 @@ class GcsBucket:
         remedies: Mapping[int, str] = {
             401: "give the worker credentials: gcs.credentials.path, or a service account of its machine",
             403: "give the service account the role Storage Object Admin on the bucket",
-            404: "make the bucket, or correct its name in path",
-            429: "the store asks for fewer calls; it is tried again",
+            404: "create the bucket, or correct its name in path",
+            429: "the store limits the request rate; the call is retried",
         }
-        remedy = remedies.get(code, "see whether the store can be reached") if isinstance(code, int) else None
+        remedy = remedies.get(code, "check that the store can be reached") if isinstance(code, int) else None
         reason = str(error).split("\n")[0][:400]
         return RetriableError(
-            f"gs://{self.name} fails: {type(error).__name__}: {reason}; "
-            f"{remedy or 'see whether the store can be reached'}"
+            f"gs://{self.name} failed: {type(error).__name__}: {reason}; "
+            f"{remedy or 'check that the store can be reached'}"
         )
 
     def _limits(self) -> dict[str, Any]:

@@ -60,14 +60,15 @@ class GcsStorage(Storage):
             ConfigType.PASSWORD,
             None,
             importance=Importance.MEDIUM,
-            doc="For gs://: a service account's key as JSON, in place of gcs.credentials.path.",
+            doc="For gs://: a service account's key as JSON, instead of gcs.credentials.path.",
         )
         .define(
             _ENDPOINT,
             ConfigType.STRING,
             None,
             importance=Importance.LOW,
-            doc="For gs://: another address of the API, as of an emulator; called without a login if no key is set.",
+            doc="For gs://: a different address for the API, such as an emulator's; called without a login if no key "
+            "is set.",
         )
     )
     control: ControlStore
@@ -212,7 +213,7 @@ class GcsStaging:
         """Open a finished object for reading."""
         blob = self.bucket.status(placed(self.folder, held["staged"]))
         if blob is None:
-            raise RetriableError(f"{held['staged']} is gone from {self.folder}; the interval is to run again")
+            raise RetriableError(f"{held['staged']} is missing in {self.folder}; the interval has to run again")
         return cast(BinaryIO, blob.open("rb", chunk_size=CHUNK))
 
     def publish(self, held: Held, final: str) -> None:
@@ -233,23 +234,26 @@ class GcsStaging:
             # Another driver that recovers the same interval was faster.
             return
         if is_staged:
-            raise RetriableError(f"{place} in gs://{self.bucket.name} was written or removed while it was published")
+            raise RetriableError(
+                f"{place} in gs://{self.bucket.name} was written or removed by another program while it was being "
+                "published"
+            )
         what = "is missing" if staged is None else "is not what was staged"
         raise ConnectError(
             f"{held['staged']} {what} in gs://{self.bucket.name}/{self.folder}, yet the interval's manifest names "
-            f"it for {place} ({held['size']} bytes), so that nothing is published; restore the object, or delete "
+            f"it for {place} ({held['size']} bytes), so nothing is published; restore the object, or delete "
             "the manifest to have the interval exported again"
         )
 
     def _upload(self, name: str, content: Content, final: str) -> Held:
         place, digest = placed(self.folder, name), hashlib.md5(usedforsecurity=False)
         if self.bucket.status(place) is not None:
-            raise FileExistsError(f"{place} is there already")
+            raise FileExistsError(f"{place} already exists")
         self.bucket.upload(place, _digested(content.pieces(CHUNK), digest))
         blob = self.bucket.status(place)
         held = {"staged": name, "size": content.size, "md5": base64.b64encode(digest.digest()).decode()}
         if blob is None or not _is_same(blob, held):
-            raise RetriableError(f"{place} is gone or is not what was written: {content.size} bytes")
+            raise RetriableError(f"{place} is missing or is not what was written: {content.size} bytes")
         return {**held, "generation": blob.generation}
 
 

@@ -64,7 +64,7 @@ class HdfsAddress:
 def _default(url: str, settings: Mapping[str, str]) -> str:
     found = _URL.match(settings.get("fs.defaultFS", ""))
     if found is None or not found[1]:
-        text = f"it names no NameNode, nor does fs.defaultFS in {CONF_DIR}; write hdfs://host:port/folder"
+        text = f"it does not contain a NameNode, and neither does fs.defaultFS in {CONF_DIR}; write hdfs://host:port/folder"
         raise ConfigError(_KEY, url, text)
     return found[1]
 
@@ -80,7 +80,9 @@ def _settings(conf_dir: str | None) -> dict[str, str]:
     if folder is None:
         return {}
     if conf_dir is not None and not Path(conf_dir).is_dir():
-        raise ConfigError(CONF_DIR, conf_dir, "there is no such folder on this machine; name the one of core-site.xml")
+        raise ConfigError(
+            CONF_DIR, conf_dir, "there is no such folder on this machine; give the one that contains core-site.xml"
+        )
     return dict(pair for name in _FILES for pair in _properties(Path(folder) / name))
 
 

@@ -191,6 +191,6 @@ def _library() -> Any:
     try:
         import hdfs_native
     except ImportError as error:
-        text = "this worker lacks the wheel for HDFS; install it by pip install 'connect-core[hdfs]'"
+        text = "this worker lacks the package for HDFS; install it with pip install 'connect-core[hdfs]'"
         raise ConfigError("path", "hdfs://", text) from error
     return hdfs_native

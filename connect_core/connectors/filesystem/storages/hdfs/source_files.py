@@ -55,13 +55,13 @@ class HdfsSource(SourceFiles):
         try:
             return cast(BinaryIO, io.BufferedReader(self.client.open(str(self.root / entry.name)), _PIECE))
         except FileNotFoundError as error:
-            raise FileGoneError(f"{entry.name} is gone") from error
+            raise FileGoneError(f"{entry.name} no longer exists") from error
 
     def check(self, entry: FileEntry) -> None:
         """Compare length and modification time with those listed."""
         status = self.client.status(str(self.root / entry.name))
         if status is None:
-            raise FileGoneError(f"{entry.name} is gone")
+            raise FileGoneError(f"{entry.name} no longer exists")
         if status.isdir or _entry(entry.name, status).version != entry.version:
             raise FileChangedError(f"{entry.name} has changed")
 

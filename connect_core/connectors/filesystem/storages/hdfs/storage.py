@@ -49,7 +49,7 @@ class HdfsStorage(Storage):
             60_000,
             validator=Range.at_least(1000),
             importance=Importance.LOW,
-            doc="For hdfs://: how many milliseconds a call waits for an answer before it fails, and is tried again.",
+            doc="For hdfs://: how many milliseconds a call waits for a response before it fails and is retried.",
         )
     )
     after_commit = frozenset({"leave", "mark", "move", "delete"})
@@ -118,7 +118,7 @@ class HdfsStorage(Storage):
         """Return the path of a name. Raises DataError if it leaves the root."""
         place = self._root / name
         if ".." in place.parts or not place.is_relative_to(self._root):
-            raise DataError(f"{name} lies outside {self._root}: nothing is written there")
+            raise DataError(f"{name} is outside {self._root}: nothing is written there")
         return str(place)
 
     def _check(self, url: str, *, is_tried: bool) -> None:
@@ -128,7 +128,7 @@ class HdfsStorage(Storage):
             if status is None:
                 continue
             if not status.isdir:
-                raise ConfigError(_KEY, url, f"{place} is no folder; name another")
+                raise ConfigError(_KEY, url, f"{place} is not a folder; name another")
             if is_tried:
                 trial = str(place / f".{secrets.token_hex(8)}.trial")
                 self._client.make_folders(trial)
@@ -209,7 +209,7 @@ class HdfsStaging:
         file.close()
         status = self.client.status(place)
         if status is None or status.length != content.size:
-            raise RetriableError(f"{place} is gone or cut: {content.size} bytes were written to it")
+            raise RetriableError(f"{place} is missing or truncated: {content.size} bytes were written to it")
         return {"staged": name, "size": content.size, "sha256": content.sha256, "modified": status.modification_time}
 
     def _verify(self, place: str, held: Held) -> None:
@@ -225,7 +225,7 @@ class HdfsStaging:
         what = "is missing" if status is None else "is not what was staged"
         raise ConnectError(
             f"{place} {what}, yet the interval's manifest names it ({held['size']} bytes), so that nothing is "
-            "published; restore the file, or delete the manifest to have the interval exported again"
+            "published; restore the file, or delete the manifest to export the interval again"
         )
 
     def _hash(self, place: str) -> str:

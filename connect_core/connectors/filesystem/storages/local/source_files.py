@@ -65,11 +65,11 @@ class LocalSource(SourceFiles):
         place = self._root / entry.name
         allowed = AllowedFile.resolve(_KEY, str(place), self._limits)
         if allowed.path != place:
-            raise ConfigError(_KEY, str(place), "a link has taken its place; put the file itself there")
+            raise ConfigError(_KEY, str(place), "it was replaced by a link; put the file itself there")
         try:
             file = os.fdopen(allowed.open(os.O_RDONLY), "rb", buffering=0)
         except FileNotFoundError as error:
-            raise FileGoneError(f"{place} is gone") from error
+            raise FileGoneError(f"{place} no longer exists") from error
         except OSError as error:
             raise RetriableError(f"{place} cannot be read: {error.strerror}") from error
         if _version(os.fstat(file.fileno())) != entry.version:
@@ -83,7 +83,7 @@ class LocalSource(SourceFiles):
         try:
             found = os.lstat(place)
         except FileNotFoundError as error:
-            raise FileGoneError(f"{place} is gone") from error
+            raise FileGoneError(f"{place} no longer exists") from error
         if not stat.S_ISREG(found.st_mode) or _version(found) != entry.version:
             raise FileChangedError(f"{place} has changed")
 
@@ -125,8 +125,10 @@ def _putting_away(entry: FileEntry) -> Iterator[None]:
     except FileNotFoundError:
         return
     except OSError as error:
-        text = f"{entry.name} was read and cannot be put away ({error.strerror})"
-        raise RetriableError(f"{text}; let the worker's user write its folder, or set after.commit=leave") from error
+        text = f"{entry.name} was read and cannot be moved or removed ({error.strerror})"
+        raise RetriableError(
+            f"{text}; give the worker's user write access to its folder, or set after.commit=leave"
+        ) from error
 
 
 def _entry(name: str, status: os.stat_result) -> FileEntry:

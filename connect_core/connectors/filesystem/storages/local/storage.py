@@ -40,9 +40,9 @@ class LocalStorage(Storage):
         folder = allowed_folder(_KEY, url, limits)
         existing = next(place for place in (folder, *folder.parents) if place.exists())
         if not existing.is_dir():
-            raise ConfigError(_KEY, url, f"{existing} is no folder; name another")
+            raise ConfigError(_KEY, url, f"{existing} is not a folder; name another")
         if not os.access(existing, os.W_OK | os.X_OK):
-            error = ConfigError(_KEY, url, f"{existing} cannot be written; give it to the worker's user")
+            error = ConfigError(_KEY, url, f"{existing} cannot be written; make the worker's user its owner")
             raise RetriableError(str(error)) if is_at_work else error
         return cls(folder)
 
@@ -51,7 +51,7 @@ class LocalStorage(Storage):
         """Return the files of a folder within ``file.roots``, which may not exist yet. Raises ConfigError."""
         folder = allowed_folder(_KEY, url, limits)
         if folder.exists() and not folder.is_dir():
-            raise ConfigError(_KEY, url, f"{folder} is no folder; name the one the files are in")
+            raise ConfigError(_KEY, url, f"{folder} is not a folder; name the one the files are in")
         if folder.exists() and not os.access(folder, os.R_OK | os.X_OK):
             raise ConfigError(_KEY, url, f"{folder} cannot be read; let the worker's user read it")
         return LocalSource(folder, limits)
@@ -95,7 +95,7 @@ class LocalStorage(Storage):
         """Return the path of a name. Raises DataError if it leaves the root."""
         place = self._root / name
         if ".." in place.parts or not place.resolve().is_relative_to(self._root.resolve()):
-            raise DataError(f"{name} lies outside {self._root}: nothing is written there")
+            raise DataError(f"{name} is outside {self._root}: nothing is written there")
         return place
 
 

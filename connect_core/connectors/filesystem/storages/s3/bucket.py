@@ -103,7 +103,7 @@ class Bucket:
             answer = self._client.head_object(Bucket=self.name, Key=key)
             return Found(answer["ContentLength"], answer.get("Metadata", {}).get(HASH, ""), answer["ETag"])
 
-        return self._send(key, "cannot be looked at", look, _ABSENT)
+        return self._send(key, "cannot be inspected", look, _ABSENT)
 
     def put(self, key: str, data: bytes, traits: Mapping[str, Any]) -> None:
         """Write an object, replacing an existing one."""
@@ -219,7 +219,9 @@ class Bucket:
             return ()
 
         for left in self._answer(keys[0], "cannot be removed", remove)[:1]:
-            raise RetriableError(f"{self.place(left['Key'])} was not removed ({left.get('Code')}); is that allowed?")
+            raise RetriableError(
+                f"{self.place(left['Key'])} was not removed ({left.get('Code')}); check the permissions"
+            )
 
     def _pages(self, prefix: str, more: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
         wanted: dict[str, Any] = {"Bucket": self.name, "Prefix": prefix, **more}

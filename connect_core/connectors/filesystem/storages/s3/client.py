@@ -45,7 +45,7 @@ def client_of(settings: S3Settings) -> Any:
         region = session.region_name or "us-east-1"
         return session.client("s3", region_name=region, endpoint_url=settings.endpoint, config=config)
     except (BotoCoreError, ValueError) as error:
-        raise ConfigError("path", "s3://", f"no client can be made of the settings: {error}") from error
+        raise ConfigError("path", "s3://", f"no client can be created from the settings: {error}") from error
 
 
 @lru_cache(1)

@@ -45,7 +45,7 @@ class S3ControlStore:
             self.try_condition()
             # Whoever wrote it, even this call if its response was lost: the next read returns the valid content.
             self.bucket.put_new(key, data, self._traits)
-        raise RetriableError(f"{self.bucket.place(key)} is removed again and again by another program")
+        raise RetriableError(f"{self.bucket.place(key)} is repeatedly removed by another program")
 
     def names(self, folder: Path) -> list[str]:
         """Return the names of objects and folders in a folder."""
@@ -79,8 +79,8 @@ class S3ControlStore:
             raise ConfigError(
                 "path",
                 url,
-                "the store ignores If-None-Match, so that two drivers could commit one interval; use a store that "
-                "keeps it (Amazon S3, MinIO, SeaweedFS, Ceph from Squid on), or a newer version of this one",
+                "the store ignores If-None-Match, so two drivers could commit one interval; use a store that "
+                "supports it (Amazon S3, MinIO, SeaweedFS, Ceph from Squid on), or a newer version of this one",
             )
         self._is_tried = True
 

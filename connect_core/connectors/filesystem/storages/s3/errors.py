@@ -39,26 +39,26 @@ _RIGHTS = "grant s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipa
 _REMEDIES = {
     "NoSuchBucket": "there is no such bucket; create it, or name another in path",
     "InvalidBucketName": "a bucket cannot have that name; correct path",
-    "AccessDenied": f"the access key may not do this; {_RIGHTS} there",
-    "Forbidden": f"the access key may not do this; {_RIGHTS} there",
-    "403": f"the access key may not do this; {_RIGHTS} there",
+    "AccessDenied": f"the access key lacks a permission; {_RIGHTS} there",
+    "Forbidden": f"the access key lacks a permission; {_RIGHTS} there",
+    "403": f"the access key lacks a permission; {_RIGHTS} there",
     "AllAccessDisabled": "all access to the bucket is disabled; enable it, or name another in path",
-    "InvalidAccessKeyId": f"the store knows no such access key; {_KEYS}",
-    "SignatureDoesNotMatch": f"the secret is not that of the access key; {_KEYS}",
+    "InvalidAccessKeyId": f"the store does not know this access key; {_KEYS}",
+    "SignatureDoesNotMatch": f"the secret does not match the access key; {_KEYS}",
     "InvalidToken": f"the session token is not valid; {_KEYS}",
     "RequestTimeTooSkewed": "this machine's clock and the store's differ too much; set the clock (NTP)",
-    "PermanentRedirect": f"the bucket lies in another region; {_REGION}",
-    "AuthorizationHeaderMalformed": f"the bucket lies in another region; {_REGION}",
-    "IllegalLocationConstraintException": f"the bucket lies in another region; {_REGION}",
-    "301": f"the bucket lies in another region; {_REGION}",
-    "InvalidStorageClass": "the store has no such class; correct s3.storage.class",
-    "AccessControlListNotSupported": "the bucket takes no ACL; leave s3.acl.canned out",
+    "PermanentRedirect": f"the bucket is in another region; {_REGION}",
+    "AuthorizationHeaderMalformed": f"the bucket is in another region; {_REGION}",
+    "IllegalLocationConstraintException": f"the bucket is in another region; {_REGION}",
+    "301": f"the bucket is in another region; {_REGION}",
+    "InvalidStorageClass": "the store has no such storage class; correct s3.storage.class",
+    "AccessControlListNotSupported": "the bucket does not accept ACLs; leave s3.acl.canned out",
     "KMS.NotFoundException": "there is no such KMS key; correct s3.sse.kms.key.id",
     "KMS.DisabledException": "the KMS key is disabled; enable it, or correct s3.sse.kms.key.id",
     "KeyTooLongError": "S3 allows 1,024 bytes; shorten the prefix in path, or the folders of the partitioner",
-    "QuotaExceeded": "the bucket's quota is used up; make room, or raise it",
-    "MethodNotAllowed": "the store does not know this request, so that it cannot be written to exactly once",
-    "NotImplemented": "the store does not know this request, so that it cannot be written to exactly once",
+    "QuotaExceeded": "the bucket's quota is exceeded; free up space, or raise it",
+    "MethodNotAllowed": "the store does not support this request, so exactly-once writes are not possible",
+    "NotImplemented": "the store does not support this request, so exactly-once writes are not possible",
 }
 _CREDENTIALS = (boto.NoCredentialsError, boto.PartialCredentialsError, boto.CredentialRetrievalError)
 _PATH = "path"
@@ -96,7 +96,7 @@ def translated(error: Exception, what: str, place: str) -> ConnectError:
     if isinstance(error, boto.ParamValidationError | boto.UnknownRegionError | boto.InvalidRegionError):
         return ConfigError(_PATH, place, f"{what}: {_first_line(error)}; correct path and s3.region")
     # All others are connection errors: refused, reset, timed out, cut off, not resolved, or an invalid certificate.
-    return RetriableError(f"{text}: the store does not answer ({type(error).__name__}); is store.url right?")
+    return RetriableError(f"{text}: the store does not respond ({type(error).__name__}); is store.url right?")
 
 
 def _of_answer(kind: _Kind, message: str, text: str, place: str) -> ConnectError:

@@ -37,7 +37,7 @@ class Content:
         while len(data) < wanted:
             some = os.pread(self.file.fileno(), wanted - len(data), self.start + first + len(data))
             if not some:
-                raise ConnectError(f"a temporary file in {tempfile.gettempdir()} was cut off")
+                raise ConnectError(f"a temporary file in {tempfile.gettempdir()} was truncated")
             data += some
         return bytes(data)
 

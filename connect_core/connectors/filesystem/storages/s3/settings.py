@@ -61,7 +61,7 @@ CONFIG = (
         ConfigType.STRING,
         None,
         importance=Importance.MEDIUM,
-        doc="s3: the address of a store that speaks S3, such as http://minio:9000; Amazon's own if not set.",
+        doc="s3: the address of an S3-compatible store, such as http://minio:9000; Amazon's own if not set.",
     )
     .define(
         PATH_STYLE,
@@ -75,7 +75,7 @@ CONFIG = (
         ConfigType.STRING,
         None,
         importance=Importance.MEDIUM,
-        doc="s3: the access key; with none, the worker's environment, profile or role is asked, as AWS's tools do.",
+        doc="s3: the access key; if not set, the worker's environment, profile or role is used, as by AWS's tools.",
     )
     .define(
         SECRET_KEY, ConfigType.PASSWORD, None, importance=Importance.MEDIUM, doc="s3: the secret of the access key."
@@ -93,7 +93,7 @@ CONFIG = (
         "",
         validator=ValidString.one_of("", "AES256", "aws:kms"),
         importance=_LOW,
-        doc="s3: how the store encrypts objects; empty: as the bucket says.",
+        doc="s3: how the store encrypts objects; if empty, as configured for the bucket.",
     )
     .define(
         SSE_KEY,
@@ -115,7 +115,7 @@ CONFIG = (
         "",
         validator=ValidString.one_of("", *_ACLS),
         importance=_LOW,
-        doc="s3: the canned ACL of data files; as the bucket says if empty.",
+        doc="s3: the canned ACL of data files; if empty, as configured for the bucket.",
     )
     .define(
         PROXY,
@@ -124,15 +124,15 @@ CONFIG = (
         importance=_LOW,
         doc="s3: the proxy requests go through, such as http://proxy:3128; that of the environment if empty.",
     )
-    .define(PROXY_USER, ConfigType.STRING, None, importance=_LOW, doc="s3: the user at the proxy.")
-    .define(PROXY_PASSWORD, ConfigType.PASSWORD, None, importance=_LOW, doc="s3: the password at the proxy.")
+    .define(PROXY_USER, ConfigType.STRING, None, importance=_LOW, doc="s3: the user for the proxy.")
+    .define(PROXY_PASSWORD, ConfigType.PASSWORD, None, importance=_LOW, doc="s3: the password for the proxy.")
     .define(
         PART_SIZE,
         ConfigType.INT,
         25 * MIB,
         validator=Range.between(5 * MIB, 2000 * MIB),
         importance=_LOW,
-        doc="s3: how many bytes a part of an upload has; more where a file would have over 10,000 parts.",
+        doc="s3: size of an upload part in bytes; larger where a file would have over 10,000 parts.",
     )
     .define(
         RETRIES,
@@ -140,7 +140,7 @@ CONFIG = (
         3,
         validator=Range.between(0, 20),
         importance=_LOW,
-        doc="s3: how often a request is sent again that failed by throttling, in the store or on the way.",
+        doc="s3: how often a request is retried after throttling, or an error in the store or the network.",
     )
     .define(
         BACKOFF,
@@ -148,7 +148,7 @@ CONFIG = (
         200,
         validator=Range.between(0, 60_000),
         importance=_LOW,
-        doc="s3: how many milliseconds pass before the first of these at most; twice as many before the next.",
+        doc="s3: maximum delay before the first retry in milliseconds; doubled for each further one.",
     )
     .define(
         CONNECT_TIMEOUT,
@@ -156,7 +156,7 @@ CONFIG = (
         10_000,
         validator=Range.between(100, 300_000),
         importance=_LOW,
-        doc="s3: after how many milliseconds a connection that is not made counts as failed.",
+        doc="s3: after how many milliseconds an attempt to connect counts as failed.",
     )
     .define(
         READ_TIMEOUT,
@@ -164,7 +164,7 @@ CONFIG = (
         60_000,
         validator=Range.between(100, 900_000),
         importance=_LOW,
-        doc="s3: after how many milliseconds without an answer a request counts as failed.",
+        doc="s3: after how many milliseconds without a response a request counts as failed.",
     )
 )
 
@@ -225,11 +225,11 @@ def bucket_and_prefix(key: str, url: str) -> tuple[str, str]:
     scheme, _, rest = url.partition("://")
     bucket, _, prefix = rest.partition("/")
     if scheme.lower() != "s3" or not _BUCKET.match(bucket):
-        raise ConfigError(key, url, "it names no bucket; write s3://bucket/prefix")
+        raise ConfigError(key, url, "it does not contain a bucket; write s3://bucket/prefix")
     prefix = prefix.strip("/")
     parts = prefix.split("/") if prefix else []
     if any(part in ("", ".", "..") for part in parts) or any(ord(char) < 32 for char in prefix):
-        raise ConfigError(key, url, "a prefix has no empty part, no . or .. and no control characters; choose another")
+        raise ConfigError(key, url, "a prefix must not have empty parts, . or .. or control characters; choose another")
     return bucket, prefix
 
 
@@ -264,7 +264,7 @@ def _address(key: str, url: str, example: str) -> str:
     except ValueError:
         is_host = False
     if not is_host:
-        raise ConfigError(key, "given", f"it is no address; write one such as {example}")
+        raise ConfigError(key, "given", f"it is not an address; write one such as {example}")
     if found.username or found.password:
         raise ConfigError(key, "given", "it has a user or password in it; they have settings of their own")
     host_of_url(key, url)

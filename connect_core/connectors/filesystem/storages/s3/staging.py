@@ -128,7 +128,7 @@ class S3Staging:
         """Return the etag of the staged object. Raises FileExistsError if its content is another one."""
         found = self._bucket.head(key)
         if found is None or (found.size, found.sha256) != (content.size, content.sha256):
-            raise FileExistsError(f"{self._bucket.place(key)} stands already, with another content")
+            raise FileExistsError(f"{self._bucket.place(key)} already exists with different content")
         return found.etag
 
     def _complete(self, held: Held, key: str) -> bool:
@@ -160,5 +160,5 @@ def _lost(place: str, found: Found | None, held: Held) -> ConnectError:
     what = "is missing" if found is None else "is not what was staged"
     return DataError(
         f"{place} {what}, yet the interval's manifest names it ({held['size']} bytes), so that nothing is published; "
-        "restore the object, or delete the manifest to have the interval exported again"
+        "restore the object, or delete the manifest to export the interval again"
     )

@@ -39,7 +39,7 @@ class Uploads:
         """Begin an upload for a staged file under a key. Raises FileExistsError if the staged name was used before."""
         record = (self.folder / f"{name}{_ENDING}").as_posix()
         if self.bucket.put_new(record, _record(key), self._traits) is None and self.bucket.get(record) != _record(key):
-            raise FileExistsError(f"{self.bucket.place(record)} stands already")
+            raise FileExistsError(f"{self.bucket.place(record)} already exists")
         upload = Upload(key, self.bucket.begin(key, traits))
         self.bucket.put(record, _record(key, upload.id), self._traits)
         return upload

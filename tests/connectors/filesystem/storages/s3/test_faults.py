@@ -102,7 +102,7 @@ CODES = {
     "NoSuchBucket": (404, ConfigError, "create it, or name another in path"),
     "AccessDenied": (403, ConfigError, "grant s3:GetObject"),
     "InvalidAccessKeyId": (403, ConfigError, "check aws.access.key.id"),
-    "SignatureDoesNotMatch": (403, ConfigError, "the secret is not that of the access key"),
+    "SignatureDoesNotMatch": (403, ConfigError, "the secret does not match the access key"),
     "RequestTimeTooSkewed": (403, ConnectError, "set the clock"),
     "AuthorizationHeaderMalformed": (400, ConfigError, "set s3.region"),
     "InvalidStorageClass": (400, ConfigError, "correct s3.storage.class"),
@@ -150,9 +150,9 @@ def test_validation_finds_what_is_wrong(server: S3Server) -> None:
 @pytest.mark.servers
 def test_validation_finds_a_wrong_key(seaweed: S3Server) -> None:
     text = validated({**seaweed.config(), "aws.secret.access.key": "a wrong secret"})
-    assert "the secret is not that of the access key" in text
+    assert "the secret does not match the access key" in text
     assert "a wrong secret" not in text
-    assert "knows no such access key" in validated({**seaweed.config(), "aws.access.key.id": "nobody"})
+    assert "does not know this access key" in validated({**seaweed.config(), "aws.access.key.id": "nobody"})
 
 
 @pytest.mark.parametrize(

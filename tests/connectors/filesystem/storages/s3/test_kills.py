@@ -46,7 +46,7 @@ class Killer:
         if is_last and not self.is_late:
             raise Killed
         answer = self.sent(settings, what, place, request, *more)
-        if what not in ("cannot be read", "cannot be listed", "cannot be looked at"):
+        if what not in ("cannot be read", "cannot be listed", "cannot be inspected"):
             self.look()
         if is_last:
             raise Killed
@@ -62,7 +62,7 @@ def records() -> list[SinkRecord]:
 
 
 def rows(server: S3Server) -> list[tuple[str, int]]:
-    """Return what a listing reader reads; an object that is not whole is no Parquet file."""
+    """Return what a listing reader reads; an object that is not whole is not a Parquet file."""
     found = []
     for name in server.listed():
         if name.endswith(".parquet"):
