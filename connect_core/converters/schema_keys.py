@@ -19,20 +19,20 @@ def define_schema_keys(definition: ConfigDef) -> ConfigDef:
             ConfigType.BOOLEAN,
             False,
             importance=Importance.MEDIUM,
-            doc="Whether enums and unions are marked in the same way as those of the other schema languages.",
+            doc="Whether enums and unions are represented in the same way as in the other schema languages.",
         )
         .define(
             IGNORE_DEFAULT_FOR_NULLABLES,
             ConfigType.BOOLEAN,
             False,
             importance=Importance.MEDIUM,
-            doc="Whether a null is written as a null although its schema has a default.",
+            doc="Whether a null is written as null even if its schema has a default.",
         )
         .define(
             SCHEMAS_CACHE_CONFIG,
             ConfigType.INT,
             1000,
             importance=Importance.LOW,
-            doc="How many schemas are remembered in translated form, for each direction.",
+            doc="How many translated schemas are cached, for each direction.",
         )
     )

@@ -35,7 +35,12 @@ class SimpleHeaderConverter(HeaderConverter):
         try:
             return parse_string(_UTF8.decode(value))
         except (ConnectError, ValueError, RecursionError) as error:
-            _LOG.warning("Header %r on topic %r is no text of Connect, so it stays bytes: %s", header_key, topic, error)
+            _LOG.warning(
+                "Header %r on topic %r cannot be parsed as a Connect value, so it stays bytes: %s",
+                header_key,
+                topic,
+                error,
+            )
             return SchemaAndValue(BYTES_SCHEMA, value)
 
     def from_connect_header(

@@ -77,7 +77,7 @@ def _number(version: Any, name: str) -> int:
     value = version.get(name) if isinstance(version, dict) else None
     if not isinstance(value, int):
         raise SchemaRegistryError(
-            f"The registry's answer has no {name}; is it Apicurio 3? Else use another schema.id.codec"
+            f"The registry's answer has no {name}; is it Apicurio 3? If not, use another schema.id.codec"
         )
     return value
 

@@ -64,7 +64,7 @@ def avro_can_read(reader: str, reader_needs: Sequence[str], writer: str) -> bool
             _parsed(json.loads(text), "", known)
         return _Resolution().reads(_parsed(json.loads(reader), "", known), _parsed(json.loads(writer), "", {}))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DataError(f"An Avro schema cannot be understood: {type(error).__name__} {error}") from error
+        raise DataError(f"An Avro schema cannot be parsed: {type(error).__name__} {error}") from error
 
 
 def _full(name: str, space: str) -> str:

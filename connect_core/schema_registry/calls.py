@@ -42,7 +42,7 @@ _HEADERS = {
 }
 _REMEDIES = {
     401: "; check basic.auth.user.info, the credentials in schema.registry.url, or bearer.auth.token",
-    403: "; this login may not do it: ask the registry's administrator",
+    403: "; this login lacks the permission: ask the registry's administrator",
 }
 
 
@@ -132,7 +132,7 @@ class RegistryCalls:
             return self._exchange(request, url, deadline)
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
-            text = f"The schema registry at {url} does not answer {request}: {reason}; check schema.registry.url"
+            text = f"The schema registry at {url} does not respond to {request}: {reason}; check schema.registry.url"
             return _Failure(UnavailableRegistryError(text))
 
     def _exchange(self, request: Request, url: str, deadline: float) -> _Answer | _Failure:
@@ -147,11 +147,11 @@ class RegistryCalls:
         ) as response:
             if response.headers.get("Content-Encoding", "identity").lower() != "identity":
                 # A few kilobytes may expand to gigabytes in one piece, before any size can be checked.
-                text = f"{url} answers {request} with a compressed body, which was not asked for: does a proxy do it?"
+                text = f"{url} answers {request} with a compressed body, which was not requested: does a proxy do it?"
                 return _Failure(SchemaRegistryError(text, response.status_code), is_final=True)
             body = _content(response, deadline)
         if body is None:
-            text = f"The answer of {url} to {request} has more than {_LARGEST_ANSWER >> 20} MiB"
+            text = f"The response of {url} to {request} has more than {_LARGEST_ANSWER >> 20} MiB"
             return _Failure(SchemaRegistryError(text, response.status_code), is_final=True)
         return _judged(request, url, response, body)
 
@@ -211,7 +211,7 @@ def _content(response: httpx.Response, deadline: float) -> bytes | None:
         if size > _LARGEST_ANSWER:
             return None
         if time.monotonic() > deadline:
-            raise httpx.ReadTimeout("the answer takes too long")
+            raise httpx.ReadTimeout("the response takes too long")
         parts.append(part)
     return b"".join(parts)
 
@@ -228,7 +228,7 @@ def _judged(request: Request, url: str, response: httpx.Response, body: bytes) -
     if response.is_success:
         return _Answer(value)
     code, message = _reason(value)
-    text = f"The schema registry at {url} refuses {request}: HTTP {status}{message}{_REMEDIES.get(status, '')}"
+    text = f"The schema registry at {url} rejects {request}: HTTP {status}{message}{_REMEDIES.get(status, '')}"
     error = registry_error(text, status, code)
     return _Failure(error, _retry_after(response.headers), not isinstance(error, UnavailableRegistryError))
 

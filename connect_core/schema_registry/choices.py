@@ -34,7 +34,7 @@ def codec_of(name: str) -> IdCodec:
     made = _CODECS.get(name) or _announced("id_codecs", key, name, _CODECS)
     found = made()
     if not isinstance(found, IdCodec):
-        raise ConfigError(key, name, "it is no IdCodec: ask the authors of its wheel")
+        raise ConfigError(key, name, "it is not an IdCodec: ask the authors of its package")
     return found
 
 
@@ -44,7 +44,7 @@ def strategy_of(key: str, name: str, configs: Mapping[str, Any]) -> SubjectNameS
     made = STRATEGIES.get(name) or simple.get(name) or _announced("subject_name_strategies", key, name, STRATEGIES)
     found = made()
     if not callable(getattr(found, "subject_name", None)):
-        raise ConfigError(key, name, "it has no method subject_name: ask the authors of its wheel")
+        raise ConfigError(key, name, "it has no method subject_name: ask the authors of its package")
     configure = getattr(found, "configure", None)
     if configure is not None:
         configure(dict(configs))
@@ -56,12 +56,12 @@ def _announced(group: str, key: str, name: str, built_in: Mapping[str, Any]) -> 
     known = _entry_points(group)
     if name not in known:
         names = ", ".join([*built_in, *sorted({point.name for point in known.values()})])
-        raise ConfigError(key, name, f"there are: {names}; choose one, or install the wheel that brings it")
+        raise ConfigError(key, name, f"choose one of {names}, or install the package that provides it")
     try:
         made: Callable[[], Any] = known[name].load()
         return made
     except (ImportError, AttributeError) as error:
-        raise ConfigError(key, name, f"it cannot be loaded: {error}; install its wheel again") from error
+        raise ConfigError(key, name, f"it cannot be loaded: {error}; reinstall its package") from error
 
 
 @cache

@@ -124,7 +124,9 @@ def _registered(answer: Any, request: Request, **known: Any) -> RegisteredSchema
         raise SchemaRegistryError(f"{request}: schemas of type {answer.get('schemaType')} are not supported")
     rules = answer.get("ruleSet")
     if isinstance(rules, Mapping) and any(rules.values()):
-        raise SchemaRegistryError(f"{request}: the schema has data rules, which are not executed; use one without")
+        raise SchemaRegistryError(
+            f"{request}: the schema has data rules, which are not executed; use a schema without rules"
+        )
     found = {
         "id": _optional(answer, "id", int) or 0,
         "subject": _optional(answer, "subject", str),
@@ -162,4 +164,6 @@ def _optional(answer: Mapping[str, Any], name: str, kind: type) -> Any:
 
 
 def _unexpected(request: Request) -> SchemaRegistryError:
-    return SchemaRegistryError(f"The answer to {request} is none of a schema registry; check schema.registry.url")
+    return SchemaRegistryError(
+        f"The response to {request} does not come from a schema registry; check schema.registry.url"
+    )

@@ -73,7 +73,7 @@ class NumberCodec(IdCodec):
         _ensure_long(message, 1 + self.width)
         found = int.from_bytes(message[1 : 1 + self.width], "big")
         if found >= FIRST_GUID:
-            raise DataError(f"{found} is no schema id: the message is of another format")
+            raise DataError(f"{found} is not a schema id: the message has a different format")
         return found, memoryview(message)[1 + self.width :]
 
     def frame(self, schema: RegisteredSchema, registry: Registry) -> bytes:
@@ -84,14 +84,14 @@ class NumberCodec(IdCodec):
         """Split all messages at once."""
         found = messages_of(messages)
         size = 1 + self.width
-        refuse(found, found.ends == found.starts, "An empty message names no schema")
+        refuse(found, found.ends == found.starts, "An empty message has no schema id")
         magic = found.data[found.starts]
         bad = magic != 0
         refuse(found, bad, _unknown(int(magic[bad.argmax()]) if len(magic) else 0))
-        refuse(found, found.ends - found.starts < size, f"A message of fewer than {size} bytes names no schema")
+        refuse(found, found.ends - found.starts < size, f"A message of fewer than {size} bytes has no schema id")
         form = ">u4" if self.width == 4 else ">i8"
         ids = _read_at(found.data, found.starts + 1, form).astype(np.int64)
-        refuse(found, (ids < 0) | (ids >= FIRST_GUID), "A schema id is too large: the message is of another format")
+        refuse(found, (ids < 0) | (ids >= FIRST_GUID), "A schema id is too large: the message has a different format")
         return found.frames(ids, size), ()
 
 
@@ -154,8 +154,8 @@ def _guid_of(schema: RegisteredSchema, registry: Registry) -> bytes:
     # A registration may return only the number.
     guid = schema.guid or registry.by_id(schema.id, schema.subject).guid
     if guid is None:
-        text = f"The registry gives the schema {schema.id} no GUID, which this wire format names schemas by"
-        raise DataError(f"{text}: use a registry that does, or ids before the messages")
+        text = f"The registry returned no GUID for schema {schema.id}, but this wire format identifies schemas by GUID"
+        raise DataError(f"{text}: use a registry that does, or put ids before the messages")
     return uuid.UUID(guid).bytes
 
 
@@ -194,21 +194,21 @@ def _inflated(body: memoryview) -> bytes:
     try:
         found = machine.decompress(body, _LARGEST_BODY)
     except zlib.error as error:
-        raise DataError("The compressed body cannot be read: it is no zlib data") from error
+        raise DataError("The compressed body cannot be read: it is not zlib data") from error
     if machine.unconsumed_tail or not machine.eof:
-        raise DataError(f"The compressed body is cut off, or has more than {_LARGEST_BODY >> 20} MiB")
+        raise DataError(f"The compressed body is truncated, or has more than {_LARGEST_BODY >> 20} MiB")
     return found
 
 
 def _ensure_long(message: bytes, size: int) -> None:
     if len(message) < size:
-        raise DataError(f"A message of {len(message)} bytes names no schema: that takes {size}")
+        raise DataError(f"A message of {len(message)} bytes has no schema id, which takes {size}")
 
 
 def _unknown_magic(message: bytes) -> DataError:
-    return DataError(_unknown(message[0])) if message else DataError("An empty message names no schema")
+    return DataError(_unknown(message[0])) if message else DataError("An empty message has no schema id")
 
 
 def _unknown(magic: int) -> str:
     found = f"Unknown magic byte! It is {magic} (0x{magic:02x})"
-    return f"{found}: the message has another format than schema.id.codec says, or no schema"
+    return f"{found}: the message does not have the format of schema.id.codec, or has no schema id"

@@ -1,4 +1,4 @@
-"""The settings that converters with a schema registry share, under Confluent's names.
+"""The settings that converters with a schema registry share, by Confluent's class names.
 
 From ``AbstractKafkaSchemaSerDeConfig`` and ``SchemaRegistryClientConfig``; only ``schema.id.codec`` and
 ``schema.registry.request.timeout.ms`` are our own.
@@ -57,8 +57,8 @@ _REGISTRY: tuple[KeyRow, ...] = (
         NO_DEFAULT,
         _HIGH,
         None,
-        "Addresses of the registry's servers, separated by commas; the next is asked when one does not answer. "
-        "A user and password in one are used, and never shown.",
+        "Addresses of the registry's servers, separated by commas; the next is used if one does not respond. "
+        "A user and password in an address are used, and never shown.",
     ),
     (
         "max.schemas.per.subject",
@@ -66,25 +66,25 @@ _REGISTRY: tuple[KeyRow, ...] = (
         1000,
         _LOW,
         _COUNT,
-        "How many schemas of each kind of question are remembered; at least 10,000 are.",
+        "Size of the schema cache for each kind of request; at least 10,000.",
     ),
-    ("latest.cache.size", _INT, 1000, _LOW, _COUNT, "Of how many subjects the newest version is remembered."),
+    ("latest.cache.size", _INT, 1000, _LOW, _COUNT, "Number of subjects whose newest version is cached."),
     (
         "latest.cache.ttl.sec",
         _INT,
         -1,
         _LOW,
         Range.at_least(-1),
-        "For how many seconds the newest version of a subject is remembered; -1: as long as a task runs.",
+        "For how many seconds the newest version of a subject is cached; -1: as long as a task runs.",
     ),
-    ("missing.cache.size", _INT, 10000, _LOW, _COUNT, "How many answers that something does not exist are remembered."),
+    ("missing.cache.size", _INT, 10000, _LOW, _COUNT, "Number of not-found responses that are cached."),
     (
         "missing.id.cache.ttl.sec",
         _LONG,
         5,
         _LOW,
         _COUNT,
-        "For how many seconds it is remembered that an id does not exist. Confluent: 0.",
+        "For how many seconds it is cached that an id does not exist. Confluent: 0.",
     ),
     (
         "missing.version.cache.ttl.sec",
@@ -92,7 +92,7 @@ _REGISTRY: tuple[KeyRow, ...] = (
         5,
         _LOW,
         _COUNT,
-        "For how many seconds it is remembered that a subject or version does not exist. Confluent: 0.",
+        "For how many seconds it is cached that a subject or version does not exist. Confluent: 0.",
     ),
     (
         "missing.schema.cache.ttl.sec",
@@ -100,7 +100,7 @@ _REGISTRY: tuple[KeyRow, ...] = (
         5,
         _LOW,
         _COUNT,
-        "For how many seconds it is remembered that a schema is not registered. Confluent: 0.",
+        "For how many seconds it is cached that a schema is not registered. Confluent: 0.",
     ),
 )
 
@@ -111,7 +111,7 @@ _WRITING: tuple[KeyRow, ...] = (
         True,
         _MEDIUM,
         None,
-        "Whether new schemas are registered. The next settings count only when it is false.",
+        "Whether new schemas are registered. The settings below apply only if it is false.",
     ),
     (
         "use.schema.id",
@@ -119,7 +119,7 @@ _WRITING: tuple[KeyRow, ...] = (
         -1,
         _LOW,
         Range.at_least(-1),
-        "The id of the schema to write with; -1: none. Needs auto.register.schemas=false.",
+        "The id of the schema to write with; -1: none. Requires auto.register.schemas=false.",
     ),
     (
         "id.compatibility.strict",
@@ -135,7 +135,7 @@ _WRITING: tuple[KeyRow, ...] = (
         False,
         _LOW,
         None,
-        "Whether the newest version of the subject is what is written with. Needs auto.register.schemas=false.",
+        "Whether the newest version of the subject is used for writing. Requires auto.register.schemas=false.",
     ),
     (
         "latest.compatibility.strict",
@@ -151,7 +151,7 @@ _WRITING: tuple[KeyRow, ...] = (
         False,
         _MEDIUM,
         None,
-        "Whether the registry compares schemas regardless of order that means nothing.",
+        "Whether the registry ignores insignificant order when it compares schemas.",
     ),
     (
         "key.subject.name.strategy",
@@ -160,7 +160,7 @@ _WRITING: tuple[KeyRow, ...] = (
         _MEDIUM,
         None,
         "The subject of a key's schema: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy under "
-        "Confluent's names, or one that a wheel announces.",
+        "Confluent's names, or one from an installed package.",
     ),
     (
         "value.subject.name.strategy",
@@ -176,8 +176,8 @@ _WRITING: tuple[KeyRow, ...] = (
         "confluent",
         _MEDIUM,
         None,
-        "How a message names its schema: confluent, apicurio-global, apicurio-content, apicurio-content-8, glue, or "
-        "one that a wheel announces.",
+        "How a message identifies its schema: confluent, apicurio-global, apicurio-content, apicurio-content-8, glue, "
+        "or one that a wheel announces.",
     ),
 )
 
@@ -189,7 +189,8 @@ _FORMS: tuple[KeyRow, ...] = (
         f"{_ID_CLASSES}PrefixSchemaIdSerializer",
         _LOW,
         _SERIALIZERS,
-        "Where messages of keys name their schema: the id before them, or the GUID in the header __key_schema_id.",
+        "Where key messages identify their schema: with the id before them, or with the GUID in the header "
+        "__key_schema_id.",
     ),
     (
         "value.schema.id.serializer",
@@ -205,7 +206,7 @@ _FORMS: tuple[KeyRow, ...] = (
         f"{_ID_CLASSES}DualSchemaIdDeserializer",
         _LOW,
         _DESERIALIZERS,
-        "Whether the header is looked at first (Dual), or only what stands before a message (Prefix).",
+        "Whether the header is checked first (Dual), or only the prefix of the message (Prefix).",
     ),
     (
         "value.schema.id.deserializer",
@@ -218,23 +219,23 @@ _FORMS: tuple[KeyRow, ...] = (
 )
 
 _NOT_APPLICABLE: tuple[KeyRow, ...] = (
-    ("use.latest.with.metadata", _STRING, None, _LOW, _REFUSED, f"{_UNUSED}versions are not chosen by metadata."),
+    ("use.latest.with.metadata", _STRING, None, _LOW, _REFUSED, f"{_UNUSED}versions are not selected by metadata."),
     ("rule.executors", _LIST, "", _LOW, _REFUSED, f"{_UNUSED}data rules are not executed; schemas with rules fail."),
     ("rule.actions", _LIST, "", _LOW, _REFUSED, f"{_UNUSED}data rules are not executed."),
-    ("schema.format", _STRING, None, _LOW, _REFUSED, f"{_UNUSED}schemas are taken as they were registered."),
+    ("schema.format", _STRING, None, _LOW, _REFUSED, f"{_UNUSED}schemas are used as they were registered."),
     (
         "context.name.strategy",
         _STRING,
         None,
         _LOW,
         _NULL_CONTEXT,
-        f"{_UNUSED}contexts are named in the URL or subject.",
+        f"{_UNUSED}contexts are given in the URL or subject.",
     ),
-    ("rule.service.loader.enable", _BOOLEAN, True, _LOW, None, f"{_UNUSED}it finds Java classes."),
+    ("rule.service.loader.enable", _BOOLEAN, True, _LOW, None, f"{_UNUSED}it is for finding Java classes."),
     ("propagate.schema.tags", _BOOLEAN, False, _LOW, None, f"{_UNUSED}tags are not written."),
     ("schema.reflection", _BOOLEAN, False, _LOW, None, f"{_UNUSED}it is about Java classes."),
-    (f"{SSL}protocol", _STRING, None, _LOW, None, f"{_UNUSED}TLS 1.2 and newer, as OpenSSL agrees."),
-    (f"{SSL}enabled.protocols", _LIST, None, _LOW, None, f"{_UNUSED}TLS 1.2 and newer, as OpenSSL agrees."),
+    (f"{SSL}protocol", _STRING, None, _LOW, None, f"{_UNUSED}TLS 1.2 and newer, as negotiated by OpenSSL."),
+    (f"{SSL}enabled.protocols", _LIST, None, _LOW, None, f"{_UNUSED}TLS 1.2 and newer, as negotiated by OpenSSL."),
     (f"{SSL}cipher.suites", _LIST, None, _LOW, None, f"{_UNUSED}OpenSSL's own choice."),
     (f"{SSL}provider", _STRING, None, _LOW, None, f"{_UNUSED}it names Java code."),
     (f"{SSL}engine.factory.class", _STRING, None, _LOW, _REFUSED, f"{_UNUSED}it names Java code."),
@@ -246,7 +247,7 @@ _NOT_APPLICABLE: tuple[KeyRow, ...] = (
 _GROUPS = {
     "Registry": _REGISTRY,
     "Writing": _WRITING,
-    "Where the schema is named": _FORMS,
+    "Location of the schema id": _FORMS,
     **CONNECTION_KEYS,
     "Not applicable": _NOT_APPLICABLE,
 }

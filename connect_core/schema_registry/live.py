@@ -67,7 +67,7 @@ def _newest(client: RegistryClient, settings: RegistrySettings, topic: str, has_
     subject = TopicNameStrategy().subject_name(topic, settings.is_key, None)
     row = TopicSchema(topic, "key" if settings.is_key else "value", subject, settings.client.urls[0])
     if not has_time:
-        return replace(row, error=f"not asked: the registry took more than {_SECONDS:g} s")
+        return replace(row, error=f"not queried: the registry took more than {_SECONDS:g} s")
     try:
         found = client.latest(subject)
     except (SchemaRegistryError, ConfigError) as error:

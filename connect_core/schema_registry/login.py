@@ -35,7 +35,7 @@ def urls_of(listed: list[str]) -> tuple[str, ...]:
 
 def _filled(listed: list[str]) -> list[str]:
     if not any(one.strip() for one in listed):
-        raise ConfigError(URL, "", "name at least one address, such as http://registry:8081")
+        raise ConfigError(URL, "", "give at least one address, such as http://registry:8081")
     return [one for one in listed if one.strip()]
 
 
@@ -104,5 +104,5 @@ def _inherited(jaas: str) -> Login:
 def printable(key: str, text: str) -> str:
     """Return the value of an HTTP header. Raise ConfigError, without showing it, if it is not valid there."""
     if not (text.isascii() and text.isprintable()):
-        raise ConfigError(key, Password.HIDDEN, "it has characters that HTTP headers cannot have: remove them")
+        raise ConfigError(key, Password.HIDDEN, "it contains characters that are invalid in HTTP headers: remove them")
     return text

@@ -37,7 +37,7 @@ class _Walk:
         step = (subject, reference.version)
         if step in self.way:
             names = " → ".join(f"{one} version {version}" for one, version in (*self.way, step))
-            raise SchemaRegistryError(f"Schemas refer to each other in a circle: {names}")
+            raise SchemaRegistryError(f"Schemas reference each other in a cycle: {names}")
         if len(self.way) >= _DEPTH:
             raise SchemaRegistryError(f"References of {self.way[0][0]} go deeper than {_DEPTH} levels")
         if len(self.found) >= _COUNT:

@@ -183,7 +183,9 @@ def _headers(configs: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[tup
     }
     for name, text in given.items():
         if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
-            raise ConfigError(f"{REQUEST_HEADER}{name}", Password.HIDDEN, "it is no name of an HTTP header: correct it")
+            raise ConfigError(
+                f"{REQUEST_HEADER}{name}", Password.HIDDEN, "it is not a valid HTTP header name: correct it"
+            )
         printable(f"{REQUEST_HEADER}{name}", text)
     if values["bearer.auth.token"].value:
         cloud = {

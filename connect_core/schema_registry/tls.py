@@ -58,7 +58,7 @@ class TlsSettings:
             bool((values[f"{SSL}endpoint.identification.algorithm"] or "").strip()),
         )
         if (found.key is None) != (found.chain is None):
-            raise ConfigError(f"{SSL}keystore.key", Password.HIDDEN, f"set {SSL}keystore.certificate.chain beside it")
+            raise ConfigError(f"{SSL}keystore.key", Password.HIDDEN, f"also set {SSL}keystore.certificate.chain")
         return found
 
 

@@ -31,7 +31,7 @@ CONFIG = define_field_syntax(
             FIELD,
             ConfigType.STRING,
             importance=Importance.MEDIUM,
-            doc="Name of, or path to, the field that takes the place of everything.",
+            doc="Name or path of the field that replaces the whole key or value.",
         )
     )
 )

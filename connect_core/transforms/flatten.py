@@ -41,7 +41,7 @@ CONFIG = ConfigDef().define(
     ConfigType.STRING,
     ".",
     importance=Importance.MEDIUM,
-    doc="What stands between the names of the levels in the new names.",
+    doc="Separator between the names of the levels in the new names.",
 )
 
 _LEAF_CLASSES = frozenset(

@@ -43,14 +43,14 @@ CONFIG = define_replace_null(
         ConfigType.LIST,
         validator=NonEmptyListValidator(),
         importance=Importance.HIGH,
-        doc="Names of the headers to make, one a field and in the same order.",
+        doc="Names of the headers to create, one per field and in the same order.",
     )
     .define(
         OPERATION,
         ConfigType.STRING,
         validator=ValidString.one_of(MOVE, COPY),
         importance=Importance.HIGH,
-        doc="'move' takes the fields away from the key or value, 'copy' leaves them there.",
+        doc="'move' removes the fields from the key or value, 'copy' keeps them.",
     )
 )
 

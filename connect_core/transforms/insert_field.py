@@ -44,7 +44,7 @@ STATIC_FIELD = "static.field"
 STATIC_VALUE = "static.value"
 PURPOSE = "field insertion"
 
-_SUFFIX = "A name that ends in '!' makes a required field, '?' or no suffix an optional one."
+_SUFFIX = "A name that ends in '!' is a required field; with '?' or no suffix, it is optional."
 _OPTIONAL_TIMESTAMP = Timestamp.builder().optional().build()
 _SCHEMAS = {
     TOPIC_FIELD: (STRING_SCHEMA, OPTIONAL_STRING_SCHEMA),

@@ -26,14 +26,14 @@ CONFIG = (
         ConfigType.STRING,
         validator=NonNullValidator(),
         importance=Importance.HIGH,
-        doc="Name of the header. Headers of this name that are there already stay.",
+        doc="Name of the header. Existing headers of this name are kept.",
     )
     .define(
         VALUE_LITERAL,
         ConfigType.STRING,
         validator=NonNullValidator(),
         importance=Importance.HIGH,
-        doc="Value of the header; its schema is guessed from the text: numbers, true, false, dates, [lists], {maps}.",
+        doc="Value of the header; its schema is inferred from the text: numbers, true, false, dates, [lists], {maps}.",
     )
 )
 

@@ -35,7 +35,7 @@ CONFIG = (
         REPLACEMENT,
         ConfigType.STRING,
         importance=Importance.HIGH,
-        doc="What replaces the first match in the topic; $1 or ${name} stand for what a group matched.",
+        doc="The replacement for the first match in the topic; $1 or ${name} refer to what a group matched.",
     )
 )
 

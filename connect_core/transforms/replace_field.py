@@ -51,7 +51,7 @@ def _definition() -> ConfigDef:
         lambda: "list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>",
     )
     settings = (
-        (EXCLUDE, names, "Fields to drop, also if they are among those to keep."),
+        (EXCLUDE, names, "Fields to drop, even if they are among those to keep."),
         (INCLUDE, names, "Fields to keep. Without this setting all are kept."),
         (RENAMES, pairs, "Fields to rename, as old:new. Fields are kept and dropped by their old names."),
     )

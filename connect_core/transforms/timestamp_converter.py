@@ -50,14 +50,14 @@ CONFIG = define_replace_null(
         ConfigType.STRING,
         validator=ValidString.one_of(*FORMS),
         importance=Importance.HIGH,
-        doc="What to turn it into: string, unix, Date, Time or Timestamp.",
+        doc="Type to convert it to: string, unix, Date, Time or Timestamp.",
     )
     .define(
         FORMAT,
         ConfigType.STRING,
         "",
         importance=Importance.MEDIUM,
-        doc="Pattern of Java's SimpleDateFormat, in UTC, for texts read or written. Reading is lenient: months "
+        doc="Pattern for Java's SimpleDateFormat, in UTC, for reading and writing strings. Reading is lenient: months "
         "and days carry over, and what follows the pattern is ignored.",
     )
     .define(
@@ -66,7 +66,7 @@ CONFIG = define_replace_null(
         "milliseconds",
         validator=ValidString.one_of(*PRECISIONS),
         importance=Importance.LOW,
-        doc="What Unix times that are read or written count: seconds, milliseconds, microseconds or nanoseconds since "
+        doc="Unit of the Unix times that are read or written: seconds, milliseconds, microseconds or nanoseconds since "
         "1970. Nothing finer than milliseconds is kept; what is cut off is cut toward zero.",
     )
 )
@@ -93,7 +93,7 @@ class TimestampConverter(Transformation):
         self._updated = cached(self._update)
 
     def apply(self, record: Record) -> Record:
-        """Convert one record. Raise DataError for a value that is no timestamp."""
+        """Convert one record. Raise DataError for a value that is not a timestamp."""
         schema, value = self.side.schema(record), self.side.value(record)
         if self._field is None:
             raise NullValueError(f"{FIELD} is null")

@@ -31,14 +31,14 @@ CONFIG = (
         ConfigType.STRING,
         "${topic}-${timestamp}",
         importance=Importance.HIGH,
-        doc="The new topic, in which ${topic} stands for the old one and ${timestamp} for the record's timestamp.",
+        doc="The new topic; ${topic} is replaced by the old topic and ${timestamp} by the record's timestamp.",
     )
     .define(
         TIMESTAMP_FORMAT,
         ConfigType.STRING,
         "yyyyMMdd",
         importance=Importance.HIGH,
-        doc="How the timestamp is written, in UTC: a pattern of Java's SimpleDateFormat.",
+        doc="Format of the timestamp, in UTC: a pattern for Java's SimpleDateFormat.",
     )
 )
 

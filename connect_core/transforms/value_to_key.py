@@ -31,7 +31,7 @@ CONFIG = define_replace_null(
         ConfigType.LIST,
         validator=ValidList.any_non_duplicate_values(False, False),
         importance=Importance.HIGH,
-        doc="Names of the value's fields that become the key, in this order.",
+        doc="Names of the value's fields that become the key, in order.",
     )
 )
 

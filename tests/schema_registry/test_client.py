@@ -137,7 +137,7 @@ def test_a_compressed_answer_is_refused_before_it_expands(server: FaultServer) -
     error = refused(registry_of(server.url))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert "compressed body, which was not asked for" in str(error)
+    assert "compressed body, which was not requested" in str(error)
     assert not isinstance(error, RetriableError)
     assert peak < 32 << 20
 

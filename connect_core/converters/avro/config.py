@@ -28,7 +28,7 @@ _FLAGS: tuple[tuple[str, bool, str], ...] = (
     (
         CONNECT_META_DATA,
         True,
-        "Whether written schemas keep what Avro has no word for (name, version, doc, parameters, default, int8 and "
+        "Whether written schemas keep what Avro cannot express (name, version, doc, parameters, default, int8 and "
         "int16) as 'connect.' properties.",
     ),
     (
@@ -40,7 +40,7 @@ _FLAGS: tuple[tuple[str, bool, str], ...] = (
     (
         GENERALIZED_SUM_TYPE_SUPPORT,
         False,
-        "Whether enums and unions are read in the form that is common to Avro, Protobuf and JSON Schema.",
+        "Whether enums and unions are read in the form shared by Avro, Protobuf and JSON Schema.",
     ),
     (
         SCRUB,
@@ -69,7 +69,7 @@ def define_avro(base: ConfigDef) -> ConfigDef:
     definition = ConfigDef(base)
     for name, default in ((SCHEMAS_CACHE_SIZE, _DEFAULT_SIZE), (SCHEMAS_CACHE_CONFIG, None)):
         old = (
-            " Confluent's older name of 'schemas.cache.size', which comes before it."
+            " Confluent's older name of 'schemas.cache.size', which takes precedence over it."
             if name == SCHEMAS_CACHE_CONFIG
             else ""
         )
@@ -78,7 +78,7 @@ def define_avro(base: ConfigDef) -> ConfigDef:
             ConfigType.INT,
             default,
             importance=Importance.LOW,
-            doc=f"How many schemas are remembered in translated form, for each direction.{old}",
+            doc=f"How many translated schemas are cached, for each direction.{old}",
         )
     for name, flag, doc in _FLAGS:
         definition.define(name, ConfigType.BOOLEAN, flag, importance=Importance.LOW, doc=doc)

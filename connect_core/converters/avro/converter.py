@@ -45,7 +45,7 @@ class AvroConverter(Converter):
     @property
     def _schemas(self) -> MessageSchemas:
         schemas = self._given or self._opened
-        assert schemas is not None, "configure() comes first"
+        assert schemas is not None, "call configure() first"
         return schemas
 
     def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:

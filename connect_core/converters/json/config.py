@@ -37,7 +37,7 @@ CONFIG = (
         ConfigType.INT,
         1000,
         importance=Importance.HIGH,
-        doc="How many schemas are remembered in translated form, for each direction.",
+        doc="How many translated schemas are cached, for each direction.",
         group="Schemas",
         order=1,
         width=Width.MEDIUM,
@@ -48,7 +48,7 @@ CONFIG = (
         ConfigType.STRING,
         None,
         importance=Importance.HIGH,
-        doc="A schema, as the JSON that an envelope would carry, under which every message is read as a bare payload. "
+        doc="A schema, in the JSON form used in envelopes, with which every message is read as a bare payload. "
         "Used only for reading, and only while 'schemas.enable' is true.",
         group="Schemas",
         order=2,
@@ -61,8 +61,8 @@ CONFIG = (
         "BASE64",
         validator=CaseInsensitiveValidString.one_of("BASE64", "NUMERIC"),
         importance=Importance.LOW,
-        doc="How decimals are written, in any case: BASE64 (the unscaled bytes as text) or NUMERIC (a JSON number). "
-        "Both are understood when reading.",
+        doc="How decimals are always written: BASE64 (the unscaled bytes as text) or NUMERIC (a JSON number). "
+        "Both can be read.",
         group="Serialization",
         order=0,
         width=Width.MEDIUM,

@@ -32,7 +32,7 @@ CONFIG = (
         ConfigType.BOOLEAN,
         True,
         importance=Importance.MEDIUM,
-        doc="Whether schemas that are written allow properties they do not name.",
+        doc="Whether written schemas allow additional properties.",
     )
     .define(
         USE_OPTIONAL_FOR_NONREQUIRED,
@@ -46,14 +46,14 @@ CONFIG = (
         ConfigType.BOOLEAN,
         False,
         importance=Importance.LOW,
-        doc="Whether schemas of a draft after 7 are read as those of draft 7.",
+        doc="Whether schemas of drafts later than 7 are read as draft 7.",
     )
     .define(
         FLATTEN_SINGLETON_UNIONS,
         ConfigType.BOOLEAN,
         True,
         importance=Importance.LOW,
-        doc="Whether a oneOf, anyOf or allOf of one schema is read as that schema.",
+        doc="Whether a oneOf, anyOf or allOf with a single schema is read as that schema.",
     )
     .define(
         DECIMAL_FORMAT,
@@ -61,15 +61,15 @@ CONFIG = (
         "BASE64",
         validator=CaseInsensitiveValidString.one_of("BASE64", "NUMERIC"),
         importance=Importance.LOW,
-        doc="How decimals are written, in any case: BASE64 (the unscaled bytes as text) or NUMERIC (a JSON number). "
-        "Both are understood when reading.",
+        doc="How decimals are always written: BASE64 (the unscaled bytes as text) or NUMERIC (a JSON number). "
+        "Both can be read.",
     )
     .define(
         FAIL_INVALID_SCHEMA,
         ConfigType.BOOLEAN,
         False,
         importance=Importance.MEDIUM,
-        doc="Whether every message is checked against its JSON Schema, and fails where it does not match. Slow.",
+        doc="Whether every message is checked against its JSON Schema, and fails if it does not match. Slow.",
     )
 )
 

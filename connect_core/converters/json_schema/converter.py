@@ -98,7 +98,7 @@ class JsonSchemaConverter(Converter):
         if schema is None:
             if value is None:
                 return None
-            raise DataError("JsonSchemaConverter writes only data that has a schema: a registry must know it")
+            raise DataError("JsonSchemaConverter can only write data with a schema, which it registers")
         try:
             payload = self._writer.payload(schema, value)
         except RecursionError as error:

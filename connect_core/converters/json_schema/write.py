@@ -90,5 +90,5 @@ def has_text_keys(schema: Schema) -> bool:
 
 def _name(text: str) -> str:
     if text == NO_TEXT:
-        raise DataError("A map has a null key, whose schema allows none")
+        raise DataError("A map has a null key, which its schema does not allow")
     return member_name(text)

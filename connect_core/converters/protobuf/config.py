@@ -18,16 +18,16 @@ from connect_core.converters.schema_keys import (
 __all__ = ["CONFIG", "ProtobufSettings"]
 
 _FLAGS: dict[str, tuple[bool, str]] = {
-    "enhanced.protobuf.schema.support": (False, "Whether names keep the package they are declared in."),
-    "scrub.invalid.names": (False, "Whether characters that names in Protobuf cannot have are replaced by valid ones."),
+    "enhanced.protobuf.schema.support": (False, "Whether names include the package they are declared in."),
+    "scrub.invalid.names": (False, "Whether characters that are invalid in Protobuf names are replaced by valid ones."),
     "int.for.enums": (False, "Whether enums are read as their numbers instead of their names."),
     "optional.for.nullables": (False, "Whether nullable fields are those with the label optional."),
     "optional.for.proto2": (True, "Whether an optional field of proto2 that is not set is read as a null."),
     "wrapper.for.nullables": (False, "Whether nullable fields are wrapper messages, such as StringValue."),
-    "wrapper.for.raw.primitives": (True, "Whether a message that is a wrapper by itself is read as what it wraps."),
+    "wrapper.for.raw.primitives": (True, "Whether a top-level wrapper message is read as the value it wraps."),
     "generate.struct.for.nulls": (False, "Whether a message that is not set is read as a struct of defaults."),
     "generate.index.for.unions": (True, "Whether the name of a union's field ends with its number."),
-    "flatten.unions": (False, "Whether the fields of a oneof are read as fields beside the others."),
+    "flatten.unions": (False, "Whether the fields of a oneof are read as separate fields at the same level."),
 }
 _LOW = ("generate.index.for.unions", "flatten.unions")
 

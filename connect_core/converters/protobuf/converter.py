@@ -97,7 +97,7 @@ class ProtobufConverter(Converter):
         if value is None:
             return None
         if schema is None:
-            raise DataError("ProtobufConverter writes only data that has a schema: a registry must know it")
+            raise DataError("ProtobufConverter can only write data with a schema, which it registers")
         writer = self._writer(schema)
         body = writer.body(value)
         return self._frame(topic, writer) + body

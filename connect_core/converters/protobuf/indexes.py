@@ -50,4 +50,4 @@ def _read_varint(body: bytes, at: int) -> tuple[int, int]:
         number |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             return (number >> 1) ^ -(number & 1), at + place + 1
-    raise DataError("A Protobuf message ends in its message indexes")
+    raise DataError("A Protobuf message ends within its message indexes")

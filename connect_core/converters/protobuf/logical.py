@@ -23,7 +23,7 @@ _NANOS_PER_MILLI = 1_000_000
 def decimal_of(unscaled: bytes, precision: int, scale: int) -> decimal.Decimal:
     """Return the decimal of a message's fields. Raise DataError if there are no digits."""
     if not unscaled:
-        raise DataError("A decimal of Protobuf has no digits")
+        raise DataError("A Protobuf decimal has no digits")
     found = of_unscaled(int.from_bytes(unscaled, "big", signed=True), scale)
     if precision and len(found.as_tuple().digits) > precision:
         return decimal.Context(prec=precision, rounding=decimal.ROUND_HALF_UP).plus(found)
@@ -34,7 +34,7 @@ def day_of(year: int, month: int, day: int) -> int:
     """Return the days since 1970 of a message's fields. Raise DataError if there is no such day."""
     found = from_civil(year, month, day)
     if year < 1 or to_civil(found) != (year, month, day):
-        raise DataError(f"There is no day {year}-{month}-{day}")
+        raise DataError(f"There is no date {year}-{month}-{day}")
     return found
 
 
@@ -57,7 +57,7 @@ def _read_time(schema: Schema, message: Any) -> Instant:
 def _read_timestamp(schema: Schema, message: Any) -> Instant:
     seconds, nanos = message.seconds, message.nanos
     if not (SECONDS_LIMITS[0] <= seconds <= SECONDS_LIMITS[1] and 0 <= nanos < 1_000_000_000):
-        raise DataError(f"A timestamp of Protobuf is out of range: {seconds} s, {nanos} ns")
+        raise DataError(f"A Protobuf timestamp is out of range: {seconds} s, {nanos} ns")
     return Instant(seconds * 1000 + nanos // _NANOS_PER_MILLI)
 
 
@@ -74,7 +74,7 @@ def _write_date(schema: Schema, value: Any) -> dict[str, Any]:
         raise _invalid("Date", value)
     year, month, day = to_civil(ConnectDate.from_logical(ConnectDate.SCHEMA, value))
     if not 1 <= year <= 9999:
-        raise DataError(f"Protobuf has no day in the year {year}")
+        raise DataError(f"Protobuf has no date in the year {year}")
     return {"year": year, "month": month, "day": day}
 
 

@@ -25,7 +25,7 @@ def define_field_syntax(definition: ConfigDef) -> ConfigDef:
         validator=CaseInsensitiveValidString.one_of("V1", "V2"),
         importance=Importance.HIGH,
         doc="How the field is named. V1: the name of a field at the top, dots and all. V2: a path with a dot between "
-        "names; a name that holds dots stands in backticks, as in `a.b`.c.",
+        "names; a name that contains dots is enclosed in backticks, as in `a.b`.c.",
     )
 
 

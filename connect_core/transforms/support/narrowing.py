@@ -94,7 +94,7 @@ def cast_value(schema: Schema | None, value: Any, target: SchemaType) -> Any:
 
 def _stored(schema: Schema, value: Any) -> int:
     if not isinstance(value, Instant):
-        raise ClassCastError(f"{schema} holds a {type(value).__name__}, which is no date: it was cast before")
+        raise ClassCastError(f"{schema} holds a {type(value).__name__}, which is not a date: it was cast earlier")
     return _LOGICAL[schema.name](schema, value)
 
 

@@ -16,5 +16,5 @@ def define_replace_null(definition: ConfigDef) -> ConfigDef:
         ConfigType.BOOLEAN,
         True,
         importance=Importance.MEDIUM,
-        doc="Whether a null in a field whose schema has a default is copied as that default. With false it stays null.",
+        doc="Whether a null in a field whose schema has a default is copied as that default. If false, it stays null.",
     )

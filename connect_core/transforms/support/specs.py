@@ -19,5 +19,5 @@ def split_pair(text: str) -> list[str]:
 
 
 def invalid_mapping(mappings: Iterable[str], mapping: str) -> ConfigError:
-    """Return the error for a mapping that is no pair; Connect always names ``renames`` as the setting."""
+    """Return the error for a mapping that is not a pair; Connect always names ``renames`` as the setting."""
     return ConfigError("renames", to_text(list(mappings)), f"Invalid rename mapping: {mapping}")

@@ -91,7 +91,7 @@ class Conversion:
 
     def _parse(self, text: str) -> Instant:
         if self.format is None:
-            raise NullValueError("a text cannot be read as a timestamp: set the transform's 'format'")
+            raise NullValueError("a string cannot be parsed as a timestamp: set the transform's 'format'")
         found = self.format.parse(text)
         if found is None:
             raise DataError(f"Could not parse timestamp: value ({text}) does not match pattern ({self.format.pattern})")
@@ -108,7 +108,7 @@ class Conversion:
         if self.target == "Time":
             return Instant(millis % MILLIS_PER_DAY)
         if self.format is None:
-            raise NullValueError("a timestamp cannot be written as text: set the transform's 'format'")
+            raise NullValueError("a timestamp cannot be written as a string: set the transform's 'format'")
         return self.format.format(instant)
 
 

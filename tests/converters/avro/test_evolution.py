@@ -78,10 +78,10 @@ def test_value_is_written_with_the_newest_schema(fields: list[Any], body: bytes)
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ([ID, {"name": "more", "type": "string"}], "wants the field more, which has no value and no default"),
+        ([ID, {"name": "more", "type": "string"}], "requires the field more, which has no value and no default"),
         ([{"name": "id", "type": "string"}], "cannot be written as string"),
         ([{"name": "id", "type": ["null", "string"]}], "no branch of the union in the registered schema takes"),
-        ([{"name": "note", "type": {"type": "enum", "name": "E", "symbols": ["bye"]}}], "'hello' is no symbol"),
+        ([{"name": "note", "type": {"type": "enum", "name": "E", "symbols": ["bye"]}}], "'hello' is not a symbol"),
     ],
 )
 def test_value_that_the_newest_schema_does_not_take(fields: list[Any], message: str) -> None:

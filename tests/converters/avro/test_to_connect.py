@@ -221,9 +221,9 @@ def test_names_are_resolved_in_their_namespace() -> None:
         ),
         ({"type": "array", "items": "int", "connect.default": 5}, "Invalid JSON for array default value: 5"),
         ({"type": "thing"}, "the type thing is not defined"),
-        ({"items": "int"}, "it is no Avro schema"),
-        ({"type": "array"}, "it is no Avro schema"),
-        (5, "it is no Avro schema"),
+        ({"items": "int"}, "it is not an Avro schema"),
+        ({"type": "array"}, "it is not an Avro schema"),
+        (5, "it is not an Avro schema"),
     ],
 )
 def test_schema_is_refused(avro: Any, message: str) -> None:
@@ -249,11 +249,11 @@ def doubling(levels: int) -> str:
     ("text", "message"),
     [
         (nested(101), "nested deeper than the 100 levels allowed"),
-        (nested(100_000), "it is no Avro schema: RecursionError|nested deeper"),
-        (doubling(40), "written out it has more than the 50000 parts allowed"),
+        (nested(100_000), "it is not an Avro schema: RecursionError|nested deeper"),
+        (doubling(40), "with references expanded it has more than the 50000 parts allowed"),
         ('{"type":"string","doc":"' + "x" * 10_000_000 + '"}', "larger than the 4000000 allowed"),
-        ("{", "it is no Avro schema"),
-        ("", "it is no Avro schema"),
+        ("{", "it is not an Avro schema"),
+        ("", "it is not an Avro schema"),
     ],
     ids=["deep", "very deep", "doubling", "10 MB", "broken", "empty"],
 )

@@ -102,7 +102,7 @@ def test_defaults_can_be_ignored() -> None:
 
 def test_data_without_schema_is_refused() -> None:
     converter = with_memory(JsonSchemaConverter)
-    with pytest.raises(DataError, match="only data that has a schema"):
+    with pytest.raises(DataError, match="only write data with a schema"):
         converter.from_connect_data("t", None, {"a": 1})
     assert converter.from_connect_batch(pa.array(["t"]), Objects([None], [{"a": 1}])) is None
 

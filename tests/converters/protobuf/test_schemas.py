@@ -284,7 +284,7 @@ def test_references_stay_in_their_folder(name: str) -> None:
     registry = MemoryRegistry()
     register(registry, SchemaKind.PROTOBUF, 'syntax = "proto3"; message A {}', "other")
     id = registry.register("t-value", _with_reference('syntax = "proto3"; message R {}', name, "other")).id
-    with pytest.raises(DataError, match="no path below its own folder"):
+    with pytest.raises(DataError, match="not a path below its own folder"):
         with_memory(ProtobufConverter, registry).to_connect_data("t", framed(id, b"\0"))
 
 
@@ -343,9 +343,9 @@ def test_optional_fields_of_proto2_can_be_null() -> None:
         ),
         (SchemaBuilder.array(STRING_SCHEMA).build(), "Unsupported root schema of type ARRAY"),
         (SchemaBuilder.map(STRING_SCHEMA, STRING_SCHEMA).build(), "Unsupported root schema of type MAP"),
-        (Date.SCHEMA, "no message of Protobuf by itself"),
+        (Date.SCHEMA, "cannot be a top-level Protobuf message"),
         (struct("R", **{"not valid": STRING_SCHEMA}), "is invalid"),
-        (struct("R", a=STRING_SCHEMA.replace(parameters={TAG: "x"})), "no number"),
+        (struct("R", a=STRING_SCHEMA.replace(parameters={TAG: "x"})), "not a number"),
         (struct("R", a=STRING_SCHEMA.replace(parameters={TAG: "0"})), "is invalid"),
         (struct("R", u=struct(f"{NAMES}Union.u", a=OPTIONAL_STRING_SCHEMA)), "has no parameter"),
     ],

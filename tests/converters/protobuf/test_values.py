@@ -258,7 +258,7 @@ def test_values_that_do_not_fit_are_data_errors(schema: Schema, values: list[Any
 
 def test_data_without_schema_is_refused() -> None:
     converter = with_memory(ProtobufConverter)
-    with pytest.raises(DataError, match="only data that has a schema"):
+    with pytest.raises(DataError, match="only write data with a schema"):
         converter.from_connect_data("t", None, "x")
     assert converter.from_connect_data("t", INT32_SCHEMA, None) is None
 

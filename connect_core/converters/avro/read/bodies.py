@@ -2,7 +2,7 @@
 
 Every read returns the values and the positions after them; positions only
 increase. After reading a whole value, the caller must compare the positions with
-the ends of the bodies: only if they are equal was no body read beyond its end.
+the ends of the bodies: only if they are equal was not a body read beyond its end.
 """
 
 from __future__ import annotations

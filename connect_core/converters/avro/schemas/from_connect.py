@@ -206,7 +206,7 @@ def _number(name: str, text: str) -> int:
     try:
         return parse_integer(text, 32)
     except NumberFormatError as error:
-        raise DataError(f"the parameter {name} is {text!r}, which is no number") from error
+        raise DataError(f"the parameter {name} is {text!r}, which is not a number") from error
 
 
 _WRITERS: dict[SchemaType, Callable[[_Writer, Schema], AvroType]] = {

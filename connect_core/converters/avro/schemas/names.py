@@ -93,7 +93,7 @@ def field_name(name: str, scrub: bool) -> str:
     if _NAME.fullmatch(name):
         return name
     if not scrub:
-        raise DataError(f"{name!r} is no name of Avro's (letters, digits and _ only): {_REMEDY}")
+        raise DataError(f"{name!r} is not a valid Avro name (letters, digits and _ only): {_REMEDY}")
     return _scrubbed(name)
 
 

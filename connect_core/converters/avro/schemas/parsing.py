@@ -54,7 +54,7 @@ class _Parser:
         try:
             return self._type(json.loads(text), "", 0)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise DataError(f"it is no Avro schema: {type(error).__name__}: {error}") from error
+            raise DataError(f"it is not an Avro schema: {type(error).__name__}: {error}") from error
 
     def _type(self, content: Json, space: str, depth: int) -> AvroType:
         if depth > _MAX_DEPTH:
@@ -84,7 +84,7 @@ class _Parser:
         found = self.names[full]
         if found is None:
             raise DataError(
-                f"the record {full} refers to itself, and a Connect schema has an end; leave that field out"
+                f"the record {full} refers to itself, and Connect schemas cannot be recursive; leave that field out"
             )
         return found
 
@@ -124,7 +124,7 @@ class _Parser:
         """Limit the tree: a few names that refer to each other twice can represent an enormous schema."""
         self._sizes[avro] = 1 + sum(self._sizes.get(part, 1) for part in avro.parts)
         if self._sizes[avro] > _MAX_PARTS:
-            raise DataError(f"written out it has more than the {_MAX_PARTS} parts allowed")
+            raise DataError(f"with references expanded it has more than the {_MAX_PARTS} parts allowed")
         return avro
 
 

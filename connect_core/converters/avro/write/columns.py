@@ -25,7 +25,7 @@ def write_column(write: PieceWriter, frame: bytes, column: pa.Array, is_optional
     if not column.null_count:
         return join([constant(frame), *write(column)], len(column))
     if not is_optional:
-        raise Unwritable("a null that may not be")
+        raise Unwritable("a null where none is allowed")
     given = column.is_valid()
     known = column.filter(given)
     places = pc.subtract(pc.cumulative_sum(given.cast(pa.int64())), 1)
@@ -52,7 +52,7 @@ def column_writer(schema: Schema | None, avro: AvroType, settings: AvroSettings)
 def _required(write: PieceWriter) -> PieceWriter:
     def write_required(column: pa.Array) -> list[Piece]:
         if column.null_count:
-            raise Unwritable("a null that may not be")
+            raise Unwritable("a null where none is allowed")
         return write(column)
 
     return write_required
@@ -69,7 +69,7 @@ def _optional(write: PieceWriter, place: int, null: int | None) -> PieceWriter:
         if not column.null_count:
             return [constant(_place(place)), *write(column)]
         if null is None:
-            raise Unwritable("a null that may not be")
+            raise Unwritable("a null where none is allowed")
         given = column.is_valid().to_numpy(zero_copy_only=False)
         pieces = [expand(one, given) for one in write(column.drop_null())]
         return [numbers(np.where(given, place, null)), *pieces]

@@ -101,7 +101,7 @@ def _enum(symbols: tuple[str, ...]) -> PieceWriter:
     def write(column: pa.Array) -> list[Piece]:
         places = pc.index_in(column, known)
         if places.null_count:
-            raise Unwritable("a text that is no symbol of its enum")
+            raise Unwritable("a text that is not a symbol of its enum")
         return [numbers(places.to_numpy())]
 
     return write

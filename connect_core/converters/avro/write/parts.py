@@ -75,7 +75,7 @@ def enum_writer(avro: AvroType) -> Writer:
     def write(out: bytearray, value: str) -> None:
         place = places.get(value)
         if place is None:
-            raise DataError(f"{value!r} is no symbol of the enum {avro.name}")
+            raise DataError(f"{value!r} is not a symbol of the enum {avro.name}")
         write_long(out, place)
 
     return write

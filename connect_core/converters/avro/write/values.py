@@ -72,7 +72,7 @@ def body_writer(schema: Schema | None, avro: AvroType, settings: AvroSettings) -
 def default_body(field: AvroField, settings: AvroSettings) -> bytes:
     """Return the bytes of a field's default. Raise DataError if it has none."""
     if field.default is ABSENT:
-        raise DataError(f"the registered schema wants the field {field.name}, which has no value and no default")
+        raise DataError(f"the registered schema requires the field {field.name}, which has no value and no default")
     schema = connect_schema(field.type, settings)
     value = None if schema is None else default_from_json(schema, field.type, field.default, settings)
     return body_writer(schema, field.type, settings)(value)
@@ -94,7 +94,7 @@ class _Compiler:
     def _writer(self, schema: Schema | None, avro: AvroType) -> Writer:
         if schema is None or avro.kind is AvroKind.ANYTHING:
             if (schema is None) != (avro.kind is AvroKind.ANYTHING):
-                raise DataError("schemaless values are written as Connect's own record of them, and no others")
+                raise DataError("schemaless values can only be written with Connect's own record schema for them")
             return write_anything
         if schema.type is SchemaType.STRUCT and is_union(schema):
             return self._union(schema, avro)
@@ -126,7 +126,7 @@ class _Compiler:
 
     def _value(self, schema: Schema, avro: AvroType) -> Writer:
         if not fits(schema, avro):
-            raise DataError(f"{schema} cannot be written as {avro.kind.value}, which the registered schema wants")
+            raise DataError(f"{schema} cannot be written as {avro.kind.value}, which the registered schema requires")
         plain = to_plain(schema)
         write = self._plain(schema, avro)
         if plain is None:

@@ -43,7 +43,7 @@ def integer_of(node: Any) -> int | None:
 
 
 def to_integer(node: Any, bits: int) -> int:
-    """Return the low ``bits`` of a number truncated toward zero; 0 if it is no number."""
+    """Return the low ``bits`` of a number truncated toward zero; 0 if it is not a number."""
     kind = type(node)
     if kind is int:
         return wrap(node, bits)
@@ -56,7 +56,7 @@ def to_integer(node: Any, bits: int) -> int:
 
 
 def to_double(node: Any) -> float:
-    """Return the nearest double, infinite beyond its range; 0.0 if it is no number."""
+    """Return the nearest double, infinite beyond its range; 0.0 if it is not a number."""
     if type(node) is float:
         return _signed(node)
     if not is_number(node):

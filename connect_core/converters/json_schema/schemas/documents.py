@@ -64,7 +64,7 @@ class Document:
         if not fragment.startswith("/"):
             found = self._by_id(f"#{fragment}")
             if found is None:
-                raise DataError(f"$ref #{fragment[:200]} names nothing in the schema")
+                raise DataError(f"$ref #{fragment[:200]} does not exist in the schema")
             return found
         node = self.root
         for token in unquote(fragment)[1:].split("/"):
@@ -87,7 +87,7 @@ def _member(node: Any, name: str, pointer: str) -> Any:
                 return node[spelling]
     if isinstance(node, Sequence) and not isinstance(node, str) and name.isdecimal() and int(name) < len(node):
         return node[int(name)]
-    raise DataError(f"$ref #{pointer[:200]} names nothing in the schema")
+    raise DataError(f"$ref #{pointer[:200]} does not exist in the schema")
 
 
 def _identified(root: Any) -> Iterator[tuple[str, str, Any]]:
@@ -125,4 +125,4 @@ def _parsed(text: str) -> Any:
     try:
         return orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError) as error:
-        raise DataError(f"A JSON Schema is no JSON: {error}") from error
+        raise DataError(f"A JSON Schema is not JSON: {error}") from error

@@ -90,7 +90,7 @@ class _Description:
         common: dict[str, Json] = {name: value for name, value in found.items() if value is not None}
         if schema.default is not None:
             if isinstance(schema.default, float) and not math.isfinite(schema.default):
-                raise DataError(f"JSON Schema has no word for the default {schema.default}")
+                raise DataError(f"JSON Schema cannot express the default {schema.default}")
             text = self.writer.payload(schema, schema.default)
             common["default"] = _reordered(parse_exactly(text.encode()))
         return common

@@ -81,7 +81,7 @@ class _Conversion:
     def _count(self, parts: int) -> None:
         self.parts += parts
         if self.parts > _MOST_PARTS:
-            raise DataError(f"A JSON Schema has more than {_MOST_PARTS} parts, with each $ref written out")
+            raise DataError(f"A JSON Schema has more than {_MOST_PARTS} parts, with each $ref expanded")
 
     def _finished(self, builder: SchemaBuilder, form: Form, version: int | None, optional: bool) -> Schema:
         add_traits(builder, form.traits, version)

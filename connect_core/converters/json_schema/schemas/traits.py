@@ -34,7 +34,7 @@ def add_traits(builder: SchemaBuilder, traits: Mapping[str, Any], version: int |
         builder.doc(description)
     parameters = traits.get(CONNECT_PARAMETERS, {})
     if not isinstance(parameters, dict) or not all(isinstance(value, str) for value in parameters.values()):
-        raise DataError(f"{CONNECT_PARAMETERS} is an object of texts")
+        raise DataError(f"{CONNECT_PARAMETERS} is an object with string values")
     builder.parameters(parameters)
     if "default" in traits:
         builder.default_value(_read(reader(builder.draft), traits["default"]))
@@ -50,5 +50,5 @@ def _read(read: Read, node: Any) -> Any:
 def _text(traits: Mapping[str, Any], name: str) -> str | None:
     found = traits.get(name)
     if found is not None and not isinstance(found, str):
-        raise DataError(f"{name} of a JSON Schema is a text, not {str(found)[:100]!r}")
+        raise DataError(f"{name} of a JSON Schema is a string, not {str(found)[:100]!r}")
     return found

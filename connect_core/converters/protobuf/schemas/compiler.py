@@ -108,7 +108,7 @@ def _write(folder: Path, name: str, text: str) -> None:
     """Write a file into a folder, rejecting names that point outside of it."""
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name or len(name) > 1000:
-        raise DataError(f"A Protobuf schema is imported as {name[:200]!r}, which is no path below its own folder")
+        raise DataError(f"A Protobuf schema is imported as {name[:200]!r}, which is not a path below its own folder")
     path = folder.joinpath(*parts)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def _run(command: list[str], folder: Path) -> None:
         raise DataError(f"A Protobuf schema was not compiled within {_SECONDS} s") from error
     if done.returncode == 0:
         return
-    problem = done.stderr.decode(errors="replace").strip()[-500:] or f"the compiler ended with {done.returncode}"
+    problem = done.stderr.decode(errors="replace").strip()[-500:] or f"the compiler exited with {done.returncode}"
     if "No module named 'grpc_tools'" in problem:
         raise MissingLibraryError("grpc_tools", "schema-registry")
     raise DataError(f"A Protobuf schema cannot be compiled: {problem.replace(ROOT, 'the schema')}")

@@ -248,4 +248,4 @@ def _number(text: str, name: str) -> int:
     try:
         return parse_integer(text, 32)
     except NumberFormatError as error:
-        raise DataError(f"The Protobuf number of {name[:100]} is no number: {text[:100]!r}") from error
+        raise DataError(f"The Protobuf number of {name[:100]} is not a number: {text[:100]!r}") from error

@@ -121,7 +121,7 @@ class _Conversion:
     def _count(self, parts: int) -> None:
         self.parts += parts
         if self.parts > _MOST_PARTS:
-            raise DataError(f"A Protobuf message has more than {_MOST_PARTS} fields, with all it holds written out")
+            raise DataError(f"A Protobuf message has more than {_MOST_PARTS} fields, with all nested messages expanded")
 
     def _oneof(self, builder: SchemaBuilder, oneof: Any) -> None:
         if self.settings.flatten_unions:
@@ -160,7 +160,7 @@ class _Conversion:
             return _make_optional(self._message_field(one))
         type = _SCALARS.get(one.type)
         if type is None:
-            raise DataError(f"The Protobuf field {one.full_name} is a group, which Connect has no schema for")
+            raise DataError(f"The Protobuf field {one.full_name} is a group, for which Connect has no schema")
         small = _SMALL.get(self.messages.facts(one).parameters.get("connect.type", ""))
         if type is SchemaType.INT32 and small is not None:
             return SchemaBuilder(small)

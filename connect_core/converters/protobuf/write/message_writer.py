@@ -77,7 +77,7 @@ def _of_wrapper(schema: Schema, settings: ProtobufSettings) -> MessageWriter:
         name for name, type in WRAPPED_TYPES.items() if type is wanted and not name.startswith("google.protobuf.UInt")
     )
     if is_enum(schema) or schema.name in LOGICAL_CLASSES:
-        raise DataError(f"{schema} is no message of Protobuf by itself: put it in a struct")
+        raise DataError(f"{schema} cannot be a top-level Protobuf message: put it in a struct")
     messages, write = wrapper_messages(), Writer(settings).value(schema.replace(optional=False))
     text = SchemaText(SchemaKind.PROTOBUF, WRAPPERS_TEXT)
     descriptor = messages.named(name)

@@ -108,7 +108,7 @@ class Writer:
             if not isinstance(value, list):
                 raise _invalid(schema, value)
             if None in value:
-                raise DataError("An array has a null element, which a repeated field of Protobuf cannot hold")
+                raise DataError("An array has a null element, which a repeated Protobuf field cannot contain")
             return list(map(element, value))
 
         return write
@@ -137,7 +137,7 @@ class Writer:
         def write(value: Any) -> int:
             found = numbers.get(value) if isinstance(value, str) else None
             if found is None:
-                raise DataError(f"{str(value)[:100]!r} is no symbol of the enum {schema.name}")
+                raise DataError(f"{str(value)[:100]!r} is not a symbol of the enum {schema.name}")
             return found
 
         return write
@@ -166,7 +166,7 @@ def enum_numbers(schema: Schema, settings: ProtobufSettings) -> dict[str, int]:
     try:
         return {k.removeprefix(prefix): parse_integer(v, 32) for k, v in known.items() if k.startswith(prefix)}
     except NumberFormatError as error:
-        raise DataError(f"The enum {schema.name} has a number that is none") from error
+        raise DataError(f"The enum {schema.name} has a value that is not a number") from error
 
 
 def _check_struct(schema: Schema, value: Any) -> None:
