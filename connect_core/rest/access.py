@@ -78,7 +78,7 @@ def _administrator(request: Request) -> Herder:
     caller = request.state.caller
     if not request.app.state.authorizer.allows(caller, "PUT", None):
         raise ForbiddenError(
-            f"User {caller.name} may not read another cluster: that takes the right to change what belongs to no "
+            f"User {caller.name} may not read another cluster, which requires permission to change what belongs to no "
             "connector. Ask an administrator, or import the connectors that you may create, one by one"
         )
     return ensure_allowed(request, "PUT", None)

@@ -30,10 +30,10 @@ __all__ = [
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 """The kind of access to a connector: see, create, change, delete."""
 
-BAD_HOST = "The header Host must name one host, as HOST or HOST:PORT"
+BAD_HOST = "The header Host must contain one host, as HOST or HOST:PORT"
 """The response to a request whose host is not clear."""
 
-FOREIGN = "Pages of another origin may not change anything"
+FOREIGN = "Pages from another origin may not change anything"
 """The response to a request of another origin's page that would change something."""
 
 _CONNECTOR = re.compile("(?:/v1)?/connectors/([^/]+)")

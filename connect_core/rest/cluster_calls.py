@@ -25,7 +25,7 @@ class ClusterCalls:
         """Take a place for a block. Raise RetriableError if there is none."""
         if not self._places.acquire(blocking=False):
             raise RetriableError(
-                f"{self._most} requests are calling Kafka Connect clusters just now, which is the most at once: ask "
+                f"{self._most} requests are calling Kafka Connect clusters now, which is the limit: try "
                 "again in a few seconds"
             )
         try:

@@ -35,7 +35,7 @@ def _page(described: Mapping[str, Any]) -> Iterator[str]:
     title = escape(info["title"])
     yield f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>'
     yield f"<h1>{title}</h1><p>{escape(info['description'])}</p>"
-    yield '<p>The same for programs: <a href="openapi.json">openapi.json</a></p>'
+    yield '<p>Machine-readable version: <a href="openapi.json">openapi.json</a></p>'
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
             yield from _operation(f"{method.upper()} {path}", operation)

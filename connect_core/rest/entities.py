@@ -77,7 +77,7 @@ async def read_body(request: Request) -> bytes:
                 if len(body) > LARGEST_BODY:
                     raise HTTPException(413, f"The request body is larger than {LARGEST_BODY} bytes")
     except TimeoutError:
-        raise HTTPException(408, f"The request body did not come within {_BODY_SECONDS:.0f} s") from None
+        raise HTTPException(408, f"The request body did not arrive within {_BODY_SECONDS:.0f} s") from None
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if (body or given) and given not in _READABLE:
         raise UnsupportedTypeError
@@ -98,7 +98,7 @@ def _parsed(body: bytes, *, numbers_as_text: bool) -> Any:
 
 
 def _refuse_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _object(value: Any, known: Collection[str], what: str) -> Mapping[str, Any]:
@@ -118,12 +118,12 @@ def _text(value: Any, what: str) -> str | None:
     if isinstance(value, str):
         # A lone surrogate cannot be encoded; Java writes a question mark for it.
         return str(value).encode("utf-8", "replace").decode()
-    raise DataError(f"{what} must be text, a number, true or false")
+    raise DataError(f"{what} must be a string, a number, true or false")
 
 
 def _config(value: Any) -> dict[str, str | None]:
     if not isinstance(value, dict):
-        raise DataError("The configuration must be a JSON object of texts")
+        raise DataError("The configuration must be a JSON object with string values")
     return {str(_text(key, "A key")): _text(item, f'The value of "{key}"') for key, item in value.items()}
 
 

@@ -88,7 +88,7 @@ def _guarded(
             raise
         except Exception as error:
             _LOG.exception("%s %s failed", request.method, request.url.path)
-            return error_answer(500, f"{type(error).__name__}: see the log of the REST API for the rest")
+            return error_answer(500, f"{type(error).__name__}: see the log of the REST API for details")
 
     return guard
 

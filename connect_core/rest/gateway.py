@@ -74,7 +74,7 @@ class Gateway:
         except ClientDisconnect:
             return
         except httpx.TransportError as error:
-            answer = error_answer(503, f"Airflow at {self.airflow_url} does not answer ({type(error).__name__})")
+            answer = error_answer(503, f"Airflow at {self.airflow_url} does not respond ({type(error).__name__})")
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:

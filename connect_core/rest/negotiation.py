@@ -56,7 +56,7 @@ class ConnectRoute(ProducingRoute):
     def _check(self, request: Request) -> None:
         content_type = request.headers.get("content-type")
         if content_type and "/" not in content_type:
-            raise HTTPException(400, f"Content-Type {content_type} is none")
+            raise HTTPException(400, f"Content-Type {content_type} is invalid")
         if not is_json(content_type):
             raise HTTPException(415)
         super()._check(request)

@@ -42,7 +42,7 @@ class Refusals:
         try:
             record_refusal(self.herder_factory(actor), action, connector, *what)
         except ConnectError as error:
-            _LOG.warning("%s of %s is not in the audit (%s): %s", action, actor, error, what[0])
+            _LOG.warning("%s of %s could not be written to the audit log (%s): %s", action, actor, error, what[0])
 
     def _is_new(self, key: Hashable) -> bool:
         now = time.monotonic()

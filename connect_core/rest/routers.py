@@ -37,7 +37,7 @@ _STRICT: dict[str, Any] = {name: True for name in ("strict_content_type",) if na
 def routes(*, has_admin: bool) -> tuple[BaseRoute, ...]:
     """Return the routes; cached and shared by all applications, as building them takes longest."""
     responses: dict[int | str, dict[str, Any]] = {
-        "default": {"model": ErrorMessage, "description": "Why it was not done"}
+        "default": {"model": ErrorMessage, "description": "Why it was rejected"}
     }
     whole = APIRouter(responses=responses, **_STRICT)
     for router in _ROUTERS:

@@ -42,13 +42,13 @@ def check_listeners(listeners: Iterable[Listener], *, has_login: bool = False) -
     """Raise ConfigError for a public address without a login, and for HTTPS."""
     for listener in listeners:
         if listener.scheme == "https":
-            raise ConfigError("listeners", listener, "Serve http here and let a proxy in front of it do the TLS")
+            raise ConfigError("listeners", listener, "Serve http here and put a proxy in front of it for TLS")
         if not has_login and not is_loopback(listener.host):
             raise ConfigError(
                 "listeners",
                 listener,
                 "Without a login the REST API listens on 127.0.0.1 only: name that address, or let "
-                "`connect rest` ask for one (rest.authentication=airflow)",
+                "`connect rest` require one (rest.authentication=airflow)",
             )
 
 

@@ -114,7 +114,7 @@ def test_list_says_that_airflow_does_not_answer(page: Page, site: str, world: Wo
     with world.database.write() as connection:
         silences.note(connection, silences.Silence("watcher", datetime.now(UTC), "ReadTimeout"))
     page.goto(site)
-    expect(page.get_by_text("Airflow has not answered since")).to_contain_text("watcher: ReadTimeout")
+    expect(page.get_by_text("Airflow has not responded since")).to_contain_text("watcher: ReadTimeout")
     with world.database.write() as connection:
         silences.forget(connection, "watcher")
-    expect(page.get_by_text("Airflow has not answered since")).to_be_hidden()
+    expect(page.get_by_text("Airflow has not responded since")).to_be_hidden()

@@ -39,7 +39,7 @@ def read(page: Page, site: str, cluster: ServedConnect, password: str = PASSWORD
     page.goto(site)
     page.get_by_role("link", name="Move from Kafka Connect").click()
     page.get_by_label("Address of its REST API").fill(cluster.url)
-    page.get_by_label("User there, if it asks for one").fill("mover")
+    page.get_by_label("User, if it requires a login").fill("mover")
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Read its connectors").click()
 
@@ -54,10 +54,10 @@ def test_report_tells_what_is_possible(page: Page, site: str, cluster: ServedCon
     expect(row(page, "orders")).to_contain_text("native")
     expect(row(page, "orders")).to_contain_text("RUNNING, 1 task")
     expect(row(page, "orders")).to_contain_text("exactly-once here")
-    expect(row(page, "alien")).to_contain_text("no plugin here is called com.acme.Alien: put its jars into a folder")
+    expect(row(page, "alien")).to_contain_text("there is no plugin com.acme.Alien here: put its jars into a folder")
     expect(page.get_by_label("Select alien")).to_be_disabled()
     row(page, "letters").get_by_text("1 missing").click()
-    expect(row(page, "letters")).to_contain_text("transforms.x.odd: no plugin here has such a setting")
+    expect(row(page, "letters")).to_contain_text("transforms.x.odd: no plugin here has this setting")
     page.get_by_label("Select letters").uncheck()
     page.get_by_role("button", name="Import 1 connector").click()
     expect(page.get_by_text("1 of 1 connector imported")).to_be_visible()
@@ -70,7 +70,7 @@ def test_report_tells_what_is_possible(page: Page, site: str, cluster: ServedCon
 def test_a_refused_login_is_one_sentence(page: Page, site: str, cluster: ServedConnect) -> None:
     read(page, site, cluster, "wrong")
     problem = page.get_by_role("alert").filter(has_text="401")
-    expect(problem).to_contain_text("Give a login that may")
+    expect(problem).to_contain_text("Use a login with this permission")
     expect(problem).not_to_contain_text("wrong")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label("Password").press("Enter")
@@ -103,7 +103,7 @@ def test_switch_here_and_back(page: Page, site: str, cluster: ServedConnect, wor
     expect(page.get_by_text("Waiting for its tasks there to end (1 task there)…")).to_be_visible()
     expect(steps(page).locator("xpath=self::*[@data-step='now']")).to_contain_text("stopped there")
     cluster.there.connectors["orders"].ending = 0
-    expect(page.get_by_text(f"It has moved here from {cluster.url}")).to_be_visible()
+    expect(page.get_by_text(f"It was moved here from {cluster.url}")).to_be_visible()
     expect(steps(page).locator("xpath=self::*[@data-step='done']")).to_have_count(5)
     assert cluster.there.connectors["orders"].state == "STOPPED"
     lifecycle.stop(world.herder, "orders")
@@ -126,23 +126,23 @@ def test_a_switch_that_stops_half_way_is_gone_on_with(
     cluster.there.connectors["orders"].offsets[PARTITION] = {"position": -5}
     press(page, "Switch here").get_by_role("button", name="Switch here").click()
     problem = page.get_by_role("alert").filter(has_text="non-negative")
-    expect(problem).to_contain_text("press the same button to go on, or the other one to undo it")
+    expect(problem).to_contain_text("press the same button to continue, or the other one to undo it")
     cluster.there.connectors["orders"].offsets[PARTITION] = {"position": 5}
     # Somebody else finds it so, without a login.
     page.reload()
-    expect(page.get_by_text("has begun and is not finished: the newest offsets are there")).to_be_visible()
+    expect(page.get_by_text("has started and is not finished: the newest offsets are there")).to_be_visible()
     question = press(page, "Switch here")
-    question.get_by_label("User there, if it asks for one").fill("mover")
+    question.get_by_label("User, if it requires a login").fill("mover")
     question.get_by_label("Password").fill(PASSWORD)
     question.get_by_role("button", name="Switch here").click()
-    expect(page.get_by_text(f"It has moved here from {cluster.url}")).to_be_visible()
+    expect(page.get_by_text(f"It was moved here from {cluster.url}")).to_be_visible()
     assert offsets.get(world.herder, "orders")[0]["offset"] == {"position": 5}
 
 
 def test_one_that_was_created_here_has_no_such_section(page: Page, site: str, world: World) -> None:
     world.create("a")
     page.goto(f"{site}#/connectors/a")
-    expect(page.get_by_text("What was done to it")).to_be_visible()
+    expect(page.get_by_text("Audit log")).to_be_visible()
     expect(page.get_by_role("heading", name="Moved from Kafka Connect")).to_be_hidden()
 
 

@@ -27,4 +27,6 @@ def test_connector_says_since_when_and_why(page: Page, site: str, world: World) 
     page.goto(site)
     page.get_by_role("link", name="b-stalled").click()
     expect(page.locator(".connector-top .pill")).to_have_text("STALLED")
-    expect(page.get_by_role("alert").filter(has_text="Stalled: work waits since")).to_contain_text("7 records wait")
+    expect(page.get_by_role("alert").filter(has_text="Stalled: work has been waiting since")).to_contain_text(
+        "7 records wait"
+    )

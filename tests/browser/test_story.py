@@ -131,7 +131,7 @@ def test_rewind_reads_what_was_previewed(page: Page, standalone: Worker, topics:
 def remove(page: Page, standalone: Worker, name: str) -> None:
     page.get_by_role("button", name="Delete").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Forget its offsets").check()
+    dialog.get_by_label("Delete its offsets").check()
     dialog.get_by_role("button", name="Delete").click()
     expect(page).to_have_url(re.compile(r"#/$"), timeout=TIMEOUT_MS)
     assert name not in httpx.get(f"{standalone.api}/connectors", timeout=30).json()

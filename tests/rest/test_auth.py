@@ -138,8 +138,8 @@ def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, world: W
         ("ann", "refused GET", "a", "User ann may not see connector a"),
         ("ann", "refused PUT", "a", "User ann may not change connector a"),
         ("ann", "refused POST", "new", "User ann may not create connector new"),
-        ("jo", "refused POST", "a", "Pages of another origin may not change anything"),
-        ("jo", "refused GET", "a", "The header Host must name one host, as HOST or HOST:PORT"),
+        ("jo", "refused POST", "a", "Pages from another origin may not change anything"),
+        ("jo", "refused GET", "a", "The header Host must contain one host, as HOST or HOST:PORT"),
         ("jo", "refused PUT", "a", "User jo may not use that pool"),
     ]
     shown = guarded("GET", "/v1/connectors/a/acts", headers=as_user("jo")).json["acts"]

@@ -77,7 +77,7 @@ def test_report_says_what_becomes_of_each(call: Client, cluster: ServedConnect) 
         "b": "native",
         "c": "not possible",
     }
-    assert "no plugin here is called com.acme.Alien" in found["connectors"][2]["reasons"][0]
+    assert "there is no plugin com.acme.Alien here" in found["connectors"][2]["reasons"][0]
     assert call("GET", "/connectors").json == []
     assert {one.split()[0] for one in cluster.there.calls} == {"GET"}
 
@@ -114,8 +114,8 @@ def test_import_creates_stopped_with_offsets_once(world: World, call: Client, cl
     assert imported(call, cluster, status=200)["outcome"] == "unchanged"
     cluster.there.connectors["a"].config["topic"] = "others"
     other = imported(call, cluster, status=200)
-    assert (other["outcome"], other["why"]) == ("left alone", "it is here with other values of topic")
-    assert "its positions are stored by" in imported(call, cluster, "b")["why"]
+    assert (other["outcome"], other["why"]) == ("left alone", "it exists here with different values of topic")
+    assert "its positions will be stored when" in imported(call, cluster, "b")["why"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,12 @@ def test_there_and_back(world: World, call: Client, cluster: ServedConnect) -> N
     stored = fits(Moved, call("GET", "/v1/connectors/a/switch").json)
     assert (stored["url"], stored["newest"], stored["state"]) == (cluster.url, "there", None)
     seen = switched(call, seconds=0)
-    assert (seen["steps"], seen["next"], seen["there"], seen["here"]) == ([], "noted its state", "RUNNING", "STOPPED")
+    assert (seen["steps"], seen["next"], seen["there"], seen["here"]) == (
+        [],
+        "recorded its state",
+        "RUNNING",
+        "STOPPED",
+    )
     done = switched(call)
     assert (done["steps"], done["next"], done["newest"]) == (values(FORWARD), None, "here")
     assert (cluster.there.connectors["a"].state, done["there"], done["tasks_there"]) == ("STOPPED", "STOPPED", 0)
@@ -157,7 +162,7 @@ def test_a_wait_ends_in_time_and_is_continued(call: Client, cluster: ServedConne
     imported(call, cluster)
     cluster.there.connectors["a"].ending = 10**9
     first = switched(call, seconds=0.2)
-    assert (first["steps"], first["next"]) == (["noted its state"], "stopped there")
+    assert (first["steps"], first["next"]) == (["recorded its state"], "stopped there")
     assert (first["waiting_for"], first["tasks_there"]) == ("its tasks there to end", 1)
     assert call("GET", "/v1/connectors/a/switch").json["state"] == "RUNNING"
     cluster.there.connectors["a"].ending = 0
@@ -213,7 +218,7 @@ def test_a_login_that_is_refused_is_not_repeated(call: Client, cluster: ServedCo
     for body in ({"user": USER, "password": "canary-wrong"}, {}):
         answer = call("POST", "/v1/import/report", {"url": cluster.url, **body})
         assert "401" in answer.json["message"]
-        assert "Give a login" in answer.json["message"]
+        assert "Use a login" in answer.json["message"]
         assert "canary" not in answer.text
 
 

@@ -156,7 +156,7 @@ def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> 
     done = fits(rewind.Rewound, call("POST", "/v1/connectors/a/rewind", {"to": 2}).json)
     assert done["preview"]["records"] == 20
     assert call("GET", "/connectors/a/offsets").json["offsets"][0]["offset"] == {"kafka_offset": 10}
-    assert "Nothing has moved" not in done["message"]
+    assert "Nothing has changed" not in done["message"]
 
 
 def test_reset_and_altered_offsets_have_a_preview(sink: World, call: Client) -> None:
@@ -231,7 +231,7 @@ def test_a_registry_that_hangs_costs_some_seconds_and_shows_no_login(world: Worl
         took = time.monotonic() - began
     errors = [one["error"] for one in fits(schemas.TopicSchemaList, answered.json)["schemas"]]
     assert "timed out" in errors[0]
-    assert errors[1] == "not asked: the registry took more than 2 s"
+    assert errors[1] == "not queried: the registry took more than 2 s"
     assert "s3cret-word" not in answered.text
     assert took < 10
 

@@ -21,7 +21,7 @@ __all__ = ["get_config", "patch_config", "put_config", "router"]
 router = APIRouter(prefix="/connectors/{connector}/config", route_class=ConnectRoute, tags=["connectors"])
 
 
-@router.get("", summary="Configuration of a connector, secrets hidden", response_model=dict[str, str | None])
+@router.get("", summary="Configuration of a connector, with secrets hidden", response_model=dict[str, str | None])
 def get_config(connector: Name, herder: Reader) -> Response:
     """Return the configuration."""
     return answer(connectors.get_config(herder, connector))

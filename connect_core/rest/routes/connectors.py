@@ -100,7 +100,7 @@ def delete_connector(request: Request, connector: Name, herder: Deleter) -> Resp
     """Delete a connector; ``offsets=forget`` forgets its offsets, else they are kept."""
     offsets = request.query_params.get("offsets", "keep")
     if offsets not in ("keep", "forget"):
-        raise BadRequestError(f"offsets={offsets}: say keep or forget")
+        raise BadRequestError(f"offsets={offsets}: use keep or forget")
     connectors.delete(herder, connector, forget_offsets=offsets == "forget")
     return empty()
 

@@ -34,7 +34,7 @@ def resume(connector: Name, herder: Editor) -> Response:
     return empty(202)
 
 
-@router.put("/stop", status_code=204, summary="Stop a connector and give up its tasks (KIP-875)")
+@router.put("/stop", status_code=204, summary="Stop a connector and remove its tasks (KIP-875)")
 def stop(connector: Name, herder: Editor) -> Response:
     """End the running interval at its next commit point and give up the tasks."""
     lifecycle.stop(herder, connector)
@@ -44,7 +44,7 @@ def stop(connector: Name, herder: Editor) -> Response:
 @router.post(
     "/restart",
     status_code=204,
-    summary="Restart a connector, and its tasks if wanted (KIP-745)",
+    summary="Restart a connector, and optionally its tasks (KIP-745)",
     responses={202: {"model": ConnectorStateInfo, "description": "What restarts"}},
     openapi_extra={"parameters": query_parameters(includeTasks="true or false", onlyFailed="true or false")},
 )

@@ -37,7 +37,7 @@ def get_logger(logger: str, herder: Reader) -> Response:
 
 @router.put(
     "/{logger}",
-    summary="Set the level of a logger and those beneath",
+    summary="Set the level of a logger and its children",
     response_model=list[str],
     openapi_extra={**request_body(SetLevel), "parameters": query_parameters(scope="worker or cluster")},
 )

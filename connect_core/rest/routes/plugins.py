@@ -46,7 +46,7 @@ def get_plugin_config(request: Request, plugin: str, herder: Reader) -> Response
 
 @router.put(
     "/{plugin}/config/validate",
-    summary="Check a configuration, changing nothing",
+    summary="Validate a configuration without changing anything",
     response_model=ConfigInfos,
     openapi_extra=request_body(Config),
 )

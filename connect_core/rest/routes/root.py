@@ -49,7 +49,9 @@ def get_root(request: Request, herder: Reader) -> Response:
 
 
 @router.get(
-    "/health", summary="Whether the worker can serve; open to everybody (KIP-1017)", response_model=WorkerStatus
+    "/health",
+    summary="Whether the worker is healthy; accessible without a login (KIP-1017)",
+    response_model=WorkerStatus,
 )
 def get_health(request: Request) -> Response:
     """Return Connect's ``WorkerStatus``, after checking the metadata database."""

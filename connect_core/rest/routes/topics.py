@@ -26,7 +26,7 @@ def get_topics(connector: Name, herder: Reader) -> Response:
     return answer({connector: ActiveTopics(topics=topics.list_active(herder, connector))})
 
 
-@router.put("/reset", status_code=202, response_class=Response, summary="Forget the topics a connector has used")
+@router.put("/reset", status_code=202, response_class=Response, summary="Reset the topics a connector has used")
 def reset_topics(connector: Name, herder: Editor) -> Response:
     """Forget the topics; those used from now on are tracked again."""
     _ensure(herder, "topic.tracking.enable", "Topic tracking is disabled.")

@@ -37,7 +37,7 @@ def get_worker(request: Request, herder: Reader, links: FromRequest) -> Response
     return answer(WorkerInfo(request.app.state.deployment, KAFKA_VERSION, herder.actor, links.airflow(request)))
 
 
-@router.get("/connectors", summary="All connectors at a glance", response_model=overview.ConnectorSummaryList)
+@router.get("/connectors", summary="Overview of all connectors", response_model=overview.ConnectorSummaryList)
 def list_connectors(herder: Reader, visible: Visible, links: FromRequest) -> Response:
     """Return a line for each connector, with a constant number of SQL statements."""
     found = {one.name: one for one in overview.summarize(herder)}
@@ -45,7 +45,7 @@ def list_connectors(herder: Reader, visible: Visible, links: FromRequest) -> Res
     return answer(overview.ConnectorSummaryList(lines, overview.list_silences(herder)))
 
 
-@router.get("/connectors/{connector}", summary="One connector at a glance", response_model=overview.ConnectorOverview)
+@router.get("/connectors/{connector}", summary="Overview of one connector", response_model=overview.ConnectorOverview)
 def get_connector(request: Request, connector: Name, herder: Reader, links: FromRequest) -> Response:
     """Return a connector's line, its tasks with their traces, and its DAG."""
     found = overview.get_overview(herder, connector)
@@ -68,16 +68,17 @@ def list_schemas(connector: Name, herder: Reader) -> Response:
     return answer(schemas.list_schemas(herder, connector))
 
 
-@router.get(
-    "/connectors/{connector}/acts", summary="What was done to a connector", response_model=history.ActRecordList
-)
+@router.get("/connectors/{connector}/acts", summary="Audit log of a connector", response_model=history.ActRecordList)
 def list_acts(connector: Name, herder: Reader, limit: Limit = 50) -> Response:
     """Return the audit of a connector, the newest first."""
     return answer(history.list_acts(herder, connector, limit))
 
 
 @router.post(
-    "/connectors/{connector}/run", status_code=202, summary="Run now, whatever the schedule", response_model=RunStarted
+    "/connectors/{connector}/run",
+    status_code=202,
+    summary="Run now, regardless of the schedule",
+    response_model=RunStarted,
 )
 def run_now(connector: Name, herder: Editor) -> Response:
     """Start a run regardless of the schedule."""

@@ -75,7 +75,7 @@ class _Collector(Collector):
     def _stalls(self) -> Metric:
         family = GaugeMetricFamily(
             "connect_connector_stalled",
-            "1 while work waits and nothing of it is done, with the cause; else 0, without.",
+            "1 while work is waiting and making no progress, with the cause; otherwise 0, without a cause.",
             labels=["connector", "cause"],
         )
         for one in self._connectors:

@@ -56,7 +56,7 @@ def _switch_wanted(body: Body) -> SwitchRequest:
 
 @router.post(
     "/import/report",
-    summary="What would become of a Kafka Connect cluster's connectors here; changes nothing",
+    summary="Report on importing a Kafka Connect cluster's connectors; changes nothing",
     response_model=ImportReport,
     openapi_extra=request_body(ReportRequest),
 )
@@ -96,7 +96,9 @@ def import_connector(
 
 
 @router.get(
-    "/connectors/{connector}/switch", summary="Where a connector came from, and where it is", response_model=Moved
+    "/connectors/{connector}/switch",
+    summary="Where a connector was imported from, and where it runs",
+    response_model=Moved,
 )
 def get_switch(connector: Name, herder: Reader) -> Response:
     """Return what is stored of its import and of a switch in progress; the cluster is not asked."""
@@ -105,7 +107,7 @@ def get_switch(connector: Name, herder: Reader) -> Response:
 
 @router.post(
     "/connectors/{connector}/switch",
-    summary="Move an imported connector here, or back, for some seconds; ask again until nothing is left",
+    summary="Move an imported connector here, or back, working for some seconds; repeat the call until nothing is left",
     response_model=SwitchRound,
     openapi_extra=request_body(SwitchRequest),
 )

@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1/connectors/{connector}", route_class=ConnectRoute
 def _wanted(body: Body) -> OffsetsPreviewRequest:
     wanted = checked(OffsetsPreviewRequest, body)
     if [wanted.to is not None, wanted.reset, wanted.offsets is not None].count(True) != 1:
-        raise BadRequestError("Say one of: to (an interval), reset (true), offsets (as for PATCH)")
+        raise BadRequestError("Give one of: to (an interval), reset (true), offsets (as for PATCH)")
     return wanted
 
 
@@ -59,7 +59,7 @@ def _previewed(herder: Herder, connector: str, wanted: OffsetsPreviewRequest) ->
 
 @router.post(
     "/rewind",
-    summary="Read again from before an interval",
+    summary="Rewind the offsets to the start of an interval",
     response_model=rewind.Rewound,
     openapi_extra=request_body(RewindRequest),
 )
@@ -68,7 +68,7 @@ def rewind_to(connector: Name, herder: Editor, target: Annotated[RewindRequest, 
     return answer(rewind.rewind(herder, connector, target.to))
 
 
-@router.get("/offsets/history", summary="Moves of a connector's offsets", response_model=offsets.OffsetMoveList)
+@router.get("/offsets/history", summary="Changes of a connector's offsets", response_model=offsets.OffsetMoveList)
 def list_moves(connector: Name, herder: Reader, page: Page) -> Response:
     """Return the moves of offsets, each with its cause, its actor and both offsets, the newest first."""
     return answer(offsets.list_moves(herder, connector, page.limit, page.before))

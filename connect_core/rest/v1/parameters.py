@@ -17,7 +17,7 @@ __all__ = ["FromRequest", "Limit", "Page", "Sequence", "checked"]
 
 _LARGEST = 2**63 - 1
 
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of results")]
 Sequence = Annotated[int, Path(ge=1, le=_LARGEST, description="Number of the interval")]
 
 
@@ -29,7 +29,7 @@ class _Wanted:
 
 def _page(
     limit: Limit = 50,
-    before: Annotated[int | None, Query(ge=1, le=_LARGEST, description="The `next` of the page before")] = None,
+    before: Annotated[int | None, Query(ge=1, le=_LARGEST, description="The `next` of the previous page")] = None,
 ) -> _Wanted:
     return _Wanted(limit, before)
 

@@ -21,8 +21,8 @@ _LARGEST = 2**63 - 1
 router = APIRouter(prefix="/v1/connectors/{connector}", route_class=ConnectRoute, tags=["beyond Connect"])
 
 First = Annotated[int, Query(alias="from", ge=1, le=_LARGEST, description="The first interval to recount")]
-Last = Annotated[int | None, Query(alias="to", ge=1, le=_LARGEST, description="The last one; the newest without")]
-Seconds = Annotated[float, Query(gt=0, le=100, description="When to end, complete or not")]
+Last = Annotated[int | None, Query(alias="to", ge=1, le=_LARGEST, description="The last one; by default, the newest")]
+Seconds = Annotated[float, Query(gt=0, le=100, description="When to stop, even if incomplete")]
 
 
 @router.post("/verify", summary="Recount what a sink has written; changes nothing", response_model=Verification)

@@ -25,7 +25,7 @@ export const restartTask = (name, task) =>
   attempt(`Restarting task ${task} of ${name}`, () => api.restartTask(name, task));
 
 /** Start a run whatever the schedule says. */
-export const runNow = (name) => attempt(`A run of ${name} was asked for`, () => api.run(name));
+export const runNow = (name) => attempt(`Requested a run of ${name}`, () => api.run(name));
 
 /** Stop, having said what that means. */
 export async function stop(name) {
@@ -33,7 +33,7 @@ export async function stop(name) {
     "ul",
     {},
     h("li", {}, "The running interval ends at its next commit point; what is committed stays."),
-    h("li", {}, "The tasks are given up. Offsets stay, and can be changed while it is stopped."),
+    h("li", {}, "Its tasks are removed. Its offsets are kept and can be changed while it is stopped."),
     h("li", {}, "Resume starts it again from its offsets."),
   );
   const yes = await ask({ title: `Stop ${name}?`, says, confirm: "Stop" });
@@ -42,15 +42,15 @@ export async function stop(name) {
 
 /** Delete, having asked what becomes of the offsets. */
 export async function remove(name) {
-  const keep = choice("keep", "Keep its offsets", "A connector created again under this name goes on where it ended.");
+  const keep = choice("keep", "Keep its offsets", "A new connector with this name continues where this one ended.");
   const forget = choice(
     "forget",
-    "Forget its offsets",
-    "A connector created again under this name starts over, and reads everything again.",
+    "Delete its offsets",
+    "A new connector with this name starts over and reads everything again.",
   );
   keep.querySelector("input").checked = true;
   const says = [
-    h("p", {}, "Its run ends at the next commit point, then its configuration and tasks are gone."),
+    h("p", {}, "Its run ends at the next commit point, then its configuration and tasks are removed."),
     h("p", {}, "What it has written stays where it is: no topic, file or table is touched."),
     h("fieldset", {}, h("legend", {}, "Offsets"), keep, forget),
   ];

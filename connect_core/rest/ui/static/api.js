@@ -28,12 +28,12 @@ async function reach(url, options) {
     return await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "The REST API does not answer.");
+    throw new ApiError(0, "The REST API does not respond.");
   }
 }
 
 function reason(response, text) {
-  if (response.status === 401) return "You are not signed in: sign in to Airflow, then load this page again.";
+  if (response.status === 401) return "You are not signed in: sign in to Airflow, then reload this page.";
   try {
     return JSON.parse(text).message || `HTTP ${response.status}`;
   } catch {
@@ -43,7 +43,7 @@ function reason(response, text) {
 
 function segment(name) {
   // What a browser takes out of an address must not lead to another endpoint.
-  if (name === "." || name === "..") throw new ApiError(400, `No address can name a connector "${name}".`);
+  if (name === "." || name === "..") throw new ApiError(400, `There can be no address for a connector named "${name}".`);
   return encodeURIComponent(name);
 }
 

@@ -51,6 +51,6 @@ export function setSilence(silences) {
   const banner = document.getElementById("silence");
   const [longest] = silences;
   banner.hidden = !longest;
-  const since = longest && `Airflow has not answered since ${absolute(longest.since)} (${longest.observer}: ${longest.reason}).`;
+  const since = longest && `Airflow has not responded since ${absolute(longest.since)} (${longest.observer}: ${longest.reason}).`;
   setText(banner, longest ? `${since} Waiting connectors are still started when there is data; new schedules, pauses and restarts wait.` : "");
 }

@@ -4,13 +4,13 @@ import { h } from "./dom.js";
 
 /** In the order an operator wants to see them. */
 export const STATES = {
-  FAILED: "It stopped with an error and waits for a restart or another configuration",
-  STALLED: "Work waits and nothing of it has been done for a while",
-  RESTARTING: "A restart was asked for and has not begun yet",
+  FAILED: "It stopped with an error and waits for a restart or a new configuration",
+  STALLED: "Work is waiting without any progress",
+  RESTARTING: "A restart was requested and has not started yet",
   UNASSIGNED: "It was accepted and has not been planned yet",
   RUNNING: "It runs, or waits for the next data",
   PAUSED: "It keeps its tasks and does nothing until resumed",
-  STOPPED: "It gave up its tasks; its offsets can be changed",
+  STOPPED: "It has no tasks; its offsets can be changed",
 };
 
 const RANKS = new Map(Object.keys(STATES).map((state, rank) => [state, rank]));

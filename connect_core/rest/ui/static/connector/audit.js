@@ -8,7 +8,7 @@ import { attempt } from "../notices.js";
 /** A folded list of acts, asked for when unfolded. */
 export function audit(name) {
   const body = h("div");
-  const element = h("details", { class: "history" }, h("summary", {}, "What was done to it"), body);
+  const element = h("details", { class: "history" }, h("summary", {}, "Audit log"), body);
   element.addEventListener("toggle", async () => {
     if (element.open) await attempt("", async () => fill(body, table((await api.acts(name)).acts)));
   });

@@ -48,7 +48,7 @@ export function showConfig(element, context) {
 }
 
 function outdated(load) {
-  return h("p", { class: "note" }, "Somebody else has changed the configuration meanwhile. ", button("Load theirs, drop mine", load));
+  return h("p", { class: "note" }, "Another user changed the configuration meanwhile. ", button("Load the new version, discard mine", load));
 }
 
 async function showHistory(box, name) {

@@ -25,5 +25,5 @@ async function find(dag) {
 
 function none() {
   const list = h("a", { href: "#/" }, "all connectors");
-  return h("div", { class: "empty" }, h("h2", {}, "This DAG is no connector"), h("p", {}, "See ", list, "."));
+  return h("div", { class: "empty" }, h("h2", {}, "This DAG is not a connector"), h("p", {}, "See ", list, "."));
 }

@@ -31,7 +31,7 @@ function summary(skipped, overview) {
   const config = h("a", { href: connectorAddress(overview.name, "config") }, "errors.deadletterqueue.topic.name");
   const topic = skipped.dead_letter_topic
     ? ["They are kept in topic ", h("code", {}, skipped.dead_letter_topic), "."]
-    : ["No topic keeps them: name one by ", config, "."];
+    : ["They are not kept in a topic: set one with ", config, "."];
   if (!skipped.lines.length) return h("p", {}, "No record was skipped. ", skipped.dead_letter_topic ? topic : null);
   return h("p", {}, h("strong", {}, `${plural(skipped.records, "record")} skipped. `), topic);
 }

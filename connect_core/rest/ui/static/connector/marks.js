@@ -3,12 +3,12 @@
 import { h } from "../dom.js";
 
 const MEANINGS = {
-  PLANNED: "Its bounds are fixed; nothing was read yet",
+  PLANNED: "Its bounds are fixed; nothing has been read yet",
   RUNNING: "It reads and writes",
-  STAGED: "Everything is written and not yet visible",
+  STAGED: "Everything is written but not visible yet",
   COMMITTED: "Its data is visible and its offsets have moved",
-  ABANDONED: "It was given up; nothing of it counts",
-  FAILED: "It ended with an error and is tried again, or waits for a restart",
+  ABANDONED: "It was abandoned; none of it counts",
+  FAILED: "It ended with an error and will be retried, or waits for a restart",
 };
 
 /** An interval's state as a dot and its word. */

@@ -92,7 +92,7 @@ function offsetsTable(offsets, wanted, isStopped, repaint) {
   const known = new Set(offsets.map((one) => json(one.partition)));
   const added = [...wanted].filter(([partition]) => !known.has(partition));
   const all = [...offsets, ...added.map(([partition]) => ({ partition: JSON.parse(partition), offset: null }))];
-  if (!all.length) return h("p", { class: "faint" }, "No offset yet: the connector begins at the beginning.");
+  if (!all.length) return h("p", { class: "faint" }, "No offset yet: the connector starts at the beginning.");
   const heads = ["Partition", "Offset", ""].map((title) => h("th", { scope: "col" }, title));
   const rows = all.map((entry) => row(entry, wanted, isStopped, repaint));
   return h("table", { class: "plain offsets" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows));

@@ -74,9 +74,9 @@ function problems(overview) {
     failed.map((task) =>
       h("div", { class: "problem" }, h("h2", {}, h("a", { href: tasks }, `Task ${task.task}`), ` ${task.state}`), trace(task.trace)),
     ),
-    overview.retry_at ? h("p", { class: "faint" }, "It is tried again ", moment(overview.retry_at), ".") : null,
+    overview.retry_at ? h("p", { class: "faint" }, "It will be retried ", moment(overview.retry_at), ".") : null,
     overview.is_stalled
-      ? h("p", { class: "problem stalled", role: "alert" }, "Stalled: work waits since ", moment(overview.stalled_since), ". Reason: ", overview.stalled_reason, ".")
+      ? h("p", { class: "problem stalled", role: "alert" }, "Stalled: work has been waiting since ", moment(overview.stalled_since), ". Reason: ", overview.stalled_reason, ".")
       : null,
   ];
 }
@@ -109,7 +109,7 @@ function throughput(intervals) {
       return { from, to: from + one.seconds * 1000, value: speed, state: one.state, says };
     })
     .reverse();
-  return chart({ title: "Throughput", note: "records a second, by interval", bars, empty: "No interval yet." });
+  return chart({ title: "Throughput", note: "records per second, by interval", bars, empty: "No interval yet." });
 }
 
 function lagChart(intervals, now) {

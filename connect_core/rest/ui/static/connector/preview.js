@@ -26,7 +26,7 @@ function says(preview) {
   return [
     h("p", { class: "effect" }, effect(preview)),
     changes.length ? table(changes) : h("p", {}, "No offset changes."),
-    h("p", { class: "faint" }, "All former producers are fenced first, and the change is written into the audit."),
+    h("p", { class: "faint" }, "All earlier producers are fenced first, and the change is recorded in the audit log."),
   ];
 }
 
@@ -36,7 +36,7 @@ function effect(preview) {
   const records = preview.records ?? (again || null);
   const parts = [];
   if (records !== null) parts.push(`${plural(records, "record")} will be read again`);
-  else parts.push("How many records will be read again is not known");
+  else parts.push("How many records will be read again is unknown");
   if (preview.intervals.length) {
     const [last, first] = [preview.intervals[0], preview.intervals.at(-1)];
     parts.push(first === last ? `those of interval #${first}` : `those of intervals #${first} to #${last}`);

@@ -10,8 +10,8 @@ const SECONDS = 5;
 
 /** The steps of each direction, in the API's words. */
 const STEPS = {
-  here: ["noted its state", "stopped there", "stored its offsets here", "started here", "noted that it has moved"],
-  there: ["noted its state", "stopped here", "written its offsets there", "started there", "noted that it has moved"],
+  here: ["recorded its state", "stopped there", "stored its offsets here", "started here", "recorded that it has moved"],
+  there: ["recorded its state", "stopped here", "wrote its offsets there", "started there", "recorded that it has moved"],
 };
 const TITLES = { here: "Switch here", there: "Switch back" };
 
@@ -100,7 +100,7 @@ export function switching(context, signal) {
 
   function trouble(reason) {
     parts.problem.hidden = !reason;
-    setText(parts.problem, reason && `${reason} Nothing is lost: press the same button to go on, or the other one to undo it.`);
+    setText(parts.problem, reason && `${reason} Nothing is lost: press the same button to continue, or the other one to undo it.`);
     if (reason) for (const one of Object.values(buttons)) one.hidden = false;
   }
 
@@ -108,7 +108,7 @@ export function switching(context, signal) {
 }
 
 function arrived(moved) {
-  return `It has moved here from ${moved.url}, where it is kept, stopped. Its newest offsets are here.`;
+  return `It was moved here from ${moved.url}, where it is still kept, stopped. Its newest offsets are here.`;
 }
 
 function waiting(moved) {
@@ -116,20 +116,20 @@ function waiting(moved) {
 }
 
 function unfinished(moved) {
-  return `A switch from or to ${moved.url} has begun and is not finished: the newest offsets are ${moved.newest}. Choose the side on which it is to run.`;
+  return `A switch from or to ${moved.url} has started and is not finished: the newest offsets are ${moved.newest}. Choose where the connector should run.`;
 }
 
 function explained(side, url) {
   if (side === "here") {
     return [
-      `It is stopped at ${url}, and its tasks end.`,
-      "Its final offsets are stored here, and it is started here as it was there: running, paused or stopped.",
+      `It will be stopped at ${url}, and its tasks end.`,
+      "Its final offsets are stored here, and it gets the same state here: running, paused or stopped.",
       "It can be switched back at any time.",
     ];
   }
   return [
-    "It is stopped here, and its run ends at the next commit point.",
-    `Its offsets are written to ${url}, and it is started there as it was here: running, paused or stopped.`,
+    "It will be stopped here, and its run ends at the next commit point.",
+    `Its offsets are written to ${url}, and it gets the same state there: running, paused or stopped.`,
     "It can be switched here again at any time.",
   ];
 }

@@ -45,7 +45,7 @@ function settings(task, name) {
     if (!box.open) return;
     await attempt("", async () => {
       const found = (await api.tasks(name)).find((one) => one.id.task === task);
-      fill(body, found ? JSON.stringify(found.config, null, 2) : "The task is gone.");
+      fill(body, found ? JSON.stringify(found.config, null, 2) : "The task no longer exists.");
     });
   });
   return box;

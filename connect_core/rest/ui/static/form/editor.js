@@ -46,7 +46,7 @@ export function editor({ plugin, stored, isNew, confirm, save }) {
     try {
       const value = JSON.parse(text.value);
       const isFlat = value && typeof value === "object" && !Array.isArray(value);
-      if (!isFlat) throw new Error("write one object of texts");
+      if (!isFlat) throw new Error("write one object with string values");
       const texts = Object.entries(value).map(([key, one]) => [key, typeof one === "string" ? one : JSON.stringify(one)]);
       model.replace(Object.fromEntries(texts));
       trouble("");

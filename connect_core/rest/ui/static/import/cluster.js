@@ -23,9 +23,9 @@ export function loginFields(address = "") {
   const element = h(
     "div",
     { class: "login" },
-    labelled("User there, if it asks for one", user),
+    labelled("User, if it requires a login", user),
     labelled("Password", password),
-    h("details", {}, h("summary", {}, "Certificate of an own authority"), labelled("PEM of what vouches for its https address", ca)),
+    h("details", {}, h("summary", {}, "CA certificate"), labelled("CA certificate (PEM) for its https address", ca)),
   );
   return {
     element,

@@ -30,7 +30,7 @@ export function showImport(element) {
       "details",
       {},
       h("summary", {}, "Converters of its workers"),
-      labelled("Its workers' properties, for connectors without converters of their own; only converters are taken from them", worker),
+      labelled("Their workers' properties, for connectors without their own converters; only the converters are used", worker),
     ),
     h("div", { class: "acts" }, parts.read),
   );
@@ -40,8 +40,8 @@ export function showImport(element) {
     h(
       "p",
       {},
-      "Nothing changes in the cluster: reading and importing leave it as it is. Imported connectors are stopped here; a ",
-      "button on the page of each switches it over.",
+      "Reading and importing change nothing in the cluster. Imported connectors are stopped here; a ",
+      "button on the page of each connector switches it over.",
     ),
     form,
     parts.status,

@@ -68,7 +68,7 @@ function tasks(entry) {
 
 function lagTitle(entry) {
   if (entry.lag !== null) return `${plural(entry.lag, "record")} behind`;
-  return entry.type === "source" ? "A source does not say how far behind it is" : "Not known";
+  return entry.type === "source" ? "A source does not report how far behind it is" : "Not known";
 }
 
 function time(iso) {
