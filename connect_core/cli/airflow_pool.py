@@ -15,7 +15,7 @@ __all__ = ["check_airflow_pool", "warn_of_airflow_pool"]
 
 _LOG = logging.getLogger(__name__)
 _SUBJECT = "API pool"
-_UNKNOWN = "Airflow does not tell its API server's pool of database connections ([api] expose_config is off)"
+_UNKNOWN = "Airflow does not show the size of its API server's database connection pool ([api] expose_config is off)"
 
 
 def check_airflow_pool(environment: Mapping[str, str]) -> Finding:
@@ -42,6 +42,6 @@ def warn_of_airflow_pool(api: AirflowApi, address: str) -> None:
     """Log the result of the check, unless it passed."""
     finding = _finding(api, address)
     if finding.is_ok is False:
-        _LOG.warning("Airflow has %s: a burst of requests may stop it. %s", finding.detail, finding.remedy)
+        _LOG.warning("Airflow has %s: a burst of requests may block it. %s", finding.detail, finding.remedy)
     elif finding.is_ok is None:
         _LOG.info("%s", finding.detail)

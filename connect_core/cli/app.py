@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connect_core.cli.quickstart:quickstart",
             "Start the embedded stack, run the examples on live data, and show what they moved.",
         ),
-        "dev": ("connect_core.cli.dev:app", "Start, look at and end the embedded stack of this folder."),
+        "dev": ("connect_core.cli.dev:app", "Start, inspect and stop the embedded stack of this folder."),
         "standalone": (
             "connect_core.cli.standalone:standalone",
             "Run connectors in this process, without Airflow.",
@@ -41,19 +41,19 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "status": ("connect_core.cli.connectors:status", "Show the state of a connector and its tasks, with traces."),
         "pause": ("connect_core.cli.connectors:pause", "Pause connectors at their next commit point."),
         "resume": ("connect_core.cli.connectors:resume", "Resume paused or stopped connectors."),
-        "stop": ("connect_core.cli.connectors:stop", "Stop connectors and give up their tasks."),
+        "stop": ("connect_core.cli.connectors:stop", "Stop connectors and remove their tasks."),
         "restart": ("connect_core.cli.connectors:restart", "Restart a connector, its tasks, or one task."),
         "delete": (
             "connect_core.cli.connectors:delete",
-            "Delete connectors; their offsets are kept unless you say otherwise.",
+            "Delete connectors; their offsets are kept by default.",
         ),
         "import": (
             "connect_core.cli.importing:import_connectors",
-            "Report and make connectors of a Kafka Connect cluster or of files; they stay STOPPED.",
+            "Import connectors from a Kafka Connect cluster or from files, with a report; they stay STOPPED.",
         ),
         "switch": (
             "connect_core.cli.switching:switch",
-            "Move a connector from a Kafka Connect cluster here with its offsets, or back.",
+            "Move a connector and its offsets from a Kafka Connect cluster to here, or back.",
         ),
         "export": (
             "connect_core.cli.exporting:export",
@@ -61,18 +61,21 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "apply": (
             "connect_core.cli.applying:apply",
-            "Plan and make the connectors those of a folder, as Terraform does.",
+            "Make the connectors match those of a folder, with a plan first, as Terraform does.",
         ),
         "verify": (
             "connect_core.cli.verify:verify",
-            "Recount what a sink has written against its markers, the database and Kafka.",
+            "Recount what a sink has written, and compare it with its markers, the database and Kafka.",
         ),
         "new-connector": (
             "connect_core.cli.new_connector:new_connector",
-            "Write an installable package with a source, a sink, or both, and their tests.",
+            "Create an installable package with a source, a sink, or both, and their tests.",
         ),
-        "java": ("connect_core.cli.java:app", "Connect's Java plugins: what they need, and which there are."),
-        "doctor": ("connect_core.cli.doctor:doctor", "Check this machine and its stack; a remedy a line."),
+        "java": ("connect_core.cli.java:app", "Manage Connect's Java plugins: install what they need, list them."),
+        "doctor": (
+            "connect_core.cli.doctor:doctor",
+            "Check this machine and its stack, with a remedy for each problem.",
+        ),
     }
 )
 """Name → import target (a typer application or a function), and one line of help."""

@@ -30,16 +30,17 @@ class ApplyOptions:
     """Options of ``connect apply``."""
 
     prune: Annotated[bool, typer.Option("--prune", help="Delete connectors that no file defines.")] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, change nothing.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
     detailed_exitcode: Annotated[
-        bool, typer.Option("--detailed-exitcode", help="Exit 2 where changes are pending, as `terraform plan` does.")
+        bool,
+        typer.Option("--detailed-exitcode", help="Exit with 2 if there are pending changes, as `terraform plan` does."),
     ] = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
 
 
 @spread
 def apply(
-    folder: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders and files of connectors.")],
+    folder: Annotated[list[Path], typer.Argument(metavar="FOLDER", help="Folders and files that define connectors.")],
     options: ApplyOptions,
     worker: Worker = None,
 ) -> None:
@@ -66,7 +67,7 @@ def _refuse_problems(herder: Herder, changes: Sequence[Change]) -> None:
     found = [(one.name, problem) for one in changes if (problem := problem_of(herder, one)) is not None]
     if found:
         lines = "\n".join(f"{name}: {problem}" for name, problem in found)
-        raise ConnectError(f"Nothing was changed, as {len(found)} connectors would be refused:\n{lines}")
+        raise ConnectError(f"Nothing was changed, because {len(found)} connectors would be rejected:\n{lines}")
 
 
 def _print_done(done: Sequence[Applied]) -> None:

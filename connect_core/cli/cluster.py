@@ -19,13 +19,17 @@ __all__ = ["Access", "is_url", "opened_cluster"]
 
 _PASSWORD_VARIABLE = "CONNECT_FROM_PASSWORD"
 
-_Login = Annotated[str | None, typer.Option("--login", metavar="USER", help="The user of the cluster's REST API.")]
+_Login = Annotated[str | None, typer.Option("--login", metavar="USER", help="User for the cluster's REST API.")]
 _PasswordFile = Annotated[
     Path | None,
-    typer.Option("--password-file", help=f"A file with the password; by default the variable {_PASSWORD_VARIABLE}."),
+    typer.Option(
+        "--password-file", help=f"A file with the password; by default, the environment variable {_PASSWORD_VARIABLE}."
+    ),
 ]
-_CaFile = Annotated[Path | None, typer.Option("--ca", help="Certificates (PEM) that vouch for the cluster.")]
-_Certificate = Annotated[Path | None, typer.Option("--certificate", help="Our own certificate (PEM) for the cluster.")]
+_CaFile = Annotated[Path | None, typer.Option("--ca", help="CA certificates (PEM) for verifying the cluster.")]
+_Certificate = Annotated[
+    Path | None, typer.Option("--certificate", help="Client certificate (PEM) to present to the cluster.")
+]
 _KeyFile = Annotated[Path | None, typer.Option("--key", help="The private key (PEM) of --certificate.")]
 _Insecure = Annotated[bool, typer.Option("--insecure", help="Do not verify the cluster's certificate.")]
 

@@ -45,7 +45,9 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The connector's name.
 Names = Annotated[list[str], typer.Argument(metavar="NAME", help="Names of connectors.")]
 Worker = Annotated[
     Path | None,
-    typer.Option("--worker", "-w", help="The worker's settings; by default the file CONNECT_WORKER_CONFIG names."),
+    typer.Option(
+        "--worker", "-w", help="The worker's settings file; by default, the one that CONNECT_WORKER_CONFIG names."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print Connect's JSON instead of a table.")]
 
@@ -70,7 +72,7 @@ def create(
         list[Path],
         typer.Argument(metavar="FILE", help="Connectors: .properties, or .json as for POST /connectors."),
     ],
-    replace: Annotated[bool, typer.Option(help="Give a connector that exists this configuration.")] = False,
+    replace: Annotated[bool, typer.Option(help="Replace the configuration of a connector that exists.")] = False,
     worker: Worker = None,
 ) -> None:
     """Create connectors from files, as POST /connectors does; each becomes an Airflow DAG."""
@@ -104,7 +106,7 @@ def list_connectors(as_json: AsJson = False, worker: Worker = None) -> None:
     if found:
         console.print(list_table(found.values()))
     else:
-        console.print("There is no connector yet: `connect create FILE` makes one.")
+        console.print("There are no connectors yet: create one with `connect create FILE`.")
 
 
 def _observe(herder: Herder) -> None:
@@ -113,7 +115,7 @@ def _observe(herder: Herder) -> None:
 
 
 def status(
-    name: Annotated[str | None, typer.Argument(help="The connector; all without it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="The connector; by default, all of them.")] = None,
     as_json: AsJson = False,
     worker: Worker = None,
 ) -> None:
@@ -150,9 +152,9 @@ def stop(names: Names, worker: Worker = None) -> None:
 
 def restart(
     name: Name,
-    include_tasks: Annotated[bool, typer.Option("--include-tasks", help="Restart the tasks, too.")] = False,
+    include_tasks: Annotated[bool, typer.Option("--include-tasks", help="Also restart the tasks.")] = False,
     only_failed: Annotated[bool, typer.Option("--only-failed", help="Restart only what has failed.")] = False,
-    task: Annotated[int | None, typer.Option(help="Restart this task alone.")] = None,
+    task: Annotated[int | None, typer.Option(help="Restart only this task.")] = None,
     worker: Worker = None,
 ) -> None:
     """Restart a connector, its tasks, or one task."""
@@ -171,15 +173,18 @@ def delete(
     names: Names,
     forget_offsets: Annotated[
         bool,
-        typer.Option("--forget-offsets", help="Forget how far it has read; else a connector of that name goes on."),
+        typer.Option(
+            "--forget-offsets",
+            help="Delete its offsets too; otherwise a new connector of that name continues from them.",
+        ),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     worker: Worker = None,
 ) -> None:
     """Delete connectors with their DAGs; data already written is kept."""
     offsets = "its offsets are forgotten" if forget_offsets else "its offsets are kept"
     if console.is_terminal and not yes:
-        typer.confirm(f"Delete {', '.join(names)}? Each run ends, the DAG goes, {offsets}.", abort=True)
+        typer.confirm(f"Delete {', '.join(names)}? Its runs end, its DAG is removed, {offsets}.", abort=True)
 
     def act(herder: Herder, name: str) -> None:
         connectors.delete(herder, name, forget_offsets=forget_offsets)

@@ -23,12 +23,12 @@ from connect_core.errors import ConnectError
 
 __all__ = ["app", "down", "logs", "progress", "run", "status", "up"]
 
-app = typer.Typer(help="Start, look at and end the embedded stack of this folder.", no_args_is_help=True)
+app = typer.Typer(help="Start, inspect and stop the embedded stack of this folder.", no_args_is_help=True)
 console = Console(highlight=False)
 
 _PLAIN_SECONDS = 5.0
 _REGISTRY = "CONNECT_SCHEMA_REGISTRY_URL"
-Names = Annotated[list[str] | None, typer.Argument(help="Services; all when none is named.")]
+Names = Annotated[list[str] | None, typer.Argument(help="The services; by default, all of them.")]
 
 
 class _Progress:
@@ -141,10 +141,10 @@ def _state(service: RunningService) -> str:
 @app.command()
 def logs(
     name: Annotated[
-        str | None, typer.Argument(metavar="SERVICE", help="The service; the supervisor when none is named.")
+        str | None, typer.Argument(metavar="SERVICE", help="The service; by default, the supervisor.")
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")] = False,
-    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last lines.")] = 50,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow the log as it grows.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="Number of lines to show, from the end.")] = 50,
 ) -> None:
     """Print the log of a service."""
     home = Home.locate()
@@ -156,7 +156,7 @@ def logs(
 
 
 @app.command()
-def run(name: Annotated[str, typer.Argument(metavar="SERVICE", help="The service this process becomes.")]) -> None:
+def run(name: Annotated[str, typer.Argument(metavar="SERVICE", help="The service to run in this process.")]) -> None:
     """Run one service in the foreground, as docker-compose.yaml does."""
     run_service(Home.locate(), name)
 

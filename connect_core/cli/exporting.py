@@ -17,11 +17,11 @@ __all__ = ["export"]
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(help="Gets a file for each connector.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the files, one for each connector.")],
     form: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "json",
     only: Only = None,
     cluster: Annotated[
-        str, typer.Option(help="The Connect cluster that resources of strimzi and confluent name.")
+        str, typer.Option(help="The name of the Connect cluster, for Strimzi and Confluent resources.")
     ] = "connect",
     worker: Worker = None,
 ) -> None:
@@ -35,5 +35,7 @@ def export(
     console.print(f"Wrote {len(written)} connectors to {escape(str(folder))}", soft_wrap=True)
     for one in found:
         if hidden := hidden_keys(one):
-            text = f"{one.name}: {', '.join(hidden)} [hidden]: `connect apply` keeps the stored value, others need it"
+            text = (
+                f"{one.name}: {', '.join(hidden)} [hidden]: `connect apply` keeps the stored value; supply it elsewhere"
+            )
             console.print(f"[yellow]note[/] {escape(text)}", soft_wrap=True)

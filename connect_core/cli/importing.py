@@ -31,7 +31,8 @@ from connect_core.migration.report import ConnectorReport, There, examine
 __all__ = ["import_connectors"]
 
 Only = Annotated[
-    str | None, typer.Option("--only", metavar="PATTERN", help="Only connectors of these names: orders-*.")
+    str | None,
+    typer.Option("--only", metavar="PATTERN", help="Only connectors with these names, for example orders-*."),
 ]
 
 
@@ -49,21 +50,25 @@ class ImportOptions:
     """Options of ``connect import``: the sources, the selection, and what is read beside them."""
 
     sources: Annotated[
-        list[str], typer.Option("--from", metavar="URL|FILE", help="A Connect cluster's REST API; or files, folders.")
+        list[str],
+        typer.Option("--from", metavar="URL|FILE", help="URL of a Connect cluster's REST API; or files and folders."),
     ]
     files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]…", help="More files and folders.")] = None
     only: Only = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report, make nothing.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report and import nothing.")] = False
     their_worker: Annotated[
         Path | None,
-        typer.Option("--their-worker", help="Their workers' properties: connectors without converters get theirs."),
+        typer.Option(
+            "--their-worker",
+            help="Properties file of their workers: its converters are given to connectors without their own.",
+        ),
     ] = None
     offsets_topic: Annotated[
         str | None,
         typer.Option(
             "--offsets-topic",
             metavar="TOPIC",
-            help="Their offset.storage.topic, in this worker's Kafka: offsets of sources are read there, not by REST.",
+            help="Their offset.storage.topic, on this worker's Kafka: source offsets are read there, not by REST.",
         ),
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
@@ -108,7 +113,7 @@ def import_connectors(options: ImportOptions, access: Access, worker: Worker = N
 def _opened(given: Sequence[str], access: Access, only: str | None) -> Iterator[_Found]:
     urls = [one for one in given if is_url(one)]
     if len(urls) > 1 or (urls and len(given) > 1):
-        raise ConfigError("--from", ", ".join(given), "give one cluster, or files and folders")
+        raise ConfigError("--from", ", ".join(given), "give either one cluster or files and folders")
     if not urls:
         yield _Found(chosen(read_definitions(map(Path, given)), only), {})
         return

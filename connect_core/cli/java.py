@@ -17,7 +17,7 @@ from connect_core.java_plugins.plugins import JavaPlugins
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Connect's Java plugins: what they need, and which there are.", no_args_is_help=True)
+app = typer.Typer(help="Manage Connect's Java plugins: install what they need, list them.", no_args_is_help=True)
 
 
 @app.command()
@@ -36,7 +36,7 @@ def plugins(
     named = worker or (Path(os.environ["CONNECT_WORKER_CONFIG"]) if "CONNECT_WORKER_CONFIG" in os.environ else None)
     found = JavaPlugins.of(load_worker(named, os.environ))
     if found is None:
-        raise ConnectError("plugin.path of the worker's settings names no folder")
+        raise ConnectError("plugin.path in the worker's settings names no folder")
     table = Table("class", "type", "version", "from")
     for one in found.catalog.classes:
         if one.is_offered:
@@ -47,7 +47,7 @@ def plugins(
 
 
 @app.command(hidden=True)
-def build(folder: Path = typer.Argument(HOST_JAR.parent, help="Where host.jar is put.")) -> None:
+def build(folder: Path = typer.Argument(HOST_JAR.parent, help="Where to write host.jar.")) -> None:
     """Build the Java host of this checkout from its sources."""
     console = Console(highlight=False)
     console.print(f"Built {build_host(folder, console.print)}", soft_wrap=True)

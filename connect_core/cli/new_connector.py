@@ -26,10 +26,12 @@ _TAKEN = sys.stdlib_module_names | {"connect_core", "tests"} | set(keyword.kwlis
 
 
 def new_connector(
-    name: Annotated[str, typer.Argument(help="The package's name, such as acme-orders.")],
-    source: Annotated[bool, typer.Option("--source", help="With a source connector.")] = False,
-    sink: Annotated[bool, typer.Option("--sink", help="With a sink connector; with neither option, both.")] = False,
-    folder: Annotated[Path, typer.Option(help="Where the package's folder is made.")] = Path(),
+    name: Annotated[str, typer.Argument(help="Name of the package, such as acme-orders.")],
+    source: Annotated[bool, typer.Option("--source", help="Include a source connector.")] = False,
+    sink: Annotated[
+        bool, typer.Option("--sink", help="Include a sink connector; without either option, both are included.")
+    ] = False,
+    folder: Annotated[Path, typer.Option(help="Where to create the package's folder.")] = Path(),
 ) -> None:
     """Write an installable package: connectors that run, their contract tests, README and LICENSE."""
     kinds = tuple(kind for kind, wanted in (("source", source), ("sink", sink)) if wanted) or ("source", "sink")
@@ -64,7 +66,9 @@ class _Package:
                 "beginning with a letter, such as acme-orders."
             )
         if self.module in _TAKEN:
-            raise BadRequestError(f"{self.name!r} would be imported as {self.module}, which is taken: choose another.")
+            raise BadRequestError(
+                f"{self.name!r} would be imported as {self.module}, which already exists: choose another name."
+            )
         for kind in self.kinds:
             found = registry().describe(f"{self.class_name}{kind.title()}")
             if found is not None and not found.name.startswith(f"{self.module}."):

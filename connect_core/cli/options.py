@@ -17,7 +17,7 @@ def rest_options(settings: WorkerSettings) -> RestOptions:
         raise ConfigError(
             "admin.listeners",
             ",".join(map(str, admin)),
-            "the admin endpoints share the API's address: leave it out, or empty to turn them off",
+            "the admin endpoints share the API's address: remove this setting, or leave it empty to turn them off",
         )
     return RestOptions(
         cluster_id_of(settings),

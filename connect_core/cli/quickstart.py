@@ -60,7 +60,7 @@ _COUNTINGS = 5
 
 def quickstart(
     registry: Annotated[
-        bool, typer.Option("--registry", help="Also start a schema registry; the shop's orders travel as Avro.")
+        bool, typer.Option("--registry", help="Also start a schema registry, and write the shop's orders as Avro.")
     ] = False,
 ) -> None:
     """Start the embedded stack, run the examples on live data, and show what they moved.
@@ -72,7 +72,7 @@ def quickstart(
     home = Home.locate()
     stack = Stack(home.path, tuple(SERVICES) if registry else STANDARD, home.project)
     if registry and running(home, "supervisor") and not running(home, "registry"):
-        raise ConnectError("The stack runs without a schema registry: end it first, by `connect dev down`.")
+        raise ConnectError("The stack is running without a schema registry: stop it first with `connect dev down`.")
     began = time.monotonic()
     with progress() as report:
         stack.up(report)
@@ -112,7 +112,7 @@ class _Demonstration:
             self.report.say(f"connector {example.name}: {deploy(self.herder, example)}")
         waiter = ConnectorWaiter(self.herder, self._names(), self.report)
         waiter.wait("the first records", lambda: self._with_fewer_than(1), _FIRST_SECONDS)
-        waiter.wait("what was there to be moved", self._behind, _FIRST_SECONDS)
+        waiter.wait("the existing data to be moved", self._behind, _FIRST_SECONDS)
         live = self._follow_changes(waiter)
         while self._with_fewer_than(_ENOUGH):
             self._move_more(waiter)
@@ -152,7 +152,7 @@ class _Demonstration:
             shop = self._shop_counts()
             if counts.agree and shop.agree:
                 return counts, shop
-        raise ConnectError(f"The counts do not agree: {counts}; {shop}. Were outputs or offsets changed by hand?")
+        raise ConnectError(f"The counts differ: {counts}; {shop}. Were outputs or offsets changed manually?")
 
     def _shop_counts(self) -> ShopCounts:
         versions = sum(count_records(self.herder.worker, self._topic(SHOP_PARQUET)).values())

@@ -71,7 +71,7 @@ def _lines(one: ConnectorReport) -> Iterator[tuple[str, str]]:
         yield from ((treatment.value, f"{key.key}: {key.why}") for key in found)
     yield from (("secrets", _secret(secret)) for secret in one.secrets)
     if one.sealed:
-        yield "secrets", f"{', '.join(one.sealed)}: written out, sealed here"
+        yield "secrets", f"{', '.join(one.sealed)}: plain text there, encrypted here"
     yield from (("note", note) for note in one.notes)
 
 
@@ -92,7 +92,7 @@ def print_imported(console: Console, one: Imported) -> None:
 def print_plan(console: Console, changes: Sequence[Change]) -> None:
     """Print a plan as Terraform does."""
     if not changes:
-        console.print("No changes. The connectors are as the folder says.")
+        console.print("No changes. The connectors match the folder.")
         return
     for one in changes:
         console.print(f"  [bold]# {escape(one.name)}[/] {_VERBS[one.action]}", soft_wrap=True)

@@ -68,5 +68,5 @@ def asks_for_login(settings: WorkerSettings) -> bool:
     if settings.values["rest.authentication"] != "airflow":
         return False
     if not settings.values["airflow.url"]:
-        raise ConfigError("rest.authentication", "airflow", "Airflow checks the login: set airflow.url")
+        raise ConfigError("rest.authentication", "airflow", "logins are checked by Airflow: set airflow.url")
     return True

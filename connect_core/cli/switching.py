@@ -26,9 +26,11 @@ class SwitchOptions:
     """The cluster, the direction and the time-out."""
 
     source: Annotated[
-        str | None, typer.Option("--from", metavar="URL", help="The cluster; by default where it was imported from.")
+        str | None, typer.Option("--from", metavar="URL", help="The cluster; by default, the one it was imported from.")
     ] = None
-    back: Annotated[bool, typer.Option("--back", help="Give it back: our offsets are written there.")] = False
+    back: Annotated[bool, typer.Option("--back", help="Move it back: its offsets here are written to the cluster.")] = (
+        False
+    )
     timeout: Annotated[float, typer.Option(help="Seconds to wait for tasks to end.", min=1.0)] = 300.0
 
 
@@ -50,7 +52,7 @@ def switch(name: Name, options: SwitchOptions, access: Access, worker: Worker = 
             state = api.connector(name).state if options.back else get_status(herder, name).connector.state.value
     side = "there" if options.back else "here"
     if not done:
-        console.print("It had moved already: nothing to do")
+        console.print("It has already moved: nothing to do")
         return
     console.print(f"{escape(name)} is {side} now, {state}")
 

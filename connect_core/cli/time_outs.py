@@ -20,11 +20,11 @@ _SUBJECT = "time-outs"
 def check_time_outs(environment: Mapping[str, str]) -> Finding:
     """Name Airflow's time-outs that make recovery slow: those of the deployment, else those set on this machine."""
     if not environment.get("CONNECT_AIRFLOW_URL"):
-        return skip(_SUBJECT, "CONNECT_AIRFLOW_URL is not set: Airflow's are not known")
+        return skip(_SUBJECT, "CONNECT_AIRFLOW_URL is not set: Airflow's timeouts are unknown")
     try:
         api = airflow_api(load_worker(None, environment, WorkerMode.DISTRIBUTED))
     except ConnectError as error:
-        return skip(_SUBJECT, f"Airflow cannot be asked: {error}")
+        return skip(_SUBJECT, f"Airflow cannot be reached: {error}")
     slow, where = slow_time_outs(api)
     if not slow:
         return passed(_SUBJECT, f"none of Airflow's {len(TIME_OUTS)} makes recovery slow ({where})")

@@ -23,8 +23,8 @@ _SHOWN = 50
 def verify(  # noqa: PLR0913
     name: Name,
     first: Annotated[int, typer.Option("--from", min=1, help="The first interval to recount.")] = 1,
-    last: Annotated[int | None, typer.Option("--to", min=1, help="The last one; the newest without it.")] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="When to end, complete or not.")] = 600.0,
+    last: Annotated[int | None, typer.Option("--to", min=1, help="The last one; by default, the newest.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="When to stop, even if incomplete.")] = 600.0,
     as_json: AsJson = False,
     worker: Worker = None,
 ) -> None:
@@ -62,7 +62,7 @@ def print_verification(console: Console, found: Verification) -> None:
 def _head(found: Verification) -> str:
     which = "" if found.first is None else f" ({found.first} to {found.last})"
     uncounted = f", {found.uncounted} could not be counted" if found.uncounted else ""
-    end = "" if found.is_complete else "; [bold yellow]time was over before all were recounted[/]"
+    end = "" if found.is_complete else "; [bold yellow]time ran out before all intervals were recounted[/]"
     return (
         f"{escape(found.connector)}: {found.intervals} intervals{which}, {found.rows} rows in {found.parts} files or "
         f"tables, {found.found} counted{uncounted}{end}"

@@ -37,7 +37,7 @@ class ConnectorWaiter:
             if waited > seconds:
                 states = "; ".join(_state(statuses[name]) for name in left if name in statuses)
                 raise ConnectError(
-                    f"Waited {seconds:.0f} s in vain for {what}: {states}."
+                    f"Timed out after {seconds:.0f} s waiting for {what}: {states}."
                     " See the log of the connector's task in Airflow, and `connect dev status`."
                 )
             self.report.show(f"waiting for {what}: {', '.join(left)} ({waited:.0f} s)")

@@ -37,7 +37,7 @@ _COMPONENTS = MappingProxyType(
 """Name → arguments of ``airflow``. Logs are read from the shared folder, so no component serves them."""
 _EXECUTOR_WORKERS = "airflow worker -- LocalExecutor"
 _LOCAL_SETTINGS = """\
-# Airflow forks its tasks from the scheduler: what takes them seconds to import is there already.
+# Airflow forks its tasks from the scheduler: what takes them seconds to import already exists.
 # Not connect_core itself, so that a task runs the code there is now.
 import sys
 

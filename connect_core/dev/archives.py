@@ -71,5 +71,5 @@ class Archive:
         with file.open("rb") as content:
             found = hashlib.file_digest(content, "sha256").hexdigest()
         if found != self.sha256:
-            remedy = "the network or the mirror changes files. Try again, or name another mirror in ~/.m2/settings.xml."
-            raise ConnectError(f"What was downloaded is not {self.name} (its SHA-256 is {found}): {remedy}")
+            remedy = "the network or the mirror modifies files. Try again, or set another mirror in ~/.m2/settings.xml."
+            raise ConnectError(f"The downloaded file is not {self.name} (its SHA-256 is {found}): {remedy}")

@@ -43,7 +43,7 @@ def _claim(home: Home, service: Service) -> None:
         other = read_pid_file(pid_file)
         if other is not None and other.pid != os.getpid():
             raise ConnectError(
-                f"{service.name} already runs here as process {other.pid}: end it with `connect dev down`."
+                f"{service.name} is already running here as process {other.pid}: stop it with `connect dev down`."
             )
         _check_ports(home, service)
         write_pid_file(pid_file, os.getpid())
@@ -60,7 +60,10 @@ def _check_ports(home: Home, service: Service) -> None:
     for name in service.ports:
         port = port_of(home, service.name, name)
         if not is_free(port):
-            raise ConnectError(f"Port {port} is taken by another program: end it, or run `connect dev up` to move.")
+            raise ConnectError(
+                f"Port {port} is used by another program: stop that program, or run `connect dev up` to use another "
+                "port."
+            )
 
 
 def _await_needs(home: Home, service: Service, environment: Environment) -> None:
@@ -69,7 +72,7 @@ def _await_needs(home: Home, service: Service, environment: Environment) -> None
         while not find_service(name).is_healthy(home, environment):
             if time.monotonic() > deadline:
                 raise ConnectError(
-                    f"{service.name} needs {name}, which does not answer: see `connect dev logs {name}`."
+                    f"{service.name} needs {name}, which does not respond: see `connect dev logs {name}`."
                 )
             time.sleep(0.2)
 

@@ -80,8 +80,8 @@ class Home:
         free = shutil.disk_usage(self.path).free
         if free < _MINIMUM_FREE_BYTES:
             raise ConnectError(
-                f"Only {free >> 20} MiB are free at {self.path}, the stack needs 1024:"
-                " free some, or set CONNECT_HOME elsewhere."
+                f"Only {free >> 20} MiB are free at {self.path}, but the stack needs 1024:"
+                " free some space, or set CONNECT_HOME to another folder."
             )
 
     def _make_private(self) -> None:

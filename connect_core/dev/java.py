@@ -29,5 +29,5 @@ def java_version(java: Path) -> int:
         raise ConnectError(f"{java} cannot be started: {error.strerror}. {JAVA_REMEDY}") from error
     match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     if match is None:
-        raise ConnectError(f"{java} -version gives no version. {JAVA_REMEDY}")
+        raise ConnectError(f"{java} -version prints no version. {JAVA_REMEDY}")
     return int(match.group(1))

@@ -28,7 +28,9 @@ def cause_log_line(kafka: RunningService, environment: Environment) -> str:
     try:
         client.create_topics([NewTopic(name, 1, 1)], operation_timeout=_SECONDS)[name].result(_SECONDS)
     except KafkaException as failure:
-        raise ConnectError(f"The broker creates no topic: {failure.args[0].str()}. See {kafka.log_path}.") from failure
+        raise ConnectError(
+            f"The broker cannot create a topic: {failure.args[0].str()}. See {kafka.log_path}."
+        ) from failure
     _await_line(kafka, written, name)
     client.delete_topics([name], operation_timeout=_SECONDS)
     client.poll(0)

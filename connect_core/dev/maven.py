@@ -53,7 +53,7 @@ def retrieve(scratch: Path, modules: Sequence[str], advance: Callable[[], None])
         sys.stderr.write("".join(output[-20:]))
         raise ConnectError(
             "Files could not be downloaded from the Maven repository: check the network"
-            " (behind a firewall, name your mirror in ~/.m2/settings.xml, your proxy in https_proxy), then try again."
+            " (behind a firewall, set your mirror in ~/.m2/settings.xml, your proxy in https_proxy), then try again."
         )
     return list((scratch / "lib").glob("*"))
 

@@ -88,10 +88,12 @@ def choose(home: Home, service: str, name: str, standard: int, say: Callable[[st
     with _reservations() as folder:
         port = int(fixed) if fixed else _remembered(file) or standard
         if fixed and not is_free(port):
-            raise ConnectError(f"Port {port} for {service} is taken by another program: end it, or name another port.")
+            raise ConnectError(
+                f"Port {port} for {service} is used by another program: stop that program, or use another port."
+            )
         if not fixed and not _is_mine(folder, owner, port):
             taken, port = port, _any_free(folder, owner)
-            say(f"{service}: port {taken} is taken, using {port}")
+            say(f"{service}: port {taken} is in use, using {port}")
         (folder / str(port)).write_text(owner)
     file.write_text(f"{port}\n")
     return port
@@ -131,4 +133,4 @@ def _any_free(folder: Path, owner: str) -> int:
     for port in random.sample(_FREE_RANGE, 200):
         if _is_mine(folder, owner, port):
             return port
-    raise ConnectError(f"No free port between {_FREE_RANGE.start} and {_FREE_RANGE.stop}: end some servers.")
+    raise ConnectError(f"No free port between {_FREE_RANGE.start} and {_FREE_RANGE.stop}: stop some servers.")

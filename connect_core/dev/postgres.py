@@ -119,7 +119,7 @@ def _account() -> pwd.struct_passwd:
             subprocess.run(command, check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError) as error:
             raise ConnectError(
-                f"PostgreSQL does not run as root and the account {_ACCOUNT} cannot be created: start as another user."
+                f"PostgreSQL does not run as root and the account {_ACCOUNT} cannot be created: use another user."
             ) from error
         return pwd.getpwnam(_ACCOUNT)
 

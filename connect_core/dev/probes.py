@@ -36,7 +36,7 @@ def check_brokers(environment: Mapping[str, str]) -> Finding:
         found = AdminClient({"bootstrap.servers": servers, "log_level": 0}).list_topics(timeout=_SECONDS)
     except KafkaException as error:
         remedy = f"{_START}, or correct CONNECT_BOOTSTRAP_SERVERS."
-        return fail("Kafka", f"no broker answers at {servers} ({error.args[0].str()})", remedy)
+        return fail("Kafka", f"no broker responds at {servers} ({error.args[0].str()})", remedy)
     return passed("Kafka", f"{len(found.brokers)} broker(s), {len(found.topics)} topics at {servers}")
 
 
@@ -80,13 +80,13 @@ def _airflow_finding(client: httpx.Client, address: str, environment: Mapping[st
         return fail("Airflow", "CONNECT_AIRFLOW_PASSWORD_FILE names no file", f"{_START}; it writes that file.")
     login = client.post("/auth/token", json={"username": user, "password": file.read_text().strip()})
     if login.is_error:
-        return fail("Airflow", f"refuses the login of {user}", f"Put the password of {user} into {file}.")
+        return fail("Airflow", f"rejects the login of {user}", f"Put the password of {user} into {file}.")
     rights = {"Authorization": f"Bearer {login.json()['access_token']}"}
     plugins = client.get("/api/v2/plugins", headers=rights).raise_for_status().json()["plugins"]
     prefixes = {app.get("url_prefix") for plugin in plugins for app in plugin.get("fastapi_apps", ())}
     if "/connect" not in prefixes:
         remedy = "Install 'connect-core[airflow]' where Airflow's api-server runs, and restart it."
-        return fail("Airflow", f"answers at {address}, but has no Connect plugin", remedy)
+        return fail("Airflow", f"responds at {address}, but has no Connect plugin", remedy)
     return passed("Airflow", f"healthy at {address}, with the Connect plugin")
 
 
@@ -103,14 +103,14 @@ def check_spark(environment: Mapping[str, str]) -> Finding:
         return fail("Spark", f"no answer at {place}", f"{_START}, or correct CONNECT_SPARK_REMOTE.")
     if refused is not grpc.StatusCode.UNAUTHENTICATED:
         remedy = "Set SPARK_CONNECT_AUTHENTICATE_TOKEN for the server and token= in CONNECT_SPARK_REMOTE."
-        return fail("Spark", f"{place} lets anybody in", remedy)
+        return fail("Spark", f"{place} requires no login", remedy)
     if _call_spark(place, options.get("token", "")) is grpc.StatusCode.UNAUTHENTICATED:
-        return fail("Spark", f"{place} refuses the token", "Correct token= in CONNECT_SPARK_REMOTE.")
+        return fail("Spark", f"{place} rejects the token", "Correct token= in CONNECT_SPARK_REMOTE.")
     exposed = _other_listeners(parts.port or 15002)
     if exposed and (parts.hostname or "").startswith(("localhost", *_LOOPBACK)):
         remedy = "Set spark.connect.grpc.binding.address to 127.0.0.1."
         return fail("Spark", f"listens on {', '.join(sorted(exposed))}, for the whole network", remedy)
-    return passed("Spark", f"asks for its token at {place}, on loopback only")
+    return passed("Spark", f"requires its token at {place}, on loopback only")
 
 
 def check_registry(environment: Mapping[str, str]) -> Finding:

@@ -28,7 +28,7 @@ def find_service(name: str) -> Service:
     try:
         return SERVICES[name]
     except KeyError:
-        raise ConnectError(f"There is no service {name!r}: name one of {', '.join(SERVICES)}.") from None
+        raise ConnectError(f"There is no service {name!r}: use one of {', '.join(SERVICES)}.") from None
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

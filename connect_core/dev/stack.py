@@ -116,7 +116,7 @@ class RunningService:
         deadline = time.monotonic() + timeout
         while not self.is_healthy():
             if time.monotonic() > deadline:
-                raise ConnectError(f"{self.name} does not answer after {timeout:.0f} s: {self.last_lines()}")
+                raise ConnectError(f"{self.name} has not responded after {timeout:.0f} s: {self.last_lines()}")
             time.sleep(_TICK_SECONDS)
 
     def last_lines(self, count: int = 5) -> str:
@@ -230,7 +230,7 @@ class Stack:
                 report.say(f"{service.name} is up ({time.monotonic() - started:.1f} s)")
             for service in waiting:
                 if service.restarts - restarts[service.name] >= _MANY_RESTARTS:
-                    raise ConnectError(f"{service.name} does not start: {service.last_lines()}")
+                    raise ConnectError(f"{service.name} did not start: {service.last_lines()}")
             if waiting and time.monotonic() - started > timeout:
                 names_left = ", ".join(service.name for service in waiting)
                 raise ConnectError(f"Not up after {timeout:.0f} s: {names_left}. {waiting[0].last_lines()}")

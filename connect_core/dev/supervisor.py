@@ -70,7 +70,7 @@ def start_supervisor(home: Home) -> None:
         return
     starter = _spawn(home, "supervisor", [sys.executable, "-m", "connect_core.dev.supervisor"])
     if starter.wait() != 0:
-        raise ConnectError(f"The supervisor does not start: see {home.path / 'supervisor' / 'console.log'}.")
+        raise ConnectError(f"The supervisor did not start: see {home.path / 'supervisor' / 'console.log'}.")
 
 
 def end_services(home: Home, names: tuple[str, ...]) -> int:
@@ -196,7 +196,9 @@ class Supervisor:
         scratch = file.with_name("restarts.new")
         scratch.write_text(f"{count + 1}\n")
         scratch.replace(file)
-        sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {name} died, starting it again (restart {count + 1})\n")
+        sys.stdout.write(
+            f"{time.strftime('%Y-%m-%d %H:%M:%S')} {name} exited, starting it again (restart {count + 1})\n"
+        )
 
     def _stop(self, number: int, frame: object) -> None:
         self._stopping = True

@@ -58,7 +58,7 @@ def open_api(url: str, login: tuple[str, str] | None = None, tls: Tls | None = N
 
     ``login``: user and password. Raise ConfigError for an invalid address, or one that contains credentials.
     """
-    address = _address(url, _FROM, "use --login and --password-file: command lines are seen by others")
+    address = _address(url, _FROM, "use --login and --password-file: other users can see command lines")
     verify = (tls or Tls()).context() if address.startswith("https:") else True
     # Ignores proxies of the environment, which are for external hosts. Redirects, which are not followed, would send
     # the credentials elsewhere.
@@ -74,7 +74,7 @@ def open_bounded_api(
 
     Raise ConfigError as ``open_api``, and for a host that this worker may not call.
     """
-    address = _address(url, bounds.key, "give user and password beside it")
+    address = _address(url, bounds.key, "give user and password separately")
     context = (tls or Tls()).context() if address.startswith("https:") else None
     ensure_allowed_host(bounds.key, urlsplit(address).hostname or "", bounds.limits)
     # An uncompressed response cannot expand.

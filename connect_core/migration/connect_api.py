@@ -83,7 +83,7 @@ class ConnectApi:
         try:
             return _connector(name, answer)
         except (AttributeError, TypeError) as error:
-            raise ConnectError(f"{self.address} describes {name} in another way than Kafka Connect does") from error
+            raise ConnectError(f"{self.address} describes {name} differently from Kafka Connect") from error
 
     def plugins(self) -> list[dict[str, str]]:
         """Return the cluster's plugins with class, type and version."""
@@ -95,11 +95,11 @@ class ConnectApi:
             found = self._call("GET", _path(name, "/offsets"), seconds=_OFFSETS_SECONDS)
         except NotFoundError as error:
             self.connector(name)
-            remedy = "with an older one name its offset.storage.topic: connect import --offsets-topic TOPIC"
-            raise BadRequestError(f"{error}. Offsets are read since Kafka Connect 3.5; {remedy}") from error
+            remedy = "for an older one, give its offset.storage.topic: connect import --offsets-topic TOPIC"
+            raise BadRequestError(f"{error}. Reading offsets requires Kafka Connect 3.5; {remedy}") from error
         entries = found.get("offsets") or [] if isinstance(found, dict) else []
         if not isinstance(entries, list) or not all(_is_entry(one) for one in entries):
-            raise ConnectError(f"{self.address} gives offsets of {name} in another form than Kafka Connect does")
+            raise ConnectError(f"{self.address} returns offsets of {name} in a different form from Kafka Connect")
         return cast("OffsetEntries", entries)
 
     def topics(self, name: str) -> tuple[str, ...]:
@@ -162,10 +162,8 @@ class ConnectApi:
 def _unanswered(act: str, error: httpx.HTTPError) -> ConnectError:
     """Return an error without the client's own text, which may contain an address with credentials."""
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return ConnectError(
-            f"{act} was not sent: its certificate is not trusted. Give the one that vouches for it (--ca FILE)."
-        )
-    return RetriableError(f"{act} got no answer ({type(error).__name__}): is it up, and the URL right?")
+        return ConnectError(f"{act} was not sent: its certificate is not trusted. Give its CA certificate (--ca FILE).")
+    return RetriableError(f"{act} got no response ({type(error).__name__}): is it running, and is the URL right?")
 
 
 def _json(answer: httpx.Response, act: str) -> Any:
@@ -174,21 +172,21 @@ def _json(answer: httpx.Response, act: str) -> Any:
     try:
         return answer.json()
     except (ValueError, RecursionError) as error:
-        raise ConnectError(f"{act} answered no JSON: is it the URL of a Kafka Connect REST API?") from error
+        raise ConnectError(f"{act} did not return JSON: is it the URL of a Kafka Connect REST API?") from error
 
 
 def _error(answer: httpx.Response, act: str) -> ConnectError:
     reason = _reason(answer)
     text = f"{act} answered {answer.status_code}: {reason[:_LONGEST_REASON]}"
     if answer.status_code in (401, 403):
-        return _Forbidden(f"{text}. Give a login that may (--login and --password-file).")
+        return _Forbidden(f"{text}. Use a login with this permission (--login and --password-file).")
     if answer.status_code == 404:
         return NotFoundError(text)
     # 409: a rebalance is in progress. 500 is also the status of offsets that a connector refuses: not to be retried.
     if answer.status_code == 409 or answer.status_code in (429, 502, 503, 504) or _is_passing(answer, reason):
         return RetriableError(text)
     if answer.status_code == 405:
-        return BadRequestError(f"{text}. Offsets are altered since Kafka Connect 3.6.")
+        return BadRequestError(f"{text}. Altering offsets requires Kafka Connect 3.6.")
     return BadRequestError(text) if answer.status_code == 400 else ConnectError(text)
 
 
@@ -198,7 +196,7 @@ def _reason(answer: httpx.Response) -> str:
     except (ValueError, AttributeError, RecursionError):
         reason = answer.reason_phrase
     # Some proxies repeat what they refuse, and errors are logged.
-    return "its message repeats the login" if any(one in reason for one in _secrets(answer.request)) else reason
+    return "its message contains the login" if any(one in reason for one in _secrets(answer.request)) else reason
 
 
 def _secrets(request: httpx.Request) -> list[str]:

@@ -38,7 +38,7 @@ def _files(path: Path) -> Iterator[Path]:
     found = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and file.is_file()]
     kept = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
     if len(kept) > _MOST_FILES:
-        raise ConfigError(f"{path} holds more than {_MOST_FILES} files: give the folder of the connectors")
+        raise ConfigError(f"{path} holds more than {_MOST_FILES} files: give only the folder with the connectors")
     yield from kept
 
 

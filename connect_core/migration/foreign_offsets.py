@@ -30,6 +30,6 @@ class ForeignOffsetsTopic:
         except NotFoundError as error:
             servers = self.topic.clients.bootstrap_servers
             raise NotFoundError(
-                f"There is no topic {self.topic.name} at bootstrap.servers={servers}: name the offset.storage.topic of"
-                " that cluster by --offsets-topic, and a worker whose Kafka is the same"
+                f"There is no topic {self.topic.name} at bootstrap.servers={servers}: give the offset.storage.topic of"
+                " that cluster with --offsets-topic, and a worker that uses the same Kafka"
             ) from error

@@ -99,7 +99,9 @@ def import_one(herder: Herder, one: Definition, api: ConnectApi | None, topic: S
     if state is not None:
         different = changed_keys(opened_config(herder.providers, state), one.config)
         if different:
-            return Imported(one.name, Outcome.DIFFERENT, f"it is here with other values of {', '.join(different)}")
+            return Imported(
+                one.name, Outcome.DIFFERENT, f"it exists here with different values of {', '.join(different)}"
+            )
     is_new = state is None and _create(herder, one)
     moved, why = 0, ""
     if (api is not None or topic is not None) and _is_to_be_filled(herder, one.name, api):
@@ -144,7 +146,7 @@ def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: Source
     else:
         there = api.connector(one.name)
         if not is_source and not there.is_stopped:
-            return 0, f"it is {there.state} there: its positions are stored by the switch"
+            return 0, f"it is {there.state} there: its positions will be stored when it is switched over"
         entries, place = api.offsets(one.name), "there"
     if not entries:
         return 0, f"it has no offsets {place}"

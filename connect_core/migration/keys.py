@@ -17,8 +17,8 @@ from connect_core.kafka.properties import FORCED, RENAMED, UNUSED, ClientKind
 
 __all__ = ["KeyFinding", "KeyJson", "KeyTreatment", "key_findings"]
 
-_NO_TREATMENT = "no plugin here has such a setting: it would have no effect"
-_NOBODY = "no plugin has such a setting, there neither: it has no effect"
+_NO_TREATMENT = "no plugin here has this setting: it would have no effect"
+_NOBODY = "no plugin has this setting, here or there: it has no effect"
 _ENGINE = {
     "config.action.reload": "every run resolves references again",
     "offset.flush.interval.ms": "offsets are committed with the records of each interval",
@@ -27,8 +27,8 @@ _ENGINE = {
 """Keys that Connect's engine needs and this one does not, with the reason."""
 _MAPPED = {
     "offsets.storage.topic": "offsets are kept in this topic and in the metadata database",
-    "transaction.boundary": "a transaction is an interval, or what the connector defines",
-    "transaction.boundary.interval.ms": "a transaction is an interval, or what the connector defines",
+    "transaction.boundary": "a transaction is an interval, or defined by the connector",
+    "transaction.boundary.interval.ms": "a transaction is an interval, or defined by the connector",
 }
 _PARTS = ("transforms.", "predicates.", "key.converter.", "value.converter.", "header.converter.")
 """Prefixes of settings of plugins within a connector, which the connector's own plugin does not list."""
@@ -111,7 +111,7 @@ def _override(key: str, client: ClientKind, setting: str) -> KeyFinding:
     if setting == _READ_BY_PLANS:
         return KeyFinding(key, KeyTreatment.HONOURED)
     if setting in UNUSED:
-        return KeyFinding(key, KeyTreatment.UNNEEDED, "the client used here has no need of it")
+        return KeyFinding(key, KeyTreatment.UNNEEDED, "the client used here does not need it")
     if setting in FORCED[client]:
         return KeyFinding(
             key, KeyTreatment.MAPPED, f"always {FORCED[client][setting]} here: exactly-once depends on it"

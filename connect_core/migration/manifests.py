@@ -17,12 +17,12 @@ _STRIMZI, _CONFLUENT = "KafkaConnector", "Connector"
 _STRIMZI_GROUP, _CONFLUENT_GROUP = "kafka.strimzi.io/", "platform.confluent.io/"
 _CLASS, _TASKS, _VERSION = "connector.class", "tasks.max", "connector.plugin.version"
 _OPERATOR = {
-    "autoRestart": "failed runs are tried again by themselves",
-    "restartPolicy": "failed runs are tried again by themselves",
+    "autoRestart": "failed runs are retried automatically",
+    "restartPolicy": "failed runs are retried automatically",
     "listOffsets": "use GET /connectors/NAME/offsets",
     "alterOffsets": "use PATCH /connectors/NAME/offsets",
-    "connectRest": "the connectors are this deployment's",
-    "connectClusterRef": "the connectors are this deployment's",
+    "connectRest": "the connectors belong to this deployment",
+    "connectClusterRef": "the connectors belong to this deployment",
 }
 """Fields for a Kubernetes operator, and what replaces them here."""
 _DNS_NAME = re.compile(r"[^a-z0-9.-]+")
@@ -80,7 +80,7 @@ def _definition(resource: Mapping[str, Any], place: str) -> Definition:
     metadata, spec = _part(resource, "metadata", place), _part(resource, "spec", place)
     name = str(spec.get("name") or metadata.get("name") or "")
     if not name:
-        raise ConfigError("metadata.name", None, f"in {place}, name the connector")
+        raise ConfigError("metadata.name", None, f"in {place}, give the connector's name")
     where = f"{place} ({resource['kind']} {name})"
     is_strimzi = resource["kind"] == _STRIMZI
     keys = ("tasksMax", "config") if is_strimzi else ("taskMax", "configs")

@@ -184,9 +184,9 @@ def _kind(plugin: Plugin) -> str:
 
 def _absent(name: str, error: ConnectError) -> str:
     if not name:
-        return "connector.class is missing: name the connector's class"
+        return "connector.class is missing: set the connector's class"
     if isinstance(error, ConfigError) and "Failed to find any class" in str(error):
-        return f"no plugin here is called {name}: put its jars into a folder of the worker's plugin.path"
+        return f"there is no plugin {name} here: put its jars into a folder of the worker's plugin.path"
     return str(error)
 
 
@@ -197,7 +197,7 @@ def _reasons(herder: Herder, one: Definition, infos: ValidatedConfig, keys: list
     away = {secret.provider for secret in _secrets(herder, one.config) if not secret.is_here}
     reasons += [f"the provider {name} of references is not in the worker's config.providers" for name in sorted(away)]
     if _sealed(one.config) and not herder.worker.is_standalone and not _has_key(herder):
-        reasons.append("secrets are written out, and there is no key to seal them: set CONNECT_SECRET_KEY_FILE")
+        reasons.append("secrets are in plain text, and there is no key to encrypt them: set CONNECT_SECRET_KEY_FILE")
     return tuple(dict.fromkeys(reasons))
 
 
@@ -234,7 +234,7 @@ def _topics(config: Mapping[str, str], there: There | None) -> tuple[str, ...]:
 def _change(kind: str, guarantee: Guarantee) -> str:
     here = guarantee.delivery
     if here is Delivery.UNKNOWN:
-        return "not declared here: as its plugin does with the offsets it is given, at-least-once as there"
+        return "not declared here: depends on how the plugin uses its offsets; at-least-once, as there"
     if kind == "source":
         there = "at-least-once there, or exactly-once where exactly.once.source.support is enabled"
     else:
@@ -249,6 +249,6 @@ def _converter_notes(herder: Herder, config: Mapping[str, str]) -> list[str]:
         if key not in config:
             own = str(herder.worker.values.get(key)).removeprefix(_KAFKA)
             notes.append(
-                f"{key} is that of the workers: {own} here; give theirs to take them over (--their-worker FILE)"
+                f"{key} comes from the workers: {own} here; give their properties to use those (--their-worker FILE)"
             )
     return notes

@@ -20,14 +20,14 @@ _ACTIVE = ("RUNNING", "PAUSED", "FAILED", "RESTARTING")
 class Step(Enum):
     """The steps; the values are printed when a step is done."""
 
-    BEGIN = "noted its state"
+    BEGIN = "recorded its state"
     STOP_THERE = "stopped there"
     TAKE_OFFSETS = "stored its offsets here"
     START_HERE = "started here"
     STOP_HERE = "stopped here"
-    GIVE_OFFSETS = "written its offsets there"
+    GIVE_OFFSETS = "wrote its offsets there"
     START_THERE = "started there"
-    END = "noted that it has moved"
+    END = "recorded that it has moved"
     DONE = "done"
 
 

@@ -70,7 +70,10 @@ class Switch:
             if time.monotonic() >= self.until:
                 break
             if len(done) == _MOST_STEPS:
-                raise ConnectError(f"Somebody else starts and stops {self.name} meanwhile: run this again alone.")
+                raise ConnectError(
+                    f"Another user or program is starting and stopping {self.name}: wait until that ends, then run "
+                    "this again."
+                )
             self._acts()[step]()
             done.append(step)
             reached(step)
@@ -97,7 +100,8 @@ class Switch:
             return self.api.connector(self.name)
         except NotFoundError as error:
             raise NotFoundError(
-                f"{self.name} is not at {self.api.address}: create it there, STOPPED, or give another address (--from)"
+                f"{self.name} does not exist at {self.api.address}: create it there, STOPPED, or give another address "
+                "(--from)"
             ) from error
 
     def _acts(self) -> Mapping[Step, Callable[[], None]]:
@@ -211,7 +215,9 @@ class Switch:
         end = time.monotonic() + self.seconds
         while not is_over(self.sides()):
             if time.monotonic() > end:
-                raise WaitError(f"Waited {self.seconds:g} s in vain for {what} ({self.name}): run this again.", what)
+                raise WaitError(
+                    f"Timed out after {self.seconds:g} s waiting for {what} ({self.name}): run this again.", what
+                )
             self.sleep(_POLL_SECONDS)
 
     def _ensure_equal(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -76,14 +76,14 @@ def _told(herder: Herder, config: Mapping[str, str], use: Use, names: Collection
         rights = topic_rights(KafkaClients(herder.worker.resolved, resolved), kind, topics, _SECONDS)
     except ConnectError:
         # What brokers and their clients say may repeat a login.
-        yield from (TopicHere(name, use, "not known: the brokers do not answer here") for name in topics)
+        yield from (TopicHere(name, use, "unknown: the brokers do not respond here") for name in topics)
         return
     done = {"reads": "read", "writes": "written"}[use]
     for name in topics:
         if name not in rights:
-            here = "is not there yet"
+            here = "does not exist yet"
         elif right.upper() in rights[name]:
             here = f"is there, and can be {done}"
         else:
-            here = f"may not be {done} here: give the {kind.value}'s user the right {right}"
+            here = f"may not be {done} here: grant the {kind.value}'s user {right}"
         yield TopicHere(name, use, here)

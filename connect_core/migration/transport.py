@@ -41,7 +41,7 @@ class Bounds:
         """Return the seconds that are left, at most ``timeout``. Raise ReadTimeout if there are none."""
         left = self.until - time.monotonic()
         if left <= 0:
-            raise httpcore.ReadTimeout("the time for all calls is over")
+            raise httpcore.ReadTimeout("the time limit for all calls is exceeded")
         return left if timeout is None else min(left, timeout)
 
 
@@ -90,7 +90,7 @@ def _body(answer: httpcore.Response, url: str) -> bytes:
     encodings = [value.lower() for name, value in answer.headers if name.lower() == b"content-encoding"]
     if any(one != b"identity" for one in encodings):
         # A compressed body may expand a thousandfold.
-        raise ConnectError(f"{url} answers with a compressed body, which was not asked for: is a proxy in between?")
+        raise ConnectError(f"{url} returned a compressed body, which was not requested: is there a proxy in between?")
     body = bytearray()
     assert isinstance(answer.stream, Iterable)
     for part in answer.stream:

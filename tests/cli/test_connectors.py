@@ -56,7 +56,7 @@ def asked(folder: Path) -> list[tuple[str, str | None]]:
 
 
 def test_connector_lives_by_commands(deployment: Path) -> None:
-    assert "no connector yet" in connect("list").stdout
+    assert "no connectors yet" in connect("list").stdout
     assert connect("create", write(deployment, "a"), write(deployment, "b")).stdout == (
         "Created connector a\nCreated connector b\n"
     )
@@ -116,7 +116,7 @@ def test_status_tells_since_when_airflow_has_not_answered(deployment: Path) -> N
     database, since = Database(f"sqlite:///{deployment / 'connect.db'}"), datetime(2026, 11, 23, 9, 30, tzinfo=UTC)
     with database.write() as connection:
         silences.note(connection, silences.Silence("watcher", since, "ReadTimeout"))
-    told = "Airflow has not answered since 2026-11-23 09:30:00+00:00 (watcher: ReadTimeout)\n"
+    told = "Airflow has not responded since 2026-11-23 09:30:00+00:00 (watcher: ReadTimeout)\n"
     for arguments in (("status",), ("status", "a"), ("list",)):
         assert connect(*arguments).stdout.startswith(told)
     assert set(json.loads(connect("list", "--json").stdout)) == {"a"}

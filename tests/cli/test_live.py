@@ -49,5 +49,5 @@ def test_effects_are_timed_one_by_one(world: World) -> None:
 def test_an_effect_that_does_not_come_is_named(world: World) -> None:
     deploy(world.herder, EXAMPLE)
     effects = [Effect("a row in its copy", "out", lambda: False), Effect("another", "out", lambda: True)]
-    with pytest.raises(ConnectError, match="in vain for a row in its copy, another: connector out is"):
+    with pytest.raises(ConnectError, match="waiting for a row in its copy, another: connector out is"):
         await_effects(ConnectorWaiter(world.herder, ["out"], Silent()), effects, 0)

@@ -65,8 +65,8 @@ def test_one_kind_is_alone(tmp_path: Path, option: str, kind: str, other: str) -
     [
         ("Acme", "use lower-case letters"),
         ("../acme", "use lower-case letters"),
-        ("json", "which is taken"),
-        ("connect-core", "which is taken"),
+        ("json", "which already exists"),
+        ("connect-core", "which already exists"),
         ("file-stream", "beside org.apache.kafka.connect.file.FileStreamSourceConnector"),
     ],
 )

@@ -37,6 +37,6 @@ def test_silent_connector_is_named_with_its_state(world: World) -> None:
     world.driver("b").plan()
     with pytest.raises(ConnectError) as caught:
         waiter(world, "a", "b").wait("the first records", lambda: ["a", "b"], 0)
-    assert "Waited 0 s in vain for the first records" in str(caught.value)
+    assert "Timed out after 0 s waiting for the first records" in str(caught.value)
     assert "connector a is UNASSIGNED (no task yet)" in str(caught.value)
     assert "connector b is RUNNING (task 0 RUNNING)" in str(caught.value)

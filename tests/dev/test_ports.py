@@ -29,7 +29,7 @@ def test_choose_moves_from_a_taken_port_and_says_so(home: Home, taken: int) -> N
     port = choose(home, "kafka", "port", taken, said.append)
     assert port != taken
     assert is_free(port)
-    assert said == [f"kafka: port {taken} is taken, using {port}"]
+    assert said == [f"kafka: port {taken} is in use, using {port}"]
     assert port_of(home, "kafka") == port
 
 
@@ -66,5 +66,5 @@ def test_only_the_process_that_accepts_connections_listens(taken: int) -> None:
 
 def test_choose_refuses_a_fixed_port_that_is_taken(home: Home, taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONNECT_AIRFLOW_API_SERVER_PORT", str(taken))
-    with pytest.raises(ConnectError, match=f"Port {taken} for airflow-api-server is taken .* name another port"):
+    with pytest.raises(ConnectError, match=f"Port {taken} for airflow-api-server is used .* use another port"):
         choose(home, "airflow-api-server", "port", 8080, lambda line: None)

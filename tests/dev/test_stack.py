@@ -167,7 +167,7 @@ def test_taken_ports_are_left_alone_and_said(tmp_path: Path) -> None:
         try:
             stack.up(said)
             assert stack.service("postgres").port != taken
-            assert f"postgres: port {taken} is taken, using {stack.service('postgres').port}" in said.lines
+            assert f"postgres: port {taken} is in use, using {stack.service('postgres').port}" in said.lines
         finally:
             stack.down()
 

@@ -119,7 +119,7 @@ def test_import_makes_them_stopped_with_offsets_and_again_changes_nothing(
     found = connect("import", "--from", url, "--only", "[lo]*")
     assert found.exit_code == 0, found.output
     assert "created lines, 1 offset" in found.stdout
-    assert "created out: it is PAUSED there: its positions are stored by the switch" in found.stdout
+    assert "created out: it is PAUSED there: its positions will be stored when it is switched over" in found.stdout
     assert "2 connectors: 2 native, 0 Java plugin, 0 not possible" in found.stdout
     assert states() == {"lines": "STOPPED", "out": "STOPPED"}
     # A sink that has ended there by now is given its positions.
@@ -135,7 +135,7 @@ def test_another_configuration_is_left_alone(deployment: Path, cluster: tuple[st
     connect("import", "--from", url, "--only", "lines")
     there.connectors["lines"].config["topic"] = "others"
     found = connect("import", "--from", url, "--only", "lines")
-    assert "left alone lines: it is here with other values of topic" in found.stdout
+    assert "left alone lines: it exists here with different values of topic" in found.stdout
     assert found.exit_code == 1
 
 
@@ -222,7 +222,7 @@ def test_what_is_exported_is_applied_without_a_change(deployment: Path, form: st
     assert "my.password [hidden]" in exported.stdout.replace("\n", " ")
     assert not any("hunter2" in file.read_text() for file in (deployment / "out").iterdir())
     again = connect("apply", "out", "--prune", "--dry-run", "--detailed-exitcode")
-    assert (again.exit_code, again.stdout) == (0, "No changes. The connectors are as the folder says.\n")
+    assert (again.exit_code, again.stdout) == (0, "No changes. The connectors match the folder.\n")
 
 
 def test_plan_is_printed_as_terraform_does(deployment: Path) -> None:
@@ -256,7 +256,7 @@ def test_plan_is_printed_as_terraform_does(deployment: Path) -> None:
     assert plan.endswith("Plan: 1 to add, 1 to change, 1 to destroy.\n")
     assert connect("apply", "mine", "--prune").exit_code == 0
     assert sorted(states().items()) == [("a", states()["a"]), ("new", "STOPPED")]
-    assert connect("apply", "mine", "--prune").stdout == "No changes. The connectors are as the folder says.\n"
+    assert connect("apply", "mine", "--prune").stdout == "No changes. The connectors match the folder.\n"
     # The state of a resource holds for good.
     connect("resume", "new")
     assert "# state: STOPPED" in connect("apply", "mine").stdout

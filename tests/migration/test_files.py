@@ -90,7 +90,7 @@ def test_confluent_resource_may_name_its_connector() -> None:
         ("a: [1", "Cannot read x.yaml: it is not YAML"),
         (STRIMZI.replace("state: paused", "state: asleep"), "spec.state.*in x.yaml.*write running, paused or stopped"),
         (STRIMZI.replace("file: /data/lines.txt", "file: [a, b]"), "file.*write a text, number or boolean"),
-        (STRIMZI.replace("  name: orders\n", ""), "metadata.name.*name the connector"),
+        (STRIMZI.replace("  name: orders\n", ""), "metadata.name.*give the connector's name"),
     ],
 )
 def test_what_is_wrong_is_named(text: str, message: str) -> None:

@@ -220,7 +220,7 @@ def test_report_and_import(deployment: Deployment, there: ApacheConnect, broker:
     report = {one["name"]: one for one in json.loads(dry.stdout)["connectors"]}
     alien = report.pop("heartbeat")
     assert (alien["kind"], alien["state"]) == ("not possible", "RUNNING")
-    assert "no plugin here is called org.apache.kafka.connect.mirror.MirrorHeartbeatConnector" in alien["reasons"][0]
+    assert "there is no plugin org.apache.kafka.connect.mirror.MirrorHeartbeatConnector here" in alien["reasons"][0]
     assert {(one["kind"], one["state"]) for one in report.values()} == {
         ("native", "PAUSED"), ("native", "STOPPED"), ("native", "RUNNING"),
     }  # fmt: skip
@@ -352,12 +352,12 @@ def test_over_rest_under_load(deployment: Deployment, there: ApacheConnect, brok
         made = rest.post("/v1/connectors/rest-source/import", json={"url": url_of(there)})
         assert (made.status_code, made.json()["outcome"], made.json()["offsets"]) == (201, "created", 1), made.text
         steps, requests = switched_by_rounds(rest, "rest-source", back=False)
-        assert steps[-3:] == ["stored its offsets here", "started here", "noted that it has moved"]
+        assert steps[-3:] == ["stored its offsets here", "started here", "recorded that it has moved"]
         assert requests > 1
         began = deployment.committed("rest-source")
         eventually(lambda: deployment.committed("rest-source"), lambda moved: moved > began)
         steps, _ = switched_by_rounds(rest, "rest-source", back=True)
-        assert ("written its offsets there" in steps, steps[-1]) == (True, "noted that it has moved")
+        assert ("wrote its offsets there" in steps, steps[-1]) == (True, "recorded that it has moved")
         there.await_states("rest-source", {"RUNNING"}, parts=2)
         assert rest.get("/v1/connectors/rest-source/switch").json()["newest"] == "there"
     total = written() * 20

@@ -56,7 +56,7 @@ def test_a_provider_that_is_not_here_is_a_reason(world: World) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"connector.class": "com.acme.Alien"}, "no plugin here is called com.acme.Alien: put its jars"),
+        ({"connector.class": "com.acme.Alien"}, "there is no plugin com.acme.Alien here: put its jars"),
         ({"connector.class": ""}, "connector.class is missing"),
         ({"tasks.max": "0"}, "tasks.max: "),
         ({"topic": ""}, "topic: "),

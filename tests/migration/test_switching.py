@@ -175,7 +175,7 @@ def test_tasks_that_do_not_end_are_named(world: World) -> None:
     there = source_there()
     imported(world, there)
     there.connectors["a"].ending = 10**9
-    with pytest.raises(RetriableError, match="in vain for its tasks there to end"):
+    with pytest.raises(RetriableError, match="waiting for its tasks there to end"):
         switch(world, there, seconds=0.0)
     there.connectors["a"].ending = 0
     assert Step.START_HERE in switch(world, there)
@@ -199,7 +199,7 @@ def test_what_is_not_there_or_not_imported_is_named(world: World) -> None:
     with pytest.raises(NotFoundError, match="was not imported"):
         switch(world, there)
     there.connectors.clear()
-    with pytest.raises(NotFoundError, match="is not at http://there:8083"):
+    with pytest.raises(NotFoundError, match="does not exist at http://there:8083"):
         switch(world, there)
 
 
