@@ -226,7 +226,7 @@ class Registry:
         if len(found) > 1:
             claims = ", ".join(f"{plugin.name} of {plugin.distribution} ({plugin.target})" for plugin in found)
             remedy = "Uninstall one, or write the full class name if they differ."
-            raise ConfigError(f"More than one {kind.value} claims the name {name}: {claims}. {remedy}")
+            raise ConfigError(f"More than one {kind.value} has the name {name}: {claims}. {remedy}")
         return found[0]
 
     def load(self, kind: PluginKind, name: str, *, aliases: bool = True) -> PluginClass:
@@ -327,7 +327,7 @@ def _import(name: str, target: str, distribution: str) -> PluginClass:
         text = f"Plugin {name} of {distribution} cannot be loaded from {target}: {error}"
         raise ConnectError(f"{text}. Reinstall its distribution.") from error
     if not isinstance(found, type):
-        raise ConnectError(f"Plugin {name} of {distribution} is no class: {target}")
+        raise ConnectError(f"Plugin {name} of {distribution} is not a class: {target}")
     return found
 
 
@@ -339,7 +339,9 @@ def _announced(point: metadata.EntryPoint) -> tuple[Plugin, ...]:
     found = _import(point.name, point.value, distribution)
     types = [kind for kind, (_, interface) in _INTERFACES.items() if issubclass(found, interface)]
     if not types:
-        raise ConnectError(f"Plugin {point.name} of {distribution} has no interface of connect_core.api: {point.value}")
+        raise ConnectError(
+            f"Plugin {point.name} of {distribution} implements no interface of connect_core.api: {point.value}"
+        )
     return tuple(Plugin(point.name, kind, version, point.value, distribution) for kind in types)
 
 

@@ -62,6 +62,6 @@ def _is_whole(plan: Plan, results: Sequence[TaskResult]) -> bool:
 
 def _reason(failed: Sequence[TaskResult]) -> str:
     if not failed:
-        return "not all of it was read: the run was interrupted, or a worker was lost"
+        return "not everything was read: the run was interrupted, or a worker was lost"
     error = failed[0].error
     return f"task {failed[0].task} failed" + ("" if error is None else f": {error.kind}: {error.message}")

@@ -95,10 +95,10 @@ class AirflowAccess:
         if pool:
             details = PoolDetails(name=pool, team_name=Pool.get_team_name(pool) if _has_teams() else None)
             if not manager.is_authorized_pool(method="PUT", details=details, user=user):
-                return f"let a connector take slots of pool {pool} (schedule.pool): that takes the right to change it"
+                return f"let a connector use slots of pool {pool} (schedule.pool), which requires permission to edit it"
         for uri in filter(None, map(str.strip, settings.get("schedule.outlets", "").split(","))):
             if not manager.is_authorized_asset(method="POST", details=_asset(uri), user=user):
-                return f"make events of asset {uri} (schedule.outlets): that takes the right to create them"
+                return f"create events for asset {uri} (schedule.outlets), which requires permission to create them"
         for word in _awaited(settings.get("schedule", "")):
             if not manager.is_authorized_asset(method="GET", details=_asset(word), user=user):
                 return f"see asset {word} (schedule)"

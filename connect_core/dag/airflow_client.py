@@ -93,7 +93,7 @@ class AirflowClient:
         except httpx.TransportError as error:
             self._note_silence(began, f"{type(error).__name__}: {error}".rstrip(": "))
             raise RetriableError(
-                f"Airflow at {self._identity.url} does not answer ({error}): start it, or correct airflow.url"
+                f"Airflow at {self._identity.url} does not respond ({error}): start it, or correct airflow.url"
             ) from error
         self._silence, self._answered_at = None, datetime.now(UTC)
         if answer.is_error and answer.status_code not in fine:
@@ -122,7 +122,7 @@ class AirflowClient:
         answer = self._client.post("/auth/token", json=body)
         if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise ConfigError(
-                "airflow.user", self._identity.user, "Airflow refused it: correct the user or airflow.password.file"
+                "airflow.user", self._identity.user, "Airflow rejected it: correct the user or airflow.password.file"
             )
         if answer.is_error:
             raise _refused(answer)
@@ -135,7 +135,7 @@ def _turn() -> Iterator[None]:
     if not _GATE.acquire(timeout=_TURN_SECONDS):
         raise RetriableError(
             f"{REQUESTS_AT_ONCE} requests to Airflow have been under way for {_TURN_SECONDS:.0f} s: "
-            "see whether its API server answers"
+            "check that its API server responds"
         )
     try:
         yield
@@ -150,4 +150,4 @@ def _refused(answer: httpx.Response) -> ConnectError:
         return NotFoundError(text)
     if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR or answer.status_code in (409, 429):
         return RetriableError(text)
-    return ConnectError(f"{text}. Check the rights of the service's user (airflow.user)")
+    return ConnectError(f"{text}. Check the permissions of the service's user (airflow.user)")

@@ -16,7 +16,7 @@ API_THREADS = 40
 
 POOL_REMEDY = (
     "Set AIRFLOW__DATABASE__SQL_ALCHEMY_POOL_SIZE=10 and AIRFLOW__DATABASE__SQL_ALCHEMY_MAX_OVERFLOW=50 "
-    "for Airflow's API server, and let its database take as many connections."
+    "for Airflow's API server, and allow as many connections in its database."
 )
 
 _SECTION, _SIZE, _OVERFLOW = "database", "sql_alchemy_pool_size", "sql_alchemy_max_overflow"
@@ -51,7 +51,7 @@ def find_pool(api: AirflowApi, url: str) -> ApiPool | None:
         told = api.option(_SECTION, _SIZE), api.option(_SECTION, _OVERFLOW)
     except ConnectError:
         return _pool_here() if _is_here(url) else None
-    return ApiPool(int(told[0]), int(told[1]), "told by its API")
+    return ApiPool(int(told[0]), int(told[1]), "from its API")
 
 
 def _is_here(url: str) -> bool:

@@ -26,7 +26,7 @@ def backfill_since(context: Context) -> datetime | None:
         return None
     start, end = run.data_interval_start, run.data_interval_end
     if end is None:
-        raise ConnectError("This backfill run has no data interval: it does not say which time to export again")
+        raise ConnectError("This backfill run has no data interval: it does not define which time to export again")
     return start if start is not None and start < end else _time_before(context["dag"].schedule, end)
 
 
@@ -36,4 +36,4 @@ def _time_before(schedule: Any, moment: datetime) -> datetime:
     if isinstance(schedule, str) and croniter.is_valid(schedule):
         before: datetime = croniter(schedule, moment).get_prev(datetime)
         return before
-    raise ConnectError(f"The schedule {schedule} does not say when the time of this backfill run begins")
+    raise ConnectError(f"The schedule {schedule} does not define when the data interval of this backfill run begins")

@@ -47,7 +47,7 @@ class Contact:
             try:
                 self._write(silence)
             except ConnectError as error:
-                _LOG.warning("Whether Airflow answers is noted later: %s", error)
+                _LOG.warning("Whether Airflow responds will be recorded later: %s", error)
                 return
             self._written, self._written_at = silence, time.monotonic()
 

@@ -23,9 +23,9 @@ _KEPT = timedelta(days=7)
 _DOCUMENTATION = """### Housekeeping of connect-core
 
 Its task `watch` waits in the triggerer: it looks for data of all idle connectors, mirrors which DAGs are paused, and
-carries out what was asked for through the REST API. `sweep` removes notes of what was carried out long ago,
-and, beyond `history.retention.ms` and `history.retention.count`, histories and Airflow's own past runs of these DAGs.
-Leave it on: without it idle connectors wake late and the REST API cannot change schedules.
+performs what was requested through the REST API. `sweep` removes old records of performed requests,
+and, beyond `history.retention.ms` and `history.retention.count`, history and Airflow's own past runs of these DAGs.
+Keep it enabled: without it, idle connectors start late and the REST API cannot change schedules.
 """
 
 

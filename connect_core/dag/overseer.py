@@ -109,7 +109,7 @@ class Overseer:
 
     def _clear(self, task: OpenTask) -> None:
         _LOG.warning(
-            "Run %s of %s is queued since %s, and no process shows itself: it is scheduled again",
+            "Run %s of %s has been queued since %s, and no process has shown up: it is scheduled again",
             task.run_id,
             task.dag_id,
             task.since,
@@ -130,6 +130,6 @@ async def _repeat(act: Callable[[], None], rest: float = 0.0) -> None:
             await in_thread(act)
         except _PASSING as error:
             trace = None if isinstance(error, ConnectError) else error
-            _LOG.warning("The overseer goes on after an error: %s", error, exc_info=trace)
+            _LOG.warning("The overseer continues after an error: %s", error, exc_info=trace)
         took = time.monotonic() - began
         await asyncio.sleep(max(LOOK_SECONDS - took, rest * took, 0.0))

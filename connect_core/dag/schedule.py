@@ -42,7 +42,9 @@ def parse_schedule(text: str) -> Schedule:
     duration = _duration(text)
     if duration:
         return duration
-    raise ConfigError("schedule", text, "use @continuous, a cron line, a duration such as PT5M, asset:URI, or none")
+    raise ConfigError(
+        "schedule", text, "use @continuous, a cron expression, a duration such as PT5M, asset:URI, or none"
+    )
 
 
 def parse_asset(uri: str) -> Asset:
@@ -50,7 +52,7 @@ def parse_asset(uri: str) -> Asset:
     try:
         return Asset(uri=uri)
     except ValueError as error:
-        raise ConfigError("schedule", uri, f"Airflow does not take this as an asset's URI: {error}") from error
+        raise ConfigError("schedule", uri, f"Airflow does not accept this as an asset URI: {error}") from error
 
 
 def _duration(text: str) -> timedelta | None:
@@ -66,7 +68,7 @@ def _assets(text: str) -> BaseAsset:
     any_of = text.split(" | ")
     assets = [_asset(word) for word in (any_of if len(any_of) > 1 else text.split())]
     if not assets:
-        raise ConfigError("schedule", _ASSET_PREFIX, "name at least one asset after asset:")
+        raise ConfigError("schedule", _ASSET_PREFIX, "give at least one asset after asset:")
     if len(assets) == 1:
         return assets[0]
     return AssetAny(*assets) if len(any_of) > 1 else AssetAll(*assets)

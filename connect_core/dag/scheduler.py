@@ -125,7 +125,7 @@ class AirflowScheduler:
         def carry_out(name: str) -> ConnectError | None:
             silence = self._api.silence
             if silence is not None and time.monotonic() > began + _POLL_SECONDS:
-                return RetriableError(f"Airflow does not answer ({silence.reason})")
+                return RetriableError(f"Airflow does not respond ({silence.reason})")
             try:
                 act(name)
             except ConnectError as error:
@@ -156,7 +156,7 @@ class AirflowScheduler:
 
 
 def _not_parsed(what: str) -> str:
-    return f"Waited in vain for {what}: see Airflow's import errors, and whether its DAG processor runs"
+    return f"Timed out waiting for {what}: see Airflow's import errors, and check that its DAG processor is running"
 
 
 def _raise(error: ConnectError | None) -> None:

@@ -44,9 +44,9 @@ def _work(service: Callable[[], None], woken: threading.Event) -> None:
         try:
             service()
         except ConnectError as error:
-            _LOG.warning("Requests are left for later: %s", error)
+            _LOG.warning("Requests are postponed: %s", error)
         except Exception:
-            _LOG.exception("Requests are left for later")
+            _LOG.exception("Requests are postponed")
 
 
 @dataclass(frozen=True, slots=True)

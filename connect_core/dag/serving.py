@@ -100,7 +100,7 @@ def _carry_out(act: _Act, names: Collection[str]) -> Outcomes:
 
 
 def _refuse(names: Collection[str]) -> Outcomes:
-    return dict.fromkeys(names, ConnectError("Nobody knows how to do this: the request is of another version"))
+    return dict.fromkeys(names, ConnectError("There is no handler for this request: it comes from another version"))
 
 
 def _log(claimed: Sequence[Claimed], outcomes: Outcomes) -> None:

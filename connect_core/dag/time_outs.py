@@ -27,13 +27,13 @@ class TimeOut:
 
 
 TIME_OUTS = (
-    TimeOut("scheduler", "task_instance_heartbeat_timeout", 60, "a task that was killed is missed"),
-    TimeOut("scheduler", "task_queued_timeout", 120, "a task its executor lost is handed out again"),
-    TimeOut("scheduler", "task_queued_timeout_check_interval", 60, "it is looked for such tasks"),
-    TimeOut("scheduler", "scheduler_health_check_threshold", 30, "a scheduler that was killed is missed"),
-    TimeOut("scheduler", "orphaned_tasks_check_interval", 60, "the tasks of a killed scheduler are taken over"),
-    TimeOut("triggerer", "triggerer_health_check_threshold", 30, "the waits of a killed triggerer are taken over"),
-    TimeOut("dag_processor", "refresh_interval", 300, "a new connector is found if asking for it fails"),
+    TimeOut("scheduler", "task_instance_heartbeat_timeout", 60, "a killed task is detected"),
+    TimeOut("scheduler", "task_queued_timeout", 120, "a task lost by its executor is queued again"),
+    TimeOut("scheduler", "task_queued_timeout_check_interval", 60, "such tasks are searched for"),
+    TimeOut("scheduler", "scheduler_health_check_threshold", 30, "a killed scheduler is detected"),
+    TimeOut("scheduler", "orphaned_tasks_check_interval", 60, "the tasks of a killed scheduler are adopted"),
+    TimeOut("triggerer", "triggerer_health_check_threshold", 30, "the triggers of a killed triggerer are adopted"),
+    TimeOut("dag_processor", "refresh_interval", 300, "a new connector is found if the request to parse it fails"),
 )
 """With Airflow's own defaults a killed task is detected after five minutes, and a lost one after ten."""
 

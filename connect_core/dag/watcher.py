@@ -139,7 +139,7 @@ class Watcher:
                 await act()
             except Exception as error:
                 trace = None if isinstance(error, ConnectError) else error
-                _LOG.warning("The watcher goes on after an error: %s", error, exc_info=trace)
+                _LOG.warning("The watcher continues after an error: %s", error, exc_info=trace)
             took = time.monotonic() - started
             await asyncio.sleep(max(0.0, self._tick_seconds - took, rest * took))
 
@@ -260,7 +260,7 @@ class Watcher:
                 asked = asyncio.ensure_future(in_thread(call))
                 await asyncio.wait({asked}, timeout=_SLOW_SECONDS)
             if not asked.done():
-                _LOG.warning("Connector %s: %s has not answered for %.0f s", name, what, _SLOW_SECONDS)
+                _LOG.warning("Connector %s: %s has not responded for %.0f s", name, what, _SLOW_SECONDS)
                 await asyncio.wait({asked}, timeout=_HUNG_SECONDS)
             return not asked.done() or asked.result()
         except Exception as error:

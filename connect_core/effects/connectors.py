@@ -239,7 +239,7 @@ class ConnectorEffects:
     def _kept(self) -> SinkCommitter:
         committer = self.committer()
         if committer is None:
-            raise ConnectError(f"Connector {self.context.connector_name} keeps no marker of its own")
+            raise ConnectError(f"Connector {self.context.connector_name} does not store a marker")
         return committer
 
 

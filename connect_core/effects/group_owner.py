@@ -43,7 +43,7 @@ def _claim(settings: WorkerSettings, database: Database, mine: str) -> None:
         raise ConfigError(
             "group.id",
             group,
-            f"on these brokers it is that of another metadata database, {existing.database}, since {existing.since}: "
+            f"on these brokers it belongs to another metadata database, {existing.database}, since {existing.since}: "
             "connectors of both would fence each other. Give this deployment another group.id; or, if that database "
             f"is gone for good, set metadata.replaces={existing.database}",
         )

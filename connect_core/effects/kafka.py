@@ -97,7 +97,7 @@ class KafkaEffects:
         try:
             heard = [report for report in self._tail.poll() if isinstance(report, TaskReport)]
         except ConnectError as failure:
-            _log.warning("The progress of %s is not known: %s", key.connector, failure)
+            _log.warning("The progress of %s is unknown: %s", key.connector, failure)
             heard = []
         self._reports.update((report.task, report) for report in heard if report.key == key)
         return [report for _, report in sorted(self._reports.items()) if report.key == key]
@@ -135,13 +135,13 @@ class KafkaEffects:
         try:
             self._admin.commit_group_offsets(effect.group, effect.positions)
         except ConnectError as failure:
-            _log.warning("Group %s does not follow: %s", effect.group, failure)
+            _log.warning("The offsets of group %s were not updated: %s", effect.group, failure)
 
     def _forget_group(self, effect: ForgetGroup) -> None:
         try:
             self._admin.delete_group(effect.group)
         except ConnectError as failure:
-            _log.warning("Group %s stays: %s", effect.group, failure)
+            _log.warning("Group %s was not deleted: %s", effect.group, failure)
 
 
 ON_KAFKA: Mapping[type[Effect[Any]], Callable[[KafkaEffects, Any], Any]] = {

@@ -31,7 +31,7 @@ class IntervalChecks:
         if row.state is not IntervalState.COMMITTED:
             return
         if not self._was_here(row.config_version):
-            self.notes.add("intervals of earlier configurations were written elsewhere: they are not recounted")
+            self.notes.add("intervals of earlier configurations were written elsewhere, so they are not recounted")
             return
         said = f"committed with {past.counts.records} records"
         yield Difference("marker", f"interval {row.key.sequence}", said, "no marker in the target", row.key.sequence)

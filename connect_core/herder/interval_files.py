@@ -62,7 +62,7 @@ def list_files(herder: Herder, name: str, wanted: FilesRequest) -> IntervalFiles
         return IntervalFiles(sequence=wanted.sequence, reason="A source writes to Kafka, not to files")
     if past.row.state is not IntervalState.COMMITTED:
         return IntervalFiles(
-            sequence=wanted.sequence, reason=f"The interval is {past.row.state.value}: nothing is committed"
+            sequence=wanted.sequence, reason=f"The interval is {past.row.state.value}: nothing was committed"
         )
     files = _in_time(lambda: _read(herder, state, past), name, wanted.seconds)
     if not files:
@@ -80,7 +80,7 @@ def list_files(herder: Herder, name: str, wanted: FilesRequest) -> IntervalFiles
 def _in_time(read: Callable[[], _Files], name: str, seconds: float) -> _Files:
     """Read in a separate thread, which is abandoned after ``seconds``; only a few may run at once."""
     if not _AT_ONCE.acquire(blocking=False):
-        raise RetriableError(f"{_MOST} lists of files are being read: ask for that of {name} again in a moment")
+        raise RetriableError(f"{_MOST} lists of files are being read: request that of {name} again in a moment")
     thread = ThreadPoolExecutor(1, thread_name_prefix="connect-files")
     reading = thread.submit(read)
     reading.add_done_callback(lambda _: _AT_ONCE.release())
@@ -88,7 +88,7 @@ def _in_time(read: Callable[[], _Files], name: str, seconds: float) -> _Files:
     try:
         return reading.result(seconds)
     except FutureTimeoutError:
-        raise RetriableError(f"The target of {name} has not answered within {seconds:g} s: is it up?") from None
+        raise RetriableError(f"The target of {name} did not respond within {seconds:g} s: is it running?") from None
 
 
 def _read(herder: Herder, state: ConnectorState, past: PastInterval) -> _Files:

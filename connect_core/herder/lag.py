@@ -64,9 +64,9 @@ def get_lag(herder: Herder, name: str) -> Lag:
         state = connectors.get(connection, name)
         stored = offsets.load(connection, name, state.type)
     if state.type is ConnectorType.SOURCE:
-        return Lag(None, reason="A source's lag is known to the system it reads only.")
+        return Lag(None, reason="Only the system that a source reads knows its lag.")
     if herder.ends is None:
-        return Lag(None, reason="Kafka is not asked here.")
+        return Lag(None, reason="Kafka is not queried here.")
     try:
         ends = herder.ends.reader.partition_ends(topics_of(state.config), state.config.get("topics.regex") or None)
     except ConnectError as error:

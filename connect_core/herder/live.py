@@ -39,7 +39,7 @@ def _found(running: Future[Mapping[str, Sequence[str]]], connector: str, seconds
     try:
         error = running.exception(seconds)
     except FutureTimeoutError:
-        return {_KEY: [f"The systems {connector} needs did not answer within {seconds:g} s: are they up?"]}
+        return {_KEY: [f"The systems that {connector} needs did not respond within {seconds:g} s: are they running?"]}
     if error is None:
         return running.result()
     text = str(error) if isinstance(error, ConnectError) else f"The check failed: {type(error).__name__}: {error}"

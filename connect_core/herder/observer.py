@@ -96,7 +96,7 @@ class Observer:
             try:
                 self.look_if_nobody_does()
             except ConnectError as error:
-                _LOG.warning("What work waits is not known: %s", error)
+                _LOG.warning("Whether work is waiting is unknown: %s", error)
 
 
 def _is_unknown(facts: ConnectorFacts, lags: Mapping[str, int | None], is_airflow_asked: bool) -> bool:

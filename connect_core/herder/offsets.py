@@ -164,7 +164,7 @@ def _alter_source(herder: Herder, state: ConnectorState, connector: Connector, w
 
 
 def _source_changes(entries: Sequence[OffsetEntry]) -> dict[str, Mapping[str, Any] | None]:
-    # An entry with neither partition nor offset is no error, as in Connect.
+    # An entry with neither partition nor offset is not an error, as in Connect.
     given = [entry for entry in entries if entry.get("partition") is not None or entry.get("offset") is not None]
     for entry in given:
         if not isinstance(entry.get("partition"), Mapping):

@@ -61,7 +61,7 @@ def _unreadable(topics: Sequence[str], clients: KafkaClients) -> Iterator[str]:
     try:
         refused = unreadable_topics(clients, topics, _BROKER_SECONDS)
     except RetriableError as error:
-        yield f"Topics cannot be read now, start the brokers or correct their address: {error}"
+        yield f"Topics cannot be read now; start the brokers or correct their address: {error}"
         return
     for topic in refused:
-        yield f"The consumer's user may not read topic {topic}: give it the right Read, or log in as another"
+        yield f"The consumer's user may not read topic {topic}: grant it Read, or log in as another user"

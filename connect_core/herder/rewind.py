@@ -109,7 +109,7 @@ def rewind(herder: Herder, name: str, sequence: int) -> Rewound:
     if preview.obstacle is not None:
         raise BadRequestError(preview.obstacle)
     if not preview.changes:
-        return Rewound(f"Nothing has moved since interval {sequence}: the offsets are as they were", preview)
+        return Rewound(f"Nothing has changed since interval {sequence}: the offsets are the same", preview)
     return Rewound(offsets.alter(herder, name, preview.entries), preview)
 
 
@@ -140,7 +140,7 @@ def _since(name: str, moves: Sequence[PastMove], sequence: int) -> Sequence[Past
     if len(moves) == _LONGEST and (not mine or mine[-1] == len(moves) - 1):
         raise BadRequestError(
             f"The history of the offsets of connector {name} does not reach back to interval {sequence}: "
-            "alter the offsets themselves"
+            "alter the offsets directly"
         )
     return moves[: mine[-1] + 1] if mine else ()
 

@@ -58,7 +58,7 @@ def end_connector(herder: Herder, connector: str, *, forget_offsets: bool) -> No
     except (NotFoundError, IllegalWorkerStateError):
         raise
     except ConnectError as error:
-        _LOG.warning("Connector %s is ended in the metadata database alone: %s", connector, error)
+        _LOG.warning("Connector %s is deleted from the metadata database only: %s", connector, error)
         rewrite_in_database(herder, connector, {})
 
 
@@ -68,7 +68,7 @@ def _rewrite(herder: Herder, connector: str, wanted: Changes | None) -> None:
         try:
             herder.rewrite_offsets(herder, connector, wanted, is_deleted=True)
         except StaleEpochError as error:
-            _LOG.info("The offsets of %s are rewritten again: %s", connector, error)
+            _LOG.info("Rewriting the offsets of %s is retried: %s", connector, error)
         else:
             return
     herder.rewrite_offsets(herder, connector, wanted, is_deleted=True)

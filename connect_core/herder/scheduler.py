@@ -48,6 +48,6 @@ def ask(scheduler: Scheduler, database: Database, act: Act, connector: str) -> N
     try:
         getattr(scheduler, act)(connector)
     except ConnectError as error:
-        _LOG.warning("Connector %s: %s is left for later: %s", connector, act, error)
+        _LOG.warning("Connector %s: %s is postponed: %s", connector, act, error)
         with database.write() as connection:
             requests.add(connection, Asked(act, connector, {"reason": str(error)}, "herder"))

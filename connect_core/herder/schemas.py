@@ -40,7 +40,7 @@ def list_schemas(herder: Herder, name: str) -> TopicSchemaList:
     try:
         found = asked.result(_SECONDS)
     except FutureTimeoutError:
-        return TopicSchemaList([], f"The registries did not answer within {_SECONDS:g} s")
+        return TopicSchemaList([], f"The registries did not respond within {_SECONDS:g} s")
     except ConnectError as error:
         return TopicSchemaList([], shown(str(error)))
     return TopicSchemaList([replace(one, error=None if one.error is None else shown(one.error)) for one in found])

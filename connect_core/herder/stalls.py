@@ -94,7 +94,7 @@ def _unwatched(facts: ConnectorFacts, deployment: Deployment) -> Stall | None:
         return None
     cause = Cause.TRIGGERER if part == reports.WATCHER else Cause.KAFKA
     text = _triggerer_text(report) if part == reports.WATCHER else _part_text("Kafka", report)
-    return Stall(cause, report.worked_at or _ago(report.told_age), f"{text}: whether data waits is not known")
+    return Stall(cause, report.worked_at or _ago(report.told_age), f"{text}: whether data is waiting is unknown")
 
 
 def _causes(facts: ConnectorFacts, waiting: WaitingFacts, deployment: Deployment) -> Iterator[tuple[Cause, str]]:
@@ -109,7 +109,7 @@ def _causes(facts: ConnectorFacts, waiting: WaitingFacts, deployment: Deployment
         yield Cause.RETRY, _retry_text(facts.interval)
     if deployment.is_airflow:
         yield from _causes_in_airflow(facts, waiting, deployment)
-    yield Cause.UNKNOWN, f"{_work_text(waiting)}: nothing has begun it, for a reason that is not known"
+    yield Cause.UNKNOWN, f"{_work_text(waiting)}: nothing has started it, for an unknown reason"
 
 
 def _causes_of_interval(running: IntervalFacts, waiting: WaitingFacts) -> Iterator[tuple[Cause, str]]:
@@ -117,11 +117,11 @@ def _causes_of_interval(running: IntervalFacts, waiting: WaitingFacts) -> Iterat
         yield (
             Cause.SPARK,
             f"Spark has started no task of interval {running.sequence} since {_time(waiting.since)}: "
-            "its slots are taken, or it has no executor",
+            "its slots are in use, or it has no executor",
         )
     yield (
         Cause.SLOW,
-        f"interval {running.sequence} runs and gives signs of life, but its tasks have moved nothing since "
+        f"interval {running.sequence} is running and sends heartbeats, but its tasks have moved nothing since "
         f"{_time(waiting.since)}: the target or the source is slow or hangs",
     )
 
@@ -137,11 +137,17 @@ def _causes_in_airflow(
     if airflow := deployment.silent(reports.AIRFLOW):
         yield Cause.AIRFLOW, _part_text("Airflow", airflow)
     if scheduler := deployment.silent(reports.SCHEDULER):
-        yield Cause.SCHEDULER, f"no scheduler: Airflow's gave its last heartbeat at {_time(scheduler.worked_at)}"
+        yield (
+            Cause.SCHEDULER,
+            f"no scheduler: the last heartbeat of Airflow's scheduler was at {_time(scheduler.worked_at)}",
+        )
     processor = deployment.silent(reports.DAG_PROCESSOR, deployment.stalled_after)
     if processor and facts.task_count is None and waiting.run_id is None:
         last = _time(processor.worked_at)
-        yield Cause.DAG_PROCESSOR, f"no DAG yet and no DAG processor: Airflow's gave its last heartbeat at {last}"
+        yield (
+            Cause.DAG_PROCESSOR,
+            f"no DAG yet and no DAG processor: the last heartbeat of Airflow's DAG processor was at {last}",
+        )
     rule = _BY_STATE.get(waiting.run_state or "")
     if rule is not None:
         yield rule(waiting)
@@ -152,8 +158,8 @@ def _causes_in_airflow(
 
 def _queued(waiting: WaitingFacts) -> tuple[Cause, str]:
     text = (
-        f"its run is queued since {_time(waiting.run_since)}: the executor was given its task and has not started it; "
-        "others have all of core.parallelism, or it lost the task"
+        f"its run has been queued since {_time(waiting.run_since)}: the executor has its task and has not "
+        "started it; other tasks use all of core.parallelism, or it lost the task"
     )
     if waiting.cleared:
         text += f", and again {waiting.cleared} times; restart the scheduler, or the executor's workers"
@@ -164,7 +170,7 @@ def _scheduled(waiting: WaitingFacts) -> tuple[Cause, str]:
     since, pool = _time(waiting.run_since or waiting.since), waiting.run_pool or "default_pool"
     return (
         Cause.SLOT,
-        f"no slot since {since}: its task may start and core.parallelism or pool {pool} is exhausted by others",
+        f"no slot since {since}: its task could start, but other tasks use all of core.parallelism or pool {pool}",
     )
 
 
@@ -175,18 +181,18 @@ def _held_back(waiting: WaitingFacts) -> tuple[Cause, str]:
 def _running_task(waiting: WaitingFacts) -> tuple[Cause, str]:
     return (
         Cause.SLOW,
-        f"the task of its run runs since {_time(waiting.run_since)} and has begun no interval: "
-        "see its log in Airflow, and whether Spark answers",
+        f"the task of its run has been running since {_time(waiting.run_since)} without starting an interval: "
+        "see its log in Airflow, and check that Spark responds",
     )
 
 
 def _tried_again(waiting: WaitingFacts) -> tuple[Cause, str]:
-    return Cause.RETRY, f"{_work_text(waiting)}: its run failed and waits for Airflow's next try; see its log"
+    return Cause.RETRY, f"{_work_text(waiting)}: its run failed and waits for Airflow's next attempt; see its log"
 
 
 _NO_RUN = (
-    "Airflow has made no run of it; see import errors, the triggerer's log, and whether triggerer.capacity exceeds the "
-    "number of connectors"
+    "Airflow has not created a run of it; see import errors, the triggerer's log, and whether triggerer.capacity "
+    "exceeds the number of connectors"
 )
 
 _BY_STATE: Mapping[str, Callable[[WaitingFacts], tuple[Cause, str]]] = {
@@ -208,12 +214,12 @@ def _running(facts: ConnectorFacts) -> IntervalFacts | None:
 def _heartbeat_text(interval: IntervalFacts) -> str:
     age = interval.heartbeat_age
     since = f" since {_time(_ago(age))}" if age is not None else ""
-    return f"interval {interval.sequence} gives no sign of life{since}: it ends by time-out, then is tried again"
+    return f"interval {interval.sequence} has sent no heartbeat{since}: it will time out and then be retried"
 
 
 def _retry_text(interval: IntervalFacts | None) -> str:
     at = interval.retry_at if interval else None
-    return f"the last try of its interval failed; the next is at {_time(at)}"
+    return f"the last attempt of its interval failed; the next one is at {_time(at)}"
 
 
 def _work_text(waiting: WaitingFacts) -> str:
@@ -240,7 +246,7 @@ def _triggerer_text(report: PartReport) -> str:
 
 def _part_text(name: str, report: PartReport) -> str:
     since = f" since {_time(report.worked_at)}" if report.worked_at else ""
-    return f"{name} does not answer{since}" + (f" ({report.error})" if report.error else "")
+    return f"{name} has not responded{since}" + (f" ({report.error})" if report.error else "")
 
 
 def _age(report: PartReport) -> float:

@@ -11,7 +11,7 @@ from connect_core.api.sink import IntervalKey
 
 __all__ = ["Chain", "Moves", "Tiling"]
 
-_UNKNOWN = "the history no longer tells whether offsets were moved there"
+_UNKNOWN = "the history no longer shows whether offsets were moved there"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Tiling:
     def _judged(self, part: TopicPartition, ended: int, chain: Chain) -> Iterator[Difference]:
         kind = "gap" if ended < chain.start else "overlap"
         if self.moves.explain(part, chain.start):
-            self.notes.add(f"offsets of {part} were moved to {chain.start}: that is no {kind}")
+            self.notes.add(f"offsets of {part} were moved to {chain.start}, so this is not reported as a difference")
         elif chain.first is not None and not self.is_told(chain.first):
             self.notes.add(f"a {kind} of {part} at {chain.start}: {_UNKNOWN}")
         else:

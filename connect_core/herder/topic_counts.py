@@ -15,8 +15,8 @@ from connect_core.herder.topic_ends import Ends
 __all__ = ["PartitionCount", "beyond", "count_partitions"]
 
 _OFFSETS = (
-    "offsets are no count of records: transactions, aborted records and compaction leave offsets without one, and "
-    "Kafka does not tell how many"
+    "offsets do not count records: transactions, aborted records and compaction leave offsets without one, and "
+    "Kafka does not report how many"
 )
 
 
@@ -61,11 +61,11 @@ def beyond(partitions: Iterable[PartitionCount]) -> Iterator[Difference]:
 
 def _ends(herder: Herder, topics: set[str]) -> tuple[Ends, set[str]]:
     if herder.ends is None:
-        return {}, {"Kafka is not asked here"}
+        return {}, {"Kafka is not queried here"}
     try:
         return herder.ends.reader.partition_ends(sorted(topics)), set()
     except ConnectError as error:
-        return {}, {f"Kafka does not tell where topics begin and end: {error}"}
+        return {}, {f"Kafka did not report where topics begin and end: {error}"}
 
 
 def _counted(part: TopicPartition, topic_id: str, chain: Chain, ends: Ends) -> PartitionCount:

@@ -24,7 +24,7 @@ def list_active(herder: Herder, name: str) -> list[str]:
 
 
 def reset_active(herder: Herder, name: str) -> None:
-    """Forget the topics that a connector has used; an unknown connector is no error, as in Connect."""
+    """Forget the topics that a connector has used; an unknown connector is not an error, as in Connect."""
     with herder.database.write() as connection:
         topics.reset(connection, name)
         audit.record(connection, Act(herder.actor, "reset topics", name))

@@ -77,7 +77,7 @@ def verify(herder: Herder, name: str, wanted: VerificationRequest = Verification
     Raise NotFoundError, BadRequestError for bounds that make no sense, ConnectError where the target does not answer.
     """
     if wanted.last is not None and wanted.last < wanted.first:
-        raise BadRequestError(f"Interval {wanted.last} is before {wanted.first}: the first comes first")
+        raise BadRequestError(f"Interval {wanted.last} is before {wanted.first}: give the earlier interval first")
     began = time.monotonic()
     said = snapshot_of(herder, name)
     if said.state.type is ConnectorType.SOURCE:
@@ -113,7 +113,7 @@ class _Recounting:
             committer = connector.committer()
             if not isinstance(committer, RecountingCommitter):
                 kind = type(connector.connector).__name__
-                return Verification(name, _not_recountable(name, f"{kind} has no way to list what it has written"))
+                return Verification(name, _not_recountable(name, f"{kind} cannot list what it has written"))
             checks = IntervalChecks(self.herder.database, self.said.state, connector)
             return self._recounted(committer, checks)
         finally:
@@ -170,7 +170,7 @@ class _Recounting:
         for part, end in sorted(tiling.newest().items()):
             position = self.said.positions.get(part)
             if position not in (None, end) and not self.said.moves.explain(part, position or 0):
-                said, found = f"the database stands at {position}", f"the newest marker ends at {end}"
+                said, found = f"the database is at {position}", f"the newest marker ends at {end}"
                 done.differ(Difference("position", str(part), said, found))
 
     def _is_whole(self, last: int) -> bool:

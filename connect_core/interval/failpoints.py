@@ -26,7 +26,7 @@ TESTING, FILE = "CONNECT_TESTING", "CONNECT_FAIL_POINTS"
 
 FAIL_POINTS: Mapping[str, str] = MappingProxyType(
     {
-        "K0": "before an act of planning",
+        "K0": "before a planning step",
         "K1": "before the interval's row is written",
         "K2": "before the job is given to Spark",
         "K3": "before a task does anything",
@@ -72,7 +72,7 @@ def reach(point: str, connector: str) -> None:
     if act == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     elif act == "raise":
-        raise RetriableError(f"a test lets {connector} fail at {point}")
+        raise RetriableError(f"a test makes {connector} fail at {point}")
     elif act:
         time.sleep(float(act))
 

@@ -40,7 +40,7 @@ def result_from_bytes(data: bytes) -> TaskResult:
     try:
         return _result(json.loads(data))
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"it is not the report of a task: {error}") from error
+        raise ValueError(f"it is not a task report: {error}") from error
 
 
 def _result(told: Mapping[str, Any]) -> TaskResult:

@@ -21,7 +21,7 @@ def parse_decimal(text: str) -> decimal.Decimal:
     """
     match = _DECIMAL.fullmatch(text)
     if match is None or len((match["exponent"] or "").lstrip("0")) > _EXPONENT_DIGITS:
-        raise NumberFormatError(f'"{text}" is no decimal number')
+        raise NumberFormatError(f'"{text}" is not a decimal number')
     number = decimal.Decimal(text)
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or wrap(-exponent, 32) != -exponent:
@@ -38,7 +38,7 @@ def unscaled_and_scale(value: decimal.Decimal) -> tuple[int, int]:
     """Return the unscaled integer and the scale. Raise for NaN and infinities."""
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int):
-        raise IllegalArgumentError(f"{value} is no finite decimal")
+        raise IllegalArgumentError(f"{value} is not a finite decimal")
     return int(value.scaleb(-exponent, _EXACT)), -exponent
 
 

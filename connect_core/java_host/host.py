@@ -45,7 +45,7 @@ class JavaHost:
         self._handlers: dict[int, EventHandler] = {}
         self._lock = threading.Lock()
         self._ended: ConnectError | None = None
-        self._reader = threading.Thread(target=self._read, name=f"answers of {name}", daemon=True)
+        self._reader = threading.Thread(target=self._read, name=f"responses of {name}", daemon=True)
         self._reader.start()
 
     @classmethod
@@ -113,7 +113,7 @@ class JavaHost:
         try:
             return answer.result(seconds)
         except FutureTimeout:
-            raise HostTimeoutError(f"{self.name} did not answer {op} within {seconds:g} s") from None
+            raise HostTimeoutError(f"{self.name} did not respond to {op} within {seconds:g} s") from None
 
     def threads(self, seconds: float = 2.0) -> str:
         """Return the stack of each thread of the process; empty if it does not respond."""
@@ -129,7 +129,7 @@ class JavaHost:
 
     def kill(self) -> None:
         """End the process at once."""
-        self._end(HostEndedError(f"{self.name} was ended"))
+        self._end(HostEndedError(f"{self.name} was terminated"))
         self.process.kill()
         self.process.finish(0)
 
@@ -185,7 +185,7 @@ def _told(lines: Sequence[str]) -> str:
     """Return the cause in the last lines, with its remedy if there is one."""
     for line in reversed(lines):
         if "OutOfMemoryError" in line:
-            return f": {line}. Give it more by java.plugin.heap"
+            return f": {line}. Raise java.plugin.heap"
         if "System.exit was called" in line:
             return f": {line}"
         if "UnsupportedClassVersionError" in line:

@@ -81,7 +81,7 @@ class HostProcess:
         """Return how an ended process has ended, as far as known."""
         code = None if self._child is None else self._child.returncode
         if code is None:
-            return "it is gone"
+            return "it no longer exists"
         if code < 0:
             return f"ended by {signal.Signals(-code).name}"
         return f"exit code {code}"

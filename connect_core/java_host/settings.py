@@ -21,7 +21,7 @@ _HEAP = re.compile(r"(\d+)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 HOST_JAR = Path(__file__).parent / "host.jar"
 _RUNTIME = "connect-runtime-*.jar"
-_REMEDY = "Run `connect java fetch`, or let java.plugin.libs name the folder libs of an Apache Kafka installation"
+_REMEDY = "Run `connect java fetch`, or set java.plugin.libs to the folder libs of an Apache Kafka installation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def heap_bytes(name: str, text: str) -> int:
     """Return a size such as ``512m`` in bytes. Raise ConfigError for another text."""
     match = _HEAP.fullmatch(text.strip())
     if match is None or int(match[1]) == 0:
-        raise ConfigError(name, text, "Write a number of bytes with a unit, as 512m or 2g")
+        raise ConfigError(name, text, "Write a number of bytes with a unit, such as 512m or 2g")
     return int(match[1]) * _UNITS[match[2].lower()]
 
 

@@ -118,7 +118,7 @@ def read_catalog(settings: HostSettings) -> Catalog:
         with _locked(file.with_suffix(".lock")):
             return _kept(file) or _scanned(settings, file)
     except OSError as error:
-        _LOG.warning("%s cannot be used, Java plugins are looked for in each process: %s", folder, error)
+        _LOG.warning("%s cannot be used, so Java plugins are scanned in each process: %s", folder, error)
         return _scanned(settings, None)
 
 
@@ -138,7 +138,7 @@ def _scanned(settings: HostSettings, file: Path | None) -> Catalog:
         host.close()
     for one in plugins:
         if "trouble" in one:
-            _LOG.warning("Java plugin %s cannot be made: %s", one["class"], one["trouble"]["message"])
+            _LOG.warning("Java plugin %s cannot be created: %s", one["class"], one["trouble"]["message"])
     if file is not None:
         draft = file.with_suffix(f".{os.getpid()}")
         draft.write_bytes(orjson.dumps(plugins))

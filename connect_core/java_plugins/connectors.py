@@ -141,7 +141,9 @@ class JavaSourceConnector(JavaConnector, SourceConnector):
         found = super().guarantee(config)
         if found.delivery is not Delivery.UNKNOWN:
             return found
-        condition = "exactly-once if the plugin gives the same records again after an offset; it does not say so"
+        condition = (
+            "exactly-once if the plugin returns the same records again after an offset; it does not declare this"
+        )
         return Guarantee(Delivery.AT_LEAST_ONCE, atomicity=Atomicity.TRANSACTION, condition=condition)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[str, SourceMap | None]) -> bool:
@@ -162,7 +164,7 @@ class JavaSinkConnector(JavaConnector, SinkConnector):
 
     def guarantee(self, config: Mapping[str, str]) -> Guarantee:
         """Return at-least-once: a plugin cannot declare more."""
-        return Guarantee(Delivery.AT_LEAST_ONCE, condition="more where the plugin keeps offsets or keys in its target")
+        return Guarantee(Delivery.AT_LEAST_ONCE, condition="more if the plugin stores offsets or keys in its target")
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Let the plugin check or follow an offset change (KIP-875)."""

@@ -85,4 +85,4 @@ class ErrantReports:
             assert self.lane is not None
             self.lane.send("host.reported", {"number": told["number"], "refusal": refusal})
         except ConnectError as error:
-            _LOG.debug("nobody waits for the report: %s", error)
+            _LOG.debug("no caller is waiting for the report: %s", error)

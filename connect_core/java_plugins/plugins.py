@@ -127,7 +127,7 @@ class JavaPlugins:
 
         A plugin that does not respond is ended with its host, so that others are not blocked.
         """
-        lane = self._shared("questions", "questions to Java plugins").open("catalog", {})
+        lane = self._shared("questions", "requests to Java plugins").open("catalog", {})
         try:
             return lane.lane.call(op, {**header, "aside": True}, seconds=_ASK_SECONDS).header
         finally:

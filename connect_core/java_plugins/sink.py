@@ -50,7 +50,7 @@ class JavaSinkTask(SinkTask):
     def start(self, config: Mapping[str, str]) -> None:
         """Start the plugin's task in a host. Raises ConnectError."""
         if self._taken is None or self._flow is None:
-            raise IllegalStateError("take_over comes before start")
+            raise IllegalStateError("call take_over before start")
         name = f"task of {config.get('name', self.java.name)}"
         classes = [self.java, *self._taken.classes]
         self._host = self.plugins.take_host(classes, config, name, self._flow.redact)
@@ -152,7 +152,7 @@ class JavaSinkTask(SinkTask):
             if lane is not None and host.is_alive:
                 lane.close(seconds=self.plugins.stop_seconds)
         except ConnectError as error:
-            _LOG.warning("%s could not be stopped, its process is ended: %s", host.name, error)
+            _LOG.warning("%s could not be stopped, so its process is terminated: %s", host.name, error)
             host.kill()
         else:
             self.plugins.give_back(host)

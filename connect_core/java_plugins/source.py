@@ -65,7 +65,7 @@ class JavaSourceTask(SourceTask):
     def start(self, config: Mapping[str, str]) -> None:
         """Start the plugin's task in a host; it polls from then on. Raises ConnectError."""
         if self._flow is None or self._taken is None:
-            raise IllegalStateError("take_over comes before start")
+            raise IllegalStateError("call take_over before start")
         name = f"task of {config.get('name', self.java.name)}"
         classes = [self.java, *self._taken.classes]
         self._host = self.plugins.take_host(classes, config, name, self._flow.redact)
@@ -85,7 +85,7 @@ class JavaSourceTask(SourceTask):
 
     def poll(self) -> Sequence[SourceRecord] | None:
         """Raise IllegalStateError: ``poll_batch`` is called instead."""
-        raise IllegalStateError("A Java source is polled by poll_batch")
+        raise IllegalStateError("A Java source is polled with poll_batch")
 
     def poll_batch(self) -> Batch | Prepared | None:
         """Return what the host has polled; an empty batch when the plugin's own poll returned nothing."""
@@ -153,7 +153,7 @@ class JavaSourceTask(SourceTask):
             if lane is not None and host.is_alive:
                 lane.close(seconds=self.plugins.stop_seconds)
         except ConnectError as error:
-            _LOG.warning("%s could not be stopped, its process is ended: %s", host.name, error)
+            _LOG.warning("%s could not be stopped, so its process is terminated: %s", host.name, error)
             host.kill()
         else:
             self.plugins.give_back(host)

@@ -78,7 +78,7 @@ class _Part:
         except ServiceError:
             raise
         except ConnectError as error:
-            raise PluginStartError(f"{self.java.name} does not start: {error}") from error
+            raise PluginStartError(f"{self.java.name} did not start: {error}") from error
 
     def close(self) -> None:
         """Release the lane."""

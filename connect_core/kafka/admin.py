@@ -56,5 +56,5 @@ class KafkaAdmin:
         commit_group_offsets(self._clients, group, positions)
 
     def delete_group(self, group: str) -> None:
-        """Delete a consumer group and its offsets; a missing group is no error. Raise ConnectError."""
+        """Delete a consumer group and its offsets; a missing group is not an error. Raise ConnectError."""
         delete_group(self.client, group, self.servers)

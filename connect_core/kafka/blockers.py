@@ -29,9 +29,9 @@ def describe_blocker(clients: KafkaClients, partition: TopicPartition, end: int)
         spec, servers = OffsetSpec.latest(), clients.bootstrap_servers
         stable = list_offsets(clients.admin(), [partition], spec, servers, IsolationLevel.READ_COMMITTED).get(partition)
     except ConnectError as failure:
-        return f"the brokers do not answer ({failure})"
+        return f"the brokers do not respond ({failure})"
     if stable is None or stable >= end:
-        return "the brokers deliver nothing"
+        return "the brokers return no data"
     first = _record_at(clients, partition, stable)
     return f"a transaction is open since offset {stable}" + (f", {_describe(first)}" if first else "")
 
@@ -53,10 +53,10 @@ def _describe(message: Message) -> str:
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(message.timestamp()[1] / 1000))
     record = decode(message.key() or b"", message.value(), message.headers() or [])
     if not isinstance(record, Marker):
-        return f"begun {since} UTC by a producer that is not a connector's"
+        return f"started {since} UTC by a producer that is not a connector's"
     if record.stamp.epoch < 0:
-        return f"begun {since} UTC by connector {record.connector} of a Connect worker"
+        return f"started {since} UTC by connector {record.connector} of a Connect worker"
     return (
-        f"begun {since} UTC by task {record.stamp.task} of connector {record.connector}"
+        f"started {since} UTC by task {record.stamp.task} of connector {record.connector}"
         f" (epoch {record.stamp.epoch}, attempt {record.stamp.attempt})"
     )

@@ -262,6 +262,6 @@ def _value(name: str, value: str) -> str:
 @cache
 def _report(kind: ClientKind, key: str) -> None:
     if key in UNUSED:
-        _log.info("%s setting %s is of the Java client and not needed here", kind.value, key)
+        _log.info("%s setting %s applies to the Java client and is not needed here", kind.value, key)
     else:
-        _log.warning("%s setting %s is not known to the Kafka client and is left out", kind.value, key)
+        _log.warning("%s setting %s is not known to the Kafka client and is ignored", kind.value, key)

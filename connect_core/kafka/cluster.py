@@ -29,6 +29,6 @@ def cluster_id_of(settings: WorkerSettings) -> Callable[[], str]:
         try:
             return str(admin.client.list_topics(timeout=_SECONDS).cluster_id)
         except KafkaException as failure:
-            raise to_connect_error(code_of(failure), "Asking for the cluster's id", admin.servers) from failure
+            raise to_connect_error(code_of(failure), "Requesting the cluster's id", admin.servers) from failure
 
     return ask

@@ -80,7 +80,7 @@ def to_connect_error(error: KafkaError, act: str, servers: str, last: str = "") 
     """
     detail = f"{act} failed: {error.str()} ({error.name()}; brokers {servers})"
     if last and last not in detail:
-        detail += f"; last trouble: {last}"
+        detail += f"; last error: {last}"
     code = error.code()
     if code in FENCED:
         return StaleEpochError(

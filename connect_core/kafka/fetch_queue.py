@@ -153,7 +153,7 @@ class ColumnQueue:
         time = self._client.rd_kafka_message_timestamp(int(addresses[-1]), ctypes.byref(kind))
         if (kind.value, time) != (fetched.timestamp_type[-1], fetched.timestamp[-1]):
             raise ConnectError(
-                f"librdkafka {'.'.join(map(str, version()))} lays messages out in an unknown way;"
+                f"librdkafka {'.'.join(map(str, version()))} has an unknown message layout;"
                 " install confluent-kafka as pinned in config/constraints.txt"
             )
 

@@ -124,7 +124,7 @@ class TaskHeartbeat:
             with PlainWriter(self.clients.of_worker(), self.topic, timeout_seconds=self.seconds) as writer:
                 self._talk(tail, writer)
         except ConnectError as failure:
-            _log.warning("No more heartbeats of task %s-%d: %s", self.plan.key.connector, self.plan.task, failure)
+            _log.warning("No more heartbeats from task %s-%d: %s", self.plan.key.connector, self.plan.task, failure)
         finally:
             tail.close()
 

@@ -181,7 +181,7 @@ def _map(text: bytes | None, key: bytes) -> dict[str, Any] | None:
     if content is None or isinstance(content, dict):
         return content
     raise ConnectError(
-        f"The offsets topic holds something else than a JSON map under the key {key.decode(errors='replace')}:"
+        f"The offsets topic contains something other than a JSON map under the key {key.decode(errors='replace')}:"
         " write a tombstone under that key, or alter the connector's offsets"
     )
 

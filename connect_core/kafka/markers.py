@@ -94,7 +94,9 @@ def check_start(view: MarkerView, stamp: MarkerStamp) -> None:
 
 def newer_epoch(view: MarkerView, mine: int) -> StaleEpochError:
     """Return the error that names the epoch in the topic."""
-    error = StaleEpochError(f"Epoch {view.epoch} of {view.connector} stands in the offsets topic; this one has {mine}")
+    error = StaleEpochError(
+        f"Epoch {view.epoch} of {view.connector} is recorded in the offsets topic; this one has {mine}"
+    )
     error.epoch = view.epoch
     return error
 
@@ -127,7 +129,7 @@ class OffsetsTopic:
             if start > ends[number]:
                 raise DataLossError(
                     f"The offsets topic {self.name} ends at {ends[number]} in partition {number}, before {start} which"
-                    " was read already: it has lost records. Alter or reset the connector's offsets"
+                    " was already read: it has lost records. Alter or reset the connector's offsets"
                 )
         view = MarkerView(connector, replace(here, ends=ends), is_elsewhere)
         prefix = key_prefix(connector)
@@ -220,7 +222,7 @@ class OffsetsTopic:
     ) -> RetriableError:
         number = min(waiting)
         blocker = describe_blocker(self.clients, TopicPartition(self.name, number), ends[number])
-        trouble = f"; last trouble: {errors.last}" if errors.last else ""
+        trouble = f"; last error: {errors.last}" if errors.last else ""
         return RetriableError(
             f"{self.name}-{number} could not be read to its end {ends[number]} in {self.timeout_seconds:g} s:"
             f" {blocker}{trouble}. It ends by itself at its transaction.timeout.ms; kafka-transactions.sh can abort it"

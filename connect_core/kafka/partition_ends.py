@@ -100,7 +100,7 @@ def list_places(
     asked = {KafkaPartition(key.topic, key.partition): spec for key in partitions}
     if not asked:
         return found
-    # A broker that is connected and does not respond is no error to librdkafka: the offset is -1001 then.
+    # A broker that is connected and does not respond is not an error to librdkafka: the offset is -1001 then.
     answers = admin.list_offsets(asked, isolation_level=isolation)
     for partition, future in answers.items():
         key = TopicPartition(partition.topic, partition.partition)
@@ -112,6 +112,6 @@ def list_places(
                 raise LeaderChangingError(f"{act} failed: {error.str()} (brokers {servers})") from failure
             raise to_connect_error(error, act, servers) from failure
         if place.offset == OFFSET_INVALID:
-            raise RetriableError(f"The brokers {servers} did not give the offsets of {key} in time")
+            raise RetriableError(f"The brokers {servers} did not return the offsets of {key} in time")
         found[key] = OffsetPlace(place.offset, place.timestamp)
     return found

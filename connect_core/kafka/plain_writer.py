@@ -73,6 +73,6 @@ class PlainWriter:
 
     def _silence(self) -> RetriableError:
         return RetriableError(
-            f"The brokers of bootstrap.servers={self._servers} took no record for {self._topic} for"
-            f" {self._timeout_seconds:g} s; last trouble: {self._errors.last or 'none'}"
+            f"The brokers of bootstrap.servers={self._servers} accepted no record for {self._topic} for"
+            f" {self._timeout_seconds:g} s; last error: {self._errors.last or 'none'}"
         )

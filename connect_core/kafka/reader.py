@@ -225,7 +225,7 @@ class BoundedReader:
             waiting = ", ".join(
                 f"{key} at {self._positions[key]} of {self._ranges[key].end}" for key in sorted(self._open)[:5]
             )
-            trouble = f"; last trouble: {self._errors.last}" if self._errors.last else ""
+            trouble = f"; last error: {self._errors.last}" if self._errors.last else ""
             raise RetriableError(
                 f"No record came for {self._limits.stall_seconds:g} s ({waiting}{trouble})."
                 f" Check that the brokers of bootstrap.servers={self._clients.bootstrap_servers} can be reached"
@@ -239,8 +239,8 @@ class BoundedReader:
         if error.code() in _OUT_OF_RANGE:
             return DataLossError(
                 f"Planned records of {at} no longer exist ({error.str()}); the interval reads"
-                f" [{planned and planned.start}, {planned and planned.end}). They were removed by retention or by hand:"
-                " set interval.data.loss=skip to go on without them"
+                f" [{planned and planned.start}, {planned and planned.end}). They were removed by retention or "
+                "manually: set interval.data.loss=skip to continue without them"
             )
         if error.code() in _TOPIC_GONE:
             return DataLossError(f"Topic {key.topic} was deleted while {at} was read: {error.str()}")

@@ -43,7 +43,7 @@ def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
         if error.code() == KafkaError.TOPIC_ALREADY_EXISTS:
             return False
         if error.code() in _LEFT_TO_BROKER:
-            _log.warning("Topic %s is left to the brokers to create: %s", topic.name, error.str())
+            _log.warning("Topic %s will be created by the brokers: %s", topic.name, error.str())
             return False
         act = (
             f"Creating topic {topic.name} (partitions {topic.partitions}, replication factor"

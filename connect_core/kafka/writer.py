@@ -193,7 +193,7 @@ class TransactionalWriter:
         if self._state is not _State.OPEN:
             return
         # Not purged: sequence numbers would be missing, and the next transaction would fail.
-        self._attempt("Delivering records that are dropped", self._producer.flush, self._options.commit_seconds)
+        self._attempt("Delivering records that are discarded", self._producer.flush, self._options.commit_seconds)
         self._attempt("Aborting a transaction", self._producer.abort_transaction, self._options.commit_seconds)
         self._reports.failed.clear()
         self._state = _State.READY
@@ -204,7 +204,7 @@ class TransactionalWriter:
             try:
                 called(self._producer.abort_transaction, self._options.commit_seconds)
             except KafkaException as failure:
-                _log.warning("%s: the open transaction is left to time out: %s", self._id, code_of(failure).str())
+                _log.warning("%s: the open transaction will time out: %s", self._id, code_of(failure).str())
         if self._state is not _State.CLOSED:
             self._discard()
 
@@ -244,8 +244,8 @@ class TransactionalWriter:
         except NoRoomError as full:
             self._discard()
             raise RetriableError(
-                f"The brokers of bootstrap.servers={self._servers} took no record for"
-                f" {self._options.commit_seconds:g} s; last trouble: {self._errors.last or 'none'}"
+                f"The brokers of bootstrap.servers={self._servers} accepted no record for"
+                f" {self._options.commit_seconds:g} s; last error: {self._errors.last or 'none'}"
             ) from full
 
     def _check_delivered(self) -> None:
@@ -269,7 +269,7 @@ class TransactionalWriter:
             self._discard()
             raise RetriableError(
                 f"{waiting} records of a transaction were not delivered in {self._options.commit_seconds:g} s"
-                f" to bootstrap.servers={self._servers}; last trouble: {self._errors.last or 'none'}"
+                f" to bootstrap.servers={self._servers}; last error: {self._errors.last or 'none'}"
             )
 
     def _fail_delivery(self) -> NoReturn:
@@ -279,13 +279,13 @@ class TransactionalWriter:
             called(self._producer.purge)
             called(self._producer.abort_transaction, self._options.commit_seconds)
         except KafkaException as failure:
-            _log.warning("%s: a failed transaction is left to time out: %s", self._id, code_of(failure).str())
+            _log.warning("%s: a failed transaction will time out: %s", self._id, code_of(failure).str())
         largest = self._queue.largest
         self._discard()
         if reason is not None and self._reports.are_purged:
             raise self._meaning(f"A transaction of {self._id}, with records of up to {largest} bytes,", reason)
         self._reports.raise_failure(self._servers, largest)
-        raise RetriableError(f"A transaction of {self._id} was ended by the client; the brokers: {self._servers}")
+        raise RetriableError(f"A transaction of {self._id} was ended by the client; brokers: {self._servers}")
 
     def _abort_reason(self) -> KafkaError | None:
         """Return why the open transaction can only be aborted: the client reveals it when another one is begun."""
@@ -303,9 +303,9 @@ class TransactionalWriter:
         elif error.code() not in FENCED:
             self._discard()
             raise UnclearOutcomeError(
-                f"Nobody answered whether a transaction of {self._id} is committed: {error.str()}"
-                f" (bootstrap.servers={self._servers}; last trouble: {self._errors.last or 'none'})."
-                " The marker in the offsets topic tells"
+                f"No broker reported whether a transaction of {self._id} was committed: {error.str()}"
+                f" (bootstrap.servers={self._servers}; last error: {self._errors.last or 'none'})."
+                " The marker in the offsets topic will show it"
             ) from failure
         raise self._ended("Committing a transaction", failure) from failure
 
@@ -371,4 +371,4 @@ class _Closed:
         self._identity = identity
 
     def __getattr__(self, name: str) -> Any:
-        raise IllegalStateError(f"The producer {self._identity} is closed; make another and run init")
+        raise IllegalStateError(f"The producer {self._identity} is closed; create another one and call init")

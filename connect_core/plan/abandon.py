@@ -170,7 +170,7 @@ def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, 
         is_passing = has_answered and isinstance(error, RetriableError)
         if wish.wanted is not None or is_passing:
             raise
-        yield from AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target holds is not known: {error}")
+        yield from AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target contains is unknown: {error}")
     return run
 
 

@@ -74,11 +74,11 @@ def _next(run: Run, assignment: TaskAssignment) -> Steps[Plan | ConnectError | N
     wanted = yield from _wanted(run, positions, ends)
     standing = yield from ReadStanding(run.connector, wanted)
     if isinstance(standing, str):
-        return ConnectError(f"Connector {run.connector} can have no backfill: {standing}")
+        return ConnectError(f"Connector {run.connector} cannot be backfilled: {standing}")
     following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
     marker = yield from ReadTargetMarker(following)
     if marker is not None:
-        return RetriableError("The target is ahead of the metadata database; a live run has to follow it first")
+        return RetriableError("The target is ahead of the metadata database; a live run has to update it first")
     old = [one for one in standing.exported if not _is_new(run, one)]
     refusal = _unreadable(old, positions, ends)
     if refusal is not None:
@@ -188,7 +188,7 @@ def _is_new(run: Run, exported: Exported) -> bool:
 def _recreated(run: Run, ends: Ends) -> ConnectError | None:
     for part, end in sorted(ends.items()):
         if _is_other(PartitionRange(*part, 0, 0, run.state.topic_ids.get(part.topic, "")), end):
-            return ConnectError(f"Topic {part.topic} was deleted and created again: a live run has to come first")
+            return ConnectError(f"Topic {part.topic} was deleted and created again: a live run has to happen first")
     return None
 
 

@@ -46,9 +46,7 @@ def _loss(part: TopicPartition, position: int, ends: PartitionEnds, topic_id: st
         reason = f"Offsets {position} to {ends.earliest - 1} of {part} were removed before they were read"
         return LostRecords(part, position, ends.earliest, reason)
     if position > ends.latest:
-        return LostRecords(
-            part, position, ends.latest, f"Offset {position} of {part} lies behind its end {ends.latest}"
-        )
+        return LostRecords(part, position, ends.latest, f"Offset {position} of {part} is beyond its end {ends.latest}")
     return None
 
 
@@ -59,7 +57,7 @@ def surviving_positions(positions: Positions, losses: Sequence[LostRecords], pol
     """
     if losses and policy != "skip":
         raise DataLossError(
-            f"{losses[0].reason}. Set interval.data.loss=skip to go on without them, or reset the offsets."
+            f"{losses[0].reason}. Set interval.data.loss=skip to continue without them, or reset the offsets."
         )
     return {**positions, **{loss.partition: loss.end for loss in losses}}
 

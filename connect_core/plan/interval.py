@@ -37,7 +37,7 @@ class Planned:
     verdict: Verdict
     plan: Plan | None = None
     refusal: ConnectError | None = None
-    """Why a backfill is refused; it is no failure of the connector itself."""
+    """Why a backfill is refused; it is not a failure of the connector itself."""
 
 
 def plan_interval(run: Run) -> Steps[Planned]:

@@ -76,5 +76,5 @@ def check_finished(run: Run, topic: str) -> Steps[None]:
     if row is not None:
         raise DataLossError(
             f"The offsets topic {topic} was deleted while interval {row.key.sequence} of {run.connector} was"
-            " unfinished: how far it came is not known. Stop the connector, alter or reset its offsets, and resume it"
+            " unfinished: how far it got is unknown. Stop the connector, alter or reset its offsets, and resume it"
         )

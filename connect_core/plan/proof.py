@@ -8,9 +8,9 @@ from connect_core.api.sink import CommitMarker, PartitionRange
 
 __all__ = ["FOREIGN", "PASSED_BY", "is_of", "is_passed_by", "proves_commit"]
 
-FOREIGN = "an earlier life's manifest stands at its place"
+FOREIGN = "the manifest of an earlier incarnation already exists in its place"
 """Why an interval is abandoned whose key can never have a marker of its own."""
-PASSED_BY = "at its place stands a backfill's manifest, or that of an interval that was given up"
+PASSED_BY = "a manifest of a backfill, or of an abandoned interval, already exists in its place"
 """Why an interval is abandoned whose key the target has from a time that is missing in the metadata database."""
 
 

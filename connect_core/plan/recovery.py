@@ -31,7 +31,7 @@ Positions = Mapping[TopicPartition, int]
 Config = Mapping[str, str]
 
 _MOVED = "it was interrupted, and the connector writes elsewhere now"
-_BACKFILL = "the backfill was interrupted; its next try starts over"
+_BACKFILL = "the backfill was interrupted; its next attempt starts over"
 
 
 class Ended(Enum):
@@ -126,7 +126,7 @@ def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions
         # A temporary error is retried if the target answers: it may hold a commit that is not published yet.
         is_passing = has_answered and isinstance(error, RetriableError)
         if row.key.incarnation != run.state.incarnation and not is_passing:
-            yield from AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target fails: {error}")
+            yield from AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target failed: {error}")
             return run
         raise _unreachable(row, error) from error
     return run
@@ -135,7 +135,7 @@ def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions
 def _unreachable(row: IntervalRow, error: ConnectError) -> ConnectError:
     kind = RetriableError if isinstance(error, RetriableError) else ConnectError
     return kind(
-        f"Interval {row.key.sequence} was begun with configuration {row.config_version}, whose target must say whether "
-        f"it is committed there, and fails: {error}. Let it answer, set that configuration again, or stop the "
+        f"Interval {row.key.sequence} was started with configuration {row.config_version}, whose target has to tell "
+        f"whether it was committed, but failed: {error}. Make it available, restore that configuration, or stop the "
         "connector and reset its offsets"
     )

@@ -13,7 +13,7 @@ from connect_core.plan.source import committed_offsets
 
 __all__ = ["settle"]
 
-_REASON = "it was interrupted, and the connector is not to run"
+_REASON = "it was interrupted, and the connector is not supposed to run"
 
 
 def settle(run: Run) -> Steps[Run]:

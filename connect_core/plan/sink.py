@@ -105,8 +105,9 @@ def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
         return False
     first = behind[0]
     stands = kept.get(first.topic_partition)
-    where = "has no position" if stands is None else f"stands at {stands}"
-    reason = f"the target was put back: {first.topic_partition} {where} there, and the interval begins at {first.start}"
+    where = "has no position" if stands is None else f"is at {stands}"
+    place = f"{first.topic_partition} {where} there, and the interval begins at {first.start}"
+    reason = f"the target was restored to an earlier state: {place}"
     yield from AbandonInterval(row.key, run.mine, reason)
     return True
 

@@ -35,7 +35,7 @@ def concluded(request: RunRequest, outcome: RunOutcome, *, is_stopping: bool) ->
     if outcome.status is RunStatus.SKIPPED:
         raise RetriableError(f"{outcome.reason}; the backfill waits for its end")
     if is_stopping or outcome.status is RunStatus.STOPPED:
-        raise RetriableError(f"The backfill of {request.connector} was interrupted; what it has exported stands")
+        raise RetriableError(f"The backfill of {request.connector} was interrupted; what it has exported stays")
     if outcome.status is not RunStatus.IDLE:
         return outcome
     reason = (

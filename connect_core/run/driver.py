@@ -61,7 +61,7 @@ class Progress:
         self.unclear += 1
         if self.unclear >= tries:
             raise RetriableError(
-                f"the outcome of {plan.job_tag} stayed unclear {self.unclear} times in a row; the log tells why"
+                f"the outcome of {plan.job_tag} was unclear {self.unclear} times in a row; see the log"
             )
 
     def ended(self, status: RunStatus, request: RunRequest) -> RunOutcome:
@@ -175,7 +175,7 @@ class Driver:
             read_marker = self._handlers[ReadTargetMarker] if self.worker.is_loaded else None
             return self._finished.told(untold(self._request, rows), read_marker)
         except ConnectError as error:
-            _LOG.warning("what run %s of %s finished is not told: %s", run_id, self.worker.name, error)
+            _LOG.warning("the completion of run %s of %s could not be reported: %s", run_id, self.worker.name, error)
             return {}
 
     def _clear_target(self, run: Run) -> None:
@@ -184,13 +184,13 @@ class Driver:
             if self.worker.is_loaded:
                 self.perform(clear_target(run))
         except (ConnectError, OSError) as error:
-            _LOG.warning("what finished intervals of %s have staged is left for the next run: %s", run.connector, error)
+            _LOG.warning("staged data of finished intervals of %s is left for the next run: %s", run.connector, error)
 
     def _end(self, run: Run) -> None:
         try:
             self.perform(end_run(run))
         except ConnectError as error:
-            _LOG.warning("lease of %s was not given back, it ends by itself: %s", run.connector, error)
+            _LOG.warning("lease of %s was not released, it will expire: %s", run.connector, error)
 
 
 @contextmanager

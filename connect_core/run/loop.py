@@ -58,7 +58,7 @@ def work_off(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutc
 def _intervals(request: RunRequest, driver: Driver, runner: TaskRunner) -> RunOutcome:
     run = driver.begin(request)  # 1 take the lease
     if run is None:
-        reason = f"Another run has connector {request.connector}"
+        reason = f"Another run holds connector {request.connector}"
         return RunOutcome(RunStatus.SKIPPED, reason, wait=request.continuous)
     with driver.holding(run) as progress:
         while True:

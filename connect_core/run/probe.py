@@ -95,9 +95,9 @@ class ConnectorProbe:
         except RetriableError as error:
             if not isinstance(error, LeaderChangingError):
                 raise
-            _LOG.warning("The topics of waiting sinks are asked for one connector at a time: %s", error)
+            _LOG.warning("The topics of waiting sinks are queried for one connector at a time: %s", error)
         except ConnectError as error:
-            _LOG.warning("The topics of waiting sinks are asked for one connector at a time: %s", error)
+            _LOG.warning("The topics of waiting sinks are queried for one connector at a time: %s", error)
         return None
 
     def _is_due(self, name: str, settings: IntervalSettings, ends: Ends | None, stored: Mapping[str, Any]) -> bool:
@@ -108,7 +108,7 @@ class ConnectorProbe:
                 mine = {part: end for part, end in ends.items() if part.topic in settings.topics}
             return _has_more(mine, offsets.sink_positions(stored))
         except RetriableError as error:
-            _LOG.warning("Connector %s is looked at again later: %s", name, error)
+            _LOG.warning("Connector %s will be checked again later: %s", name, error)
             return False
         except Exception as error:
             _log_left(name, error)
@@ -191,7 +191,7 @@ def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
 
 def _log_left(name: str, error: BaseException) -> None:
     """Log why a connector is started without a check: its run fails by the same error, and its status shows it."""
-    _LOG.warning("Connector %s cannot be looked at, its run will tell why: %s", name, error)
+    _LOG.warning("Connector %s cannot be inspected, its run will tell why: %s", name, error)
 
 
 def _has_more(ends: Ends, positions: Mapping[TopicPartition, int]) -> bool:

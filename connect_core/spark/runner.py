@@ -40,7 +40,7 @@ class SparkRunner:
             finally:
                 self.session.removeTag(plan.job_tag)
         except (PySparkException, Py4JError) as error:
-            _LOG.warning("Spark gave up job %s: %s", plan.job_tag, error)
+            _LOG.warning("Spark job %s failed: %s", plan.job_tag, error)
             return ()
 
     def _collect(self, plan: Plan) -> Sequence[TaskResult]:
@@ -62,7 +62,7 @@ def _read(plan: Plan, rows: Sequence[Any]) -> Iterator[TaskResult]:
         try:
             result = result_from_bytes(row.result)
         except ValueError as error:
-            _LOG.warning("A task of job %s answered what cannot be read: %s", plan.job_tag, error)
+            _LOG.warning("The result of a task of job %s cannot be read: %s", plan.job_tag, error)
             continue
         if result.task in tasks:
             yield result

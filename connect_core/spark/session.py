@@ -63,7 +63,7 @@ def shared_session(settings: SessionSettings) -> Any:
             if not any(text in str(error) for text in _DEAD):
                 where = settings.remote.partition(";")[0]
                 raise RetriableError(
-                    f"Spark Connect does not answer at {where}: {error}. Start it (connect dev up), or correct "
+                    f"Spark Connect does not respond at {where}: {error}. Start it (connect dev up), or correct "
                     "CONNECT_SPARK_REMOTE."
                 ) from error
             _LOG.warning("spark session %s is dead, generation %d follows", session_id, generation + 1)

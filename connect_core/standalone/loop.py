@@ -91,12 +91,12 @@ class ConnectorLoop:
             _LOG.info("connector %s: %s", name, error)
             return _PROBE_SECONDS
         elif isinstance(error, RetriableError):
-            _LOG.warning("connector %s: next try in %.0f s: %s", name, delay, error)
+            _LOG.warning("connector %s: next attempt in %.0f s: %s", name, delay, error)
         elif isinstance(error, ConnectError):
             _LOG.error("connector %s failed: %s", name, error)
             return _PROBE_SECONDS
         else:
-            _LOG.error("connector %s: next try in %.0f s", name, delay, exc_info=error)
+            _LOG.error("connector %s: next attempt in %.0f s", name, delay, exc_info=error)
         return delay
 
     def _run_once(self) -> RunOutcome:
@@ -111,7 +111,7 @@ class ConnectorLoop:
         is_held = outcome.status is RunStatus.SKIPPED
         if is_held and not self._is_held:
             _LOG.warning(
-                "connector %s is held by another process on the same database: this one waits until that ends",
+                "connector %s is held by another process on the same database: waiting until that process ends",
                 self.worker.name,
             )
         self._is_held = is_held

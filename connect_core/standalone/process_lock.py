@@ -33,8 +33,8 @@ class ProcessLock:
             raise ConfigError(
                 _KEY,
                 str(database.with_name(database.name.removesuffix(".db"))),
-                f"another standalone worker (process {owner}) works with the database beside it; stop that one, or "
-                "give this one a file of its own",
+                f"another standalone worker (process {owner}) uses the database next to it; stop that one, or "
+                "give this one its own file",
             ) from error
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

@@ -41,5 +41,5 @@ def seal_stored(database: Database, key: Path) -> int:
         changed = rewrite_configs(connection, sealed, sealed_tasks)
     if changed:
         database.compact()
-        _LOG.info("Passwords of %d connectors were stored in plain text: they are sealed now", changed)
+        _LOG.info("Passwords of %d connectors were stored in plain text: they are encrypted now", changed)
     return changed

@@ -33,7 +33,7 @@ class ProcessSession:
         starting = self._starting()
         while not wait([starting], _LOOK_SECONDS).done:
             if self._closing.is_set():
-                raise RetriableError("the worker stops before Spark has started")
+                raise RetriableError("the worker stopped before Spark had started")
         return starting.result()
 
     def refuse(self) -> None:

@@ -17,7 +17,7 @@ __all__ = ["STOP_SECONDS", "Stopping", "end_process"]
 _LOG = logging.getLogger(__name__)
 STOP_SECONDS = 15.0
 """The process ends at most this long after the first signal."""
-_READ_AGAIN = "What was not committed is read again"
+_READ_AGAIN = "Data that was not committed will be read again"
 
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -50,9 +50,9 @@ class Stopping:
         told.settimeout(self.seconds)
         try:
             _await_signal(told)
-            _LOG.warning("Asked to stop again: ending now. %s", _READ_AGAIN)
+            _LOG.warning("Asked to stop again: exiting now. %s", _READ_AGAIN)
         except TimeoutError:
-            _LOG.warning("Not everything ended within %.0f s: ending now. %s", self.seconds, _READ_AGAIN)
+            _LOG.warning("Not everything stopped within %.0f s: exiting now. %s", self.seconds, _READ_AGAIN)
         end_process(1)
 
 

@@ -33,5 +33,5 @@ class Sweeper:
             try:
                 _LOG.debug("swept: %s", sweep(self.database, self.retention))
             except ConnectError as error:
-                _LOG.warning("histories are swept later: %s", error)
+                _LOG.warning("history cleanup is postponed: %s", error)
             self.stopping.wait(_SECONDS)

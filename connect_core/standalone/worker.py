@@ -82,7 +82,7 @@ class StandaloneWorker:
         """End every connector at its next commit point, then Spark → whether all connectors ended in time."""
         self.ask_to_stop()
         if not self.scheduler.join(seconds):
-            _LOG.warning("Not all connectors came to a commit point within %.0f s", seconds)
+            _LOG.warning("Not all connectors reached a commit point within %.0f s", seconds)
             return False
         self._session.stop()
         self.database.close()

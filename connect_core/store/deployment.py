@@ -39,7 +39,7 @@ def claim(connection: Connection, group: str) -> str:
         raise ConfigError(
             "group.id",
             group,
-            f"The database was that of group.id={known}, and intervals of {', '.join(names)} are unfinished: their "
+            f"The database belonged to group.id={known}, and intervals of {', '.join(names)} are unfinished: their "
             f"tasks may still write under ids of {known}. Go back to group.id={known} until these intervals are "
             "finished, or the connectors stopped, and change it then",
         )

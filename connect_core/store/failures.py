@@ -26,11 +26,11 @@ def as_connect_error(error: SQLAlchemyError, url: URL) -> ConnectError:
     state = _state(error)
     if state in _MISSING or "no such table" in text or "no such column" in text:
         return ConnectError(
-            f"The metadata database {shown(url)} lacks connect-core's tables or has old ones ({text}). "
-            "Run its migrations: `connect distributed` and `connect standalone` do so when they start."
+            f"The metadata database {shown(url)} lacks connect-core's tables or has outdated ones ({text}). "
+            "Run its migrations: `connect distributed` and `connect standalone` do this when they start."
         )
     if state in _BUSY or "database is locked" in text:
-        return RetriableError(f"The metadata database {shown(url)} is busy ({text}). The call may be repeated.")
+        return RetriableError(f"The metadata database {shown(url)} is busy ({text}). The call can be retried.")
     if isinstance(error, OperationalError | InterfaceError | TimeoutError) or _is_gone(error):
         return RetriableError(
             f"The metadata database {shown(url)} cannot be used ({text}). "
@@ -44,7 +44,7 @@ def unclear_commit(error: SQLAlchemyError, url: URL) -> ConnectError:
     if _is_gone(error):
         return UnclearOutcomeError(
             f"The connection to the metadata database {shown(url)} was lost during a commit "
-            f"({_first_line(error)}): it may or may not have happened. Read before writing again."
+            f"({_first_line(error)}): it may or may not have succeeded. Read before writing again."
         )
     return as_connect_error(error, url)
 

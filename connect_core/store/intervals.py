@@ -318,7 +318,7 @@ def _unfinished(connection: Connection, key: IntervalKey) -> Any:
 def _check_unfinished(row: Any, key: IntervalKey) -> None:
     if row.state.is_final:
         raise StaleEpochError(
-            f"Interval {key.sequence} of connector {key.connector} is {row.state.value}: it changes no more"
+            f"Interval {key.sequence} of connector {key.connector} is {row.state.value} and can no longer change"
         )
 
 

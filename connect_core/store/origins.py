@@ -92,5 +92,5 @@ def _alone_here(address: str, connector: str) -> Iterator[None]:
 
 def _busy(connector: str) -> IllegalWorkerStateError:
     return IllegalWorkerStateError(
-        f"Another command is switching {connector} just now: wait until it has ended, then run this again."
+        f"Another command is switching {connector} right now: wait until it ends, then run this again."
     )

@@ -232,7 +232,8 @@ def _write(converter: Converter, topic: pa.Array, data: Data) -> pa.Array | None
         return None
     if column is not None and len(column) != len(topic):
         raise ConnectError(
-            f"{class_name(converter)}.from_connect_batch gave {len(column)} rows for {len(topic)}; each needs one"
+            f"{class_name(converter)}.from_connect_batch returned {len(column)} rows for {len(topic)}; one each is "
+            "needed"
         )
     return column
 

@@ -61,7 +61,7 @@ class HookThread:
             self._thread = None
             raise HookTimeoutError(
                 f"{class_name(self.owner)}.{name} did not return within {limit:g} s{_where(thread, self.owner)}."
-                " Free what it waits for, or raise hook.timeout.ms"
+                " Unblock what it is waiting for, or raise hook.timeout.ms"
             )
         error = answer.exception()
         if error is not None:

@@ -128,7 +128,7 @@ class Poller:
                 answer = poll()
             except BaseException as error:
                 if isinstance(error, RetriableError) and not isinstance(error, AttemptError):
-                    _LOG.warning("%s.poll failed, it is called again: %s", class_name(self.task), error)
+                    _LOG.warning("%s.poll failed and will be called again: %s", class_name(self.task), error)
                     self._stopping.wait(_RETRY_SECONDS)
                     continue
                 self._put(Polled(None, error=error))

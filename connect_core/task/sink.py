@@ -201,7 +201,7 @@ class SinkAttempt:
                 pause = delay if asked is None else asked / 1000
                 if waited >= self.timeouts.retry_seconds or self.control.wait_for_stop(pause):
                     raise
-                _LOG.warning("%s failed, the same records come again: %s", name, error)
+                _LOG.warning("%s failed and will get the same records again: %s", name, error)
                 waited += pause
                 delay = min(delay * 2, _LAST_RETRY_SECONDS)
                 self.context.timeout_milliseconds = None
@@ -213,7 +213,7 @@ class SinkAttempt:
         try:
             self._hooks.call("close", lambda: self.task.close(self.context.assignment))
         except ConnectError as error:
-            _LOG.warning("failed task could not close its partitions: %s", error)
+            _LOG.warning("a failed task could not close its partitions: %s", error)
 
     def _end(self) -> None:
         stop_plugin(self._hooks, self.task, self.timeouts.stop_seconds)

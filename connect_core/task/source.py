@@ -300,7 +300,7 @@ class SourceAttempt:
         transactions = self.context.transaction_context
         if self._is_held_open and transactions is not None and transactions.take(()).last is not Boundary.COMMIT:
             _LOG.warning(
-                "%s left a transaction of %d records open: it is aborted, they are read again",
+                "%s left a transaction of %d records open: it is aborted, and they are read again",
                 class_name(self.task),
                 self._open.records,
             )

@@ -195,7 +195,7 @@ class Tolerance:
         if limit is not None and records and self.skipped / records > limit:
             raise ConnectError(
                 f"{self.skipped} of {records} records were skipped, a share of {self.skipped / records:.4g}:"
-                f" more than errors.max.share={limit:g}. Nothing of this is committed."
+                f" more than errors.max.share={limit:g}. None of this is committed."
                 " Correct the records or the configuration, or raise the share"
             )
 
@@ -255,4 +255,4 @@ def _refusal(failure: Failure) -> ConnectError:
 def _remedy(failure: Failure) -> str:
     if failure.is_of_record:
         return "Correct the record or the configuration, or set errors.tolerance=all to skip it."
-    return "This is no fault of the record: it is not skipped, whatever errors.tolerance says."
+    return "This is not the record's fault, so it is not skipped, regardless of errors.tolerance."

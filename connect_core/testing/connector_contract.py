@@ -60,11 +60,13 @@ class ConnectorContract(PluginContract):
         for most in (1, 2, 5):
             configs = _plain(connector.task_configs(most))
             assert len(configs) <= most, f"task_configs({most}) returned {len(configs)} configurations"
-            assert configs == _plain(connector.task_configs(most)), "task_configs() must give the same again"
+            assert configs == _plain(connector.task_configs(most)), (
+                "task_configs() must return the same when called again"
+            )
             wrong = [one for config in configs for pair in config.items() for one in pair if not isinstance(one, str)]
             assert wrong == [], f"names and values of a task's configuration must be text, not {wrong}"
             assert json.loads(json.dumps(configs)) == configs
-        assert connector.task_configs(1), "with prepare() done there must be something for a task to do"
+        assert connector.task_configs(1), "after prepare() there must be something for a task to do"
         connector.stop()
 
     def test_task_stops_without_a_start(self, tmp_path: Path) -> None:

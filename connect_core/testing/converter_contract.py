@@ -47,7 +47,9 @@ class _BytesContract(PluginContract):
 
     def test_writing_accepts_some_value(self) -> None:
         """The contract cannot check a converter that refuses every value."""
-        assert any(one is not None for one in self.written()), "no value was accepted: give values() that are"
+        assert any(one is not None for one in self.written()), (
+            "no value was accepted: values() must return accepted ones"
+        )
 
     def test_writing_refuses_with_a_connect_error(self) -> None:
         """The result is bytes, a null, or an error that ``errors.tolerance`` handles."""

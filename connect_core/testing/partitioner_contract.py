@@ -89,7 +89,7 @@ class PartitionerContract:
             for folder in self.folders(records) if records else ():
                 _check(folder)
                 found.setdefault(folder, text)
-                assert found[folder] == text, f"{found[folder]!r} and {text!r} have one folder"
+                assert found[folder] == text, f"{found[folder]!r} and {text!r} have the same folder"
 
 
 def _check(folder: str) -> None:
@@ -97,4 +97,4 @@ def _check(folder: str) -> None:
         assert part, f"{folder!r} has an empty part"
         assert part[0] not in "._", f"{part!r} is hidden from readers that list folders"
         assert len(part.encode()) <= 255, f"{part!r} is too long for a name"
-        assert "\0" not in part, f"{part!r} is no name"
+        assert "\0" not in part, f"{part!r} is not a name"

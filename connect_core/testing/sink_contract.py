@@ -147,7 +147,7 @@ class SinkContract(ConnectorContract):
         assert committer.read_marker(key) is None
         marker = committer.commit(key, one.staged)
         existing = _committer(engine).commit(key, other.staged)
-        assert _meaning(existing) == _meaning(marker), "commit() must return the marker that stands"
+        assert _meaning(existing) == _meaning(marker), "commit() must return the existing marker"
         for _ in range(2):
             engine.finish(_committer(engine), key, marker)
         assert self.contents(tmp_path / "twice") == self.straight(tmp_path / "straight")
@@ -163,7 +163,7 @@ class SinkContract(ConnectorContract):
         successor = engine.committer(2)
         assert successor is not None
         found = successor.read_marker(key)
-        assert found is not None, "read_marker() must find what commit() made"
+        assert found is not None, "read_marker() must find what commit() wrote"
         assert _meaning(found) == _meaning(marker)
         engine.finish(successor, key, found)
         assert self.contents(tmp_path / "crash") == self.straight(tmp_path / "straight")
@@ -191,7 +191,7 @@ class SinkContract(ConnectorContract):
         before = self.contents(tmp_path)
         assert committer.abandon(key, None).aborted
         marker = committer.commit(key, staged)
-        assert marker.aborted, "commit() must return the abort marker that stands"
+        assert marker.aborted, "commit() must return the existing abort marker"
         engine.finish(committer, key, marker)
         assert self.contents(tmp_path) == before
 

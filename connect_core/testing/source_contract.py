@@ -58,7 +58,7 @@ class SourceContract(ConnectorContract):
     def test_records_are_complete(self, tmp_path: Path) -> None:
         """A record has a topic, a source partition and offset, and a value that fits its schema."""
         records = _records(self.engine(tmp_path).read())
-        assert records, "nothing was read: let prepare() make something to read"
+        assert records, "nothing was read: prepare() must create something to read"
         for record in records:
             assert record.topic, f"no topic: {record}"
             for place in (record.source_partition, record.source_offset):
@@ -107,7 +107,7 @@ class SourceContract(ConnectorContract):
         bound = engine.bound(Position())
         if bound is None:
             return
-        assert bound == engine.bound(Position()), "latest() must give the same while the source stands still"
+        assert bound == engine.bound(Position()), "latest() must return the same while the source does not change"
         for lane in Lane:
             end = position_after(engine.read(lane=lane, bound=bound))
             assert dict(end.offsets) == dict(bound), "the offsets after an interval must be those latest() planned"

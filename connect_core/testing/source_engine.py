@@ -118,7 +118,7 @@ class SourceEngine:
             polls = self._drain(poller, context)
         finally:
             ended = poller.stop(_STOP_SECONDS)
-        assert ended, f"poll() was still running {_STOP_SECONDS:.0f} s after stop(): let stop() end it"
+        assert ended, f"poll() was still running {_STOP_SECONDS:.0f} s after stop(): stop() must end it"
         return polls
 
     def _drain(self, poller: Poller, context: SourceContext) -> list[Poll]:

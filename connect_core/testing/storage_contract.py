@@ -47,7 +47,7 @@ class StorageContract:
         output.write(data)
         assert output.tell() == len(data)
         held: Held = json.loads(json.dumps(output.finish(final)))
-        assert held["size"] == len(data), "what is held must be JSON, and tell the size"
+        assert held["size"] == len(data), "what is held must be JSON, and contain the size"
         return held
 
     def test_staged_file_is_invisible(self, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ class StorageContract:
         """They are listed at any depth, and can be read from any position; staged and missing files are left out."""
         files = self.storage(tmp_path).published()
         if files is None:
-            pytest.skip("published() is None: what this storage holds is not recounted")
+            pytest.skip("published() is None: what this storage contains is not recounted")
         names = ["t/f", "t/p/f", "t/p/q/f", "tt/f"]
         data = bytes(range(256)) * 9000
         for number, name in enumerate(names):

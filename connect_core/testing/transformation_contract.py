@@ -170,5 +170,5 @@ def _compare(expected: Sequence[Any], changed: Batch) -> None:
     errors = [outcome for outcome in expected if isinstance(outcome, ConnectError)]
     assert errors == [], f"apply_batch() returned rows that apply() refuses with {errors[0]!r}: return None"
     kept = [(row, record) for row, record in enumerate(expected, 10) if record is not None]
-    assert changed.origin.to_pylist() == [row for row, _ in kept], "origin must name the input row of each row kept"
+    assert changed.origin.to_pylist() == [row for row, _ in kept], "origin must give the input row of each row kept"
     assert records_facts(changed.to_records()) == records_facts(record for _, record in kept)

@@ -40,7 +40,7 @@ def unused() -> dict[str, str]:
     finder = Vulture(ignore_decorators=["@compiles", "@app.*", "@*_app.*", "@router.*", "@routes.*"])
     for folder in ("connect_core", "dags", "plugins"):
         for place in sorted((ROOT / folder).rglob("*.py")):
-            # A name in __all__ is offered; that is no call.
+            # A name in __all__ is offered; that is not a call.
             finder.scan(_EXPORTS.sub("", place.read_text()), place)
     found = (one for one in finder.get_unused_code(min_confidence=60) if one.typ in _KINDS)
     places = ((one.name, f"{one.filename.relative_to(ROOT)}:{one.first_lineno}") for one in found)

@@ -98,7 +98,7 @@ def test_backfill_asks_for_the_time_before_its_data_interval_ends(
 
 def test_backfill_of_a_schedule_that_names_no_time_fails() -> None:
     made = task(MOVED)
-    with pytest.raises(AirflowFailException, match="does not say when"):
+    with pytest.raises(AirflowFailException, match="does not define when"):
         made.execute(context("backfill", schedule=None))
     assert made.requests == []
 

@@ -79,7 +79,7 @@ def break_config(screen: Screen, file: Path) -> None:
 
 
 def fail_read_trace_and_restart(screen: Screen, topics: Topics, topic: str) -> None:
-    """Send what is no JSON, read why the task failed, tolerate it, restart."""
+    """Send what is not JSON, read why the task failed, tolerate it, restart."""
     topics.write(topic, [b"not json", b'"e"'], 1)
     open_tab(screen, "Tasks")
     task = screen.locator("[data-task='0']")
@@ -116,7 +116,7 @@ def stop_and_rewind(screen: Screen, to: str, effect: str) -> None:
 def delete(screen: Screen) -> None:
     screen.get_by_role("button", name="Delete").click()
     dialog = screen.get_by_role("dialog")
-    dialog.get_by_label("Forget its offsets").check()
+    dialog.get_by_label("Delete its offsets").check()
     dialog.get_by_role("button", name="Delete").click()
 
 

@@ -74,7 +74,7 @@ def _is_float(key: Json) -> bool:
 
 
 def _maps(content: Json) -> Iterator[Json]:
-    """Yield the entries of every map whose keys are no text, however deep."""
+    """Yield the entries of every map whose keys are not text, however deep."""
     if isinstance(content, dict) and "@pairs" in content:
         yield content["@pairs"]
     parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()

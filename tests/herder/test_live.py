@@ -56,7 +56,9 @@ def test_hanging_check_is_given_up() -> None:
         infos = with_live_check(INFOS, check, 0.1)
     finally:
         released.set()
-    assert infos.errors() == {"connector.class": ["The systems Some needs did not answer within 0.1 s: are they up?"]}
+    assert infos.errors() == {
+        "connector.class": ["The systems that Some needs did not respond within 0.1 s: are they running?"]
+    }
 
 
 def test_sink_whose_brokers_are_silent_is_told_at_its_topics(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,14 +141,14 @@ def test_work_stays_known_while_kafka_is_deaf(scene: Scene) -> None:
     scene.topics.end = 7
     scene.look()
     scene.age(100)
-    scene.topics.error = "no broker answers"
+    scene.topics.error = "no broker responds"
     scene.look()
     found = scene.waiting()
     assert found is not None
     assert found.age > 99
     with scene.world.database.read() as connection:
         kafka = reports.load(connection)[reports.KAFKA]
-    assert kafka.error == "no broker answers"
+    assert kafka.error == "no broker responds"
     assert kafka.worked_at is not None
 
 

@@ -72,13 +72,13 @@ UNSTARTED = TaskFacts(0, None, None, False, "", is_started=False)
 SPARK_FULL = interval(IntervalState.RUNNING, UNSTARTED)
 STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
     ("broker deaf", {"waiting": waits()}, deployment(part("kafka", 65, 1, "timed out")), Cause.KAFKA, "timed out"),
-    ("broker deaf, work unknown", {}, deployment(part("kafka", 65, 1, "timed out")), Cause.KAFKA, "is not known"),
+    ("broker deaf, work unknown", {}, deployment(part("kafka", 65, 1, "timed out")), Cause.KAFKA, "is unknown"),
     (
         "heartbeat old",
         {"interval": interval(IntervalState.RUNNING, heartbeat_age=61.0)},
         deployment(),
         Cause.HEARTBEAT,
-        "no sign of life since",
+        "no heartbeat since",
     ),
     (
         "Spark full",
@@ -94,7 +94,13 @@ STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
         Cause.SLOW,
         "moved nothing since",
     ),
-    ("retry", {"interval": RETRIED, "waiting": waits(work=Work.RETRY)}, deployment(), Cause.RETRY, "the next is at"),
+    (
+        "retry",
+        {"interval": RETRIED, "waiting": waits(work=Work.RETRY)},
+        deployment(),
+        Cause.RETRY,
+        "the next one is at",
+    ),
     (
         "no triggerer",
         {"waiting": waits(records=7)},
@@ -103,8 +109,8 @@ STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
         "no triggerer: the watcher has not reported since",
     ),
     ("never any triggerer", {"waiting": waits()}, Deployment({}), Cause.TRIGGERER, "has never reported"),
-    ("no triggerer, a source", SOURCE, deployment(part("watcher", 65, 65)), Cause.TRIGGERER, "whether data waits"),
-    ("Airflow deaf", {"waiting": waits()}, deployment(part("airflow", 65, 1, "no")), Cause.AIRFLOW, "Airflow does not"),
+    ("no triggerer, a source", SOURCE, deployment(part("watcher", 65, 65)), Cause.TRIGGERER, "whether data is waiting"),
+    ("Airflow deaf", {"waiting": waits()}, deployment(part("airflow", 65, 1, "no")), Cause.AIRFLOW, "Airflow has not"),
     ("no scheduler", {"waiting": waits()}, deployment(part("scheduler", 65)), Cause.SCHEDULER, "no scheduler"),
     (
         "no DAG processor",
@@ -113,7 +119,7 @@ STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
         Cause.DAG_PROCESSOR,
         "no DAG processor",
     ),
-    ("queued", {"waiting": waits(**QUEUED)}, deployment(), Cause.QUEUED, "its run is queued since"),
+    ("queued", {"waiting": waits(**QUEUED)}, deployment(), Cause.QUEUED, "its run has been queued since"),
     ("queued again", {"waiting": waits(**QUEUED, cleared=2)}, deployment(), Cause.QUEUED, "again 2 times; restart"),
     (
         "no slot",
@@ -122,8 +128,8 @@ STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
         Cause.SLOT,
         "core.parallelism or pool small",
     ),
-    ("no run", {"waiting": waits()}, deployment(), Cause.NO_RUN, "Airflow has made no run of it"),
-    ("standalone", {"waiting": waits()}, Deployment({}, is_airflow=False), Cause.UNKNOWN, "is not known"),
+    ("no run", {"waiting": waits()}, deployment(), Cause.NO_RUN, "Airflow has not created a run of it"),
+    ("standalone", {"waiting": waits()}, Deployment({}, is_airflow=False), Cause.UNKNOWN, "unknown reason"),
 ]
 
 

@@ -115,7 +115,7 @@ def test_newest_manifest_lost(export: Export, tmp_path: Path) -> None:
     position = next(one for one in found.differences if one.kind == "position")
     assert (position.place, position.said, position.found) == (
         "t-0",
-        "the database stands at 9",
+        "the database is at 9",
         "the newest marker ends at 7",
     )
 
@@ -178,7 +178,7 @@ def test_moved_offsets_are_no_gap(export: Export) -> None:
     export.run([{"n": number} for number in (3, 4, 5, 6)])
     found = recount(export)
     assert found.differences == []
-    assert "offsets of t-0 were moved to 3: that is no overlap" in found.notes
+    assert "offsets of t-0 were moved to 3: that is not an overlap" in found.notes
     assert found.uncounted == 4
 
 
@@ -217,7 +217,7 @@ def test_rows_that_a_format_does_not_tell(world: World, tmp_path: Path) -> None:
     export.run(["a\nb", "c"])
     found = recount(export)
     assert (found.differences, found.rows, found.found, found.uncounted) == ([], 2, 0, 2)
-    assert "rows of .bin files cannot be told" in found.notes
+    assert "rows of .bin files cannot be counted" in found.notes
     (place,) = export.files()
     place.write_bytes(b"")
     assert kinds(recount(export)) == [("size", 1)]

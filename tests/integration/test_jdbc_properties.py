@@ -64,7 +64,7 @@ def _decimals(digits: int, places: int) -> st.SearchStrategy[Decimal]:
 
 
 _MOMENTS = st.datetimes(datetime.min, datetime.max).map(_to_milliseconds)
-# NaN and infinities are no JSON: Connect's JsonConverter, and so ours, reads them back as 0.
+# NaN and infinities are not JSON: Connect's JsonConverter, and so ours, reads them back as 0.
 VALUES: Mapping[str, st.SearchStrategy[Any]] = {
     "small": st.integers(-(2**15), 2**15 - 1),
     "whole": st.integers(-(2**31), 2**31 - 1),

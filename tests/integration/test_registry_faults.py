@@ -121,7 +121,7 @@ def test_sink_waits_for_its_registry(
     file = put_sink(worker, name, topic, proxy.url, dead)
     trace = worker.await_failure(name, f"topic {topic}, partition 0, offset 0 in stage VALUE_CONVERTER")
     assert f"GET /schemas/ids/{id}" in trace
-    assert "it is not skipped, whatever errors.tolerance says" in trace
+    assert "it is not skipped, regardless of errors.tolerance" in trace
     assert kind in ("down", "hanging") or f"HTTP {kind.split()[0]}" in trace
     assert (lines_of(file), worker.offsets(name), topics.read(dead)) == ([], [], [])
     mend(proxy)
@@ -191,7 +191,7 @@ def bad_messages(id: int) -> dict[str, tuple[bytes, list[str]]]:
     return {
         "wrong magic byte": (b"\7\0\0\0\1\2x", ["7"]),
         "unknown id": (message(UNKNOWN_ID, "x"), [f"/schemas/ids/{UNKNOWN_ID}", "404"]),
-        "truncated frame": (b"\0\0\0", ["3 bytes names no schema: that takes 5"]),
+        "truncated frame": (b"\0\0\0", ["3 bytes has no schema id, which takes 5"]),
         "truncated body": (message(id, "longer")[:-3], [f"schema id {id}"]),
         "empty": (b"", []),
     }

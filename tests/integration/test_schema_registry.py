@@ -30,7 +30,7 @@ CONVERTERS = {
     "avro": {"value.converter": "io.confluent.connect.avro.AvroConverter"},
     "json": {
         "value.converter": "io.confluent.connect.json.JsonSchemaConverter",
-        # Otherwise a new property is no compatible change: an older message might have had it with any type.
+        # Otherwise a new property is not a compatible change: an older message might have had it with any type.
         "value.converter.object.additional.properties": "false",
     },
     "protobuf": {

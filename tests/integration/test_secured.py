@@ -94,7 +94,7 @@ def test_an_import_tells_which_topics_are_there_and_may_be_used(broker: SecuredB
 
     assert told("sink", sink, topic) == [
         (topic, "reads", "is there, and can be read"),
-        ("gone", "reads", "is not there yet"),
+        ("gone", "reads", "does not exist yet"),
         (other, "writes", "is there, and can be written"),
     ]
     assert told("source", {"name": "b", "topic": topic}, other) == [
@@ -106,15 +106,15 @@ def test_an_import_tells_which_topics_are_there_and_may_be_used(broker: SecuredB
         broker.revoke(one)
     try:
         assert [here for _, _, here in told("sink", sink)] == [
-            "may not be read here: give the consumer's user the right Read",
-            "is not there yet",
+            "may not be read here: grant the consumer's user Read",
+            "does not exist yet",
             "may not be written here: give the producer's user the right Write",
         ]
     finally:
         for one in refused:
             broker.allow(one)
     herder = replace(herder, worker=worker(**settings | {"bootstrap.servers": "127.0.0.1:9"}))
-    assert {here for _, _, here in told("sink", sink)} == {"not known: the brokers do not answer here"}
+    assert {here for _, _, here in told("sink", sink)} == {"unknown: the brokers do not respond here"}
 
 
 _RIGHTS = (("consumer", AclOperation.READ), ("producer", AclOperation.WRITE))

@@ -36,7 +36,7 @@ def test_an_armed_point_is_hit_once_by_its_connector(armed: Path) -> None:
     armed.write_text("K4 c raise")
     reach("K4", "other")
     reach("K5", "c")
-    with pytest.raises(RetriableError, match="a test lets c fail at K4"):
+    with pytest.raises(RetriableError, match="a test makes c fail at K4"):
         reach("K4", "c")
     assert not armed.exists()
     reach("K4", "c")

@@ -91,7 +91,7 @@ def test_a_killed_host_is_told_by_every_call() -> None:
 def test_a_stopped_host_does_not_hold_up_its_end() -> None:
     host = JavaHost.start(host_settings(), "stopped")
     os.kill(host.process.pid, signal.SIGSTOP)
-    with pytest.raises(HostTimeoutError, match="did not answer"):
+    with pytest.raises(HostTimeoutError, match="did not respond"):
         host.call("host.threads", seconds=0.5)
     host.close(seconds=1.0)
     assert is_gone(host.process.pid)

@@ -83,7 +83,7 @@ def test_what_it_declares_of_exactly_once_counts(source: Any) -> None:
     assert source.guarantee(CONFIG).delivery is Delivery.EXACTLY_ONCE
     unknown = source.guarantee({**CONFIG, "support": "unknown"})
     assert unknown.delivery is Delivery.AT_LEAST_ONCE
-    assert "does not say" in unknown.condition
+    assert "does not declare" in unknown.condition
 
 
 def test_a_sink_is_at_least_once(sink: Any) -> None:

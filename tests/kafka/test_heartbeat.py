@@ -57,7 +57,7 @@ def test_trouble_never_fails_the_task(cluster: Cluster, caplog: pytest.LogCaptur
         heartbeat.beat(1, {})
         assert heartbeat._thread is not None
         heartbeat._thread.join(20)
-    assert "No more heartbeats of task lines-1" in caplog.text
+    assert "No more heartbeats from task lines-1" in caplog.text
 
 
 def test_foreign_records_are_passed_over(cluster: Cluster) -> None:

@@ -202,7 +202,7 @@ def test_unclear_commit_is_told_by_the_marker(cluster: Cluster, proxy: BrokerPro
     writer.produce(batch(topic, 1), column(None), column(b"v"), None)
     arm = proxy.lose_answer if is_committed else proxy.lose_request
     arm()
-    with pytest.raises(UnclearOutcomeError, match="Nobody answered"):
+    with pytest.raises(UnclearOutcomeError, match="No broker reported"):
         writer.commit([(FILE, {"position": 5})])
     proxy.heal()
     with pytest.raises(IllegalStateError, match="closed"):

@@ -137,7 +137,7 @@ def test_interval_the_restored_target_does_not_reach_is_abandoned(
     again = perform(plan_interval(world.run("third")), {**world.handlers(), fx.AbandonTarget: lambda effect: None})
     assert world.rows[1].state is IntervalState.ABANDONED
     reasons = [effect.reason for effect in world.log if isinstance(effect, fx.AbandonInterval)]
-    assert [reason.partition(":")[0] for reason in reasons] == ["the target was put back"]
+    assert [reason.partition(":")[0] for reason in reasons] == ["the target was restored to an earlier state"]
     assert again.plan is not None
     assert [(r.start, r.end) for r in again.plan.row.ranges] == ranges
 

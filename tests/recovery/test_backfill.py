@@ -130,7 +130,7 @@ def _from(ends: Any, earliest: int) -> Any:
 
 def test_folders_of_the_time_of_writing_are_refused(tmp_path: Path) -> None:
     sink = begun(tmp_path, **{"timestamp.extractor": "Wallclock"})
-    with pytest.raises(ConnectError, match=r"can have no backfill: .*timestamp\.extractor"):
+    with pytest.raises(ConnectError, match=r"cannot be backfilled: .*timestamp\.extractor"):
         sink.backfill(1)
     assert sink.history() == []
 

@@ -90,7 +90,7 @@ def test_a_target_that_does_not_answer_is_waited_for_or_given_up_by_a_reset(sink
     (sink.root / "in").symlink_to("/proc")
     sink.configure(file="two.txt")
     with pytest.raises(
-        ConnectError, match=r"Interval 1 was begun with configuration 2, .* set that configuration again"
+        ConnectError, match=r"Interval 1 was started with configuration 2, .* restore that configuration"
     ):
         sink.work()
     assert not (sink.root / "two.txt").exists()

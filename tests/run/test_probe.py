@@ -98,7 +98,7 @@ def test_topic_nobody_may_read_holds_up_nobody_else(world: World, probe: Connect
 
 
 def test_brokers_that_are_down_are_asked_once(world: World, probe: ConnectorProbe, ends: Ends) -> None:
-    ends.refusals = {"lines": RetriableError("no broker answers")}
+    ends.refusals = {"lines": RetriableError("no broker responds")}
     store(world.database, "a")
     with pytest.raises(RetriableError):
         probe.sinks_with_data(["a"])

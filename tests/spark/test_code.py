@@ -93,6 +93,6 @@ def test_code_is_not_taken_from_a_folder_of_others(tmp_path: Path, monkeypatch: 
     theirs.mkdir()
     (tmp_path / f"connect-code-{os.geteuid()}").symlink_to(theirs)
     build_archive.cache_clear()
-    with pytest.raises(ConnectError, match=r"connect-code-\d+ is no folder"):
+    with pytest.raises(ConnectError, match=r"connect-code-\d+ is not a folder"):
         remote_runner(worker())
     assert list(theirs.iterdir()) == []

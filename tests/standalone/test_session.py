@@ -70,7 +70,7 @@ def test_nobody_waits_for_spark_when_the_worker_stops(monkeypatch: pytest.Monkey
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(session.get)
         session.refuse()
-        with pytest.raises(RetriableError, match="before Spark has started"):
+        with pytest.raises(RetriableError, match="before Spark had started"):
             waiting.result(30)
     session.stop()
     never.set()

@@ -56,5 +56,5 @@ def test_what_is_no_such_column_goes_by_records(answer: Any) -> None:
 def test_rows_a_converter_loses_fail_the_batch() -> None:
     converters = strings(tolerance(tolerate=True))
     converters.value = GivingConverter(pa.array([b"a"]))
-    with pytest.raises(ConnectError, match=r"GivingConverter\.from_connect_batch gave 1 rows for 2"):
+    with pytest.raises(ConnectError, match=r"GivingConverter\.from_connect_batch returned 1 rows for 2"):
         converters.from_connect(lines(2))
