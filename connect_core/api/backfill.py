@@ -8,7 +8,7 @@ from typing import Protocol
 
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 
-__all__ = ["Backfill", "Exported", "ReplacingCommitter", "Standing"]
+__all__ = ["Backfill", "ExistingExports", "Exported", "ReplacingCommitter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,18 @@ class Backfill:
 class Exported:
     """An interval of any incarnation whose marker is the newest for some offsets; ``ranges`` are all of its own.
 
-    ``config_version``: that of the backfill that made it, ``None`` for a live interval. ``stands``: all files exist.
+    ``config_version``: that of its backfill, ``None`` for a live interval. ``is_complete``: all files exist.
     """
 
     incarnation: int
     sequence: int
     ranges: tuple[PartitionRange, ...]
     config_version: int | None
-    stands: bool
+    is_complete: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ExistingExports:
     """What the target contains of some ranges: the intervals that exported them, and what was never exported."""
 
     exported: tuple[Exported, ...]
@@ -50,7 +50,7 @@ class ReplacingCommitter(Protocol):
     def refusal(self) -> str | None:
         """Return why this configuration cannot, with the remedy; ``None`` if it can."""
 
-    def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
+    def existing(self, ranges: Sequence[PartitionRange]) -> ExistingExports:
         """Return what was committed of these ranges, according to the newest markers."""
 
     def replace(self, interval: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> CommitMarker:

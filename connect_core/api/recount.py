@@ -72,5 +72,5 @@ class RecountingCommitter(Protocol):
         The order is that of (incarnation, sequence); aborted intervals and those of other deployments are included.
         """
 
-    def strangers(self) -> Iterator[Difference]:
+    def foreign_objects(self) -> Iterator[Difference]:
         """Yield what readers of the target find but no marker names; called after a complete ``recount``."""

@@ -60,8 +60,8 @@ def _lines(one: ConnectorReport) -> Iterator[tuple[str, str]]:
         yield "guarantee", one.change
     told = {topic.name for topic in one.topics_here}
     yield from (("topics", f"{topic.name}: {topic.here}") for topic in one.topics_here)
-    if untold := [topic for topic in one.topics if topic not in told]:
-        yield "topics", ", ".join(untold)
+    if unreported := [topic for topic in one.topics if topic not in told]:
+        yield "topics", ", ".join(unreported)
     if one.group:
         yield "group", one.group
     if honoured := one.with_treatment(KeyTreatment.HONOURED):

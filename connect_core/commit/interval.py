@@ -18,7 +18,7 @@ from connect_core.interval.effects import (
 )
 from connect_core.interval.values import ConnectorType, IntervalState, Plan, TaskOutcome, TaskResult
 from connect_core.plan.bounds import covering
-from connect_core.plan.proof import FOREIGN, is_of
+from connect_core.plan.proof import FOREIGN, has_ranges
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.source import committed_offsets
 
@@ -79,7 +79,7 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
     )
     yield from RecordAttempt(plan.row.key, run.mine, tuple(results), IntervalState.STAGED)
     marker = yield from CommitTarget(plan.row.key, staged)
-    if not is_of(marker, plan.row.ranges):
+    if not has_ranges(marker, plan.row.ranges):
         yield from AbandonInterval(plan.row.key, run.mine, FOREIGN)
         return Committed.ABANDONED
     if marker.aborted:

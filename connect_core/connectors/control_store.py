@@ -54,9 +54,9 @@ class LocalControlStore:
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         """Write complete JSON durably unless the file exists → the content that is there."""
-        standing = self.read(place)
-        if standing is not None:
-            return standing
+        existing = self.read(place)
+        if existing is not None:
+            return existing
         link_free.make_folders(place.parent)
         draft = place.parent / f".{secrets.token_hex(8)}.draft"
         write_durably(draft, json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode())
@@ -68,9 +68,9 @@ class LocalControlStore:
         finally:
             link_free.remove(draft)
         link_free.sync_folder(place.parent)
-        standing = self.read(place)
-        assert standing is not None
-        return standing
+        existing = self.read(place)
+        assert existing is not None
+        return existing
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder."""

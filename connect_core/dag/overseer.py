@@ -17,7 +17,7 @@ from connect_core.errors import ConnectError, NotFoundError
 from connect_core.herder.observer import LOOK_SECONDS, Observer
 from connect_core.store import audit, connectors, reports, waiting
 from connect_core.store.database import Database
-from connect_core.store.reports import Told
+from connect_core.store.reports import PartUpdate
 from connect_core.store.statuses import ConnectorFacts
 from connect_core.store.waiting import AirflowRun
 
@@ -35,7 +35,7 @@ class _Answer:
     """Airflow's last answer; ``tasks`` is ``None`` if it did not answer."""
 
     tasks: Mapping[str, OpenTask] | None = None
-    told: Sequence[Told] = ()
+    told: Sequence[PartUpdate] = ()
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Overseer:
         """Record that the watcher is alive, the waiting work, and Airflow's last answer. Raises ConnectError."""
         with self.database.write() as connection:
             # First, as what follows may take long.
-            reports.tell(connection, [Told(reports.WATCHER), *self._answer.told])
+            reports.tell(connection, [PartUpdate(reports.WATCHER), *self._answer.told])
         tasks = self._answer.tasks
         runs = None
         if tasks is not None:
@@ -77,12 +77,12 @@ class Overseer:
             names = {dag_id_of(name): name for name in connectors.list_names(connection)}
         try:
             tasks = list(open_tasks(self.api, [*names, HOUSEKEEPING_DAG_ID]))
-            beats = [Told(part, worked_at=at) for part, at in last_heartbeats(self.api).items() if at is not None]
+            beats = [PartUpdate(part, worked_at=at) for part, at in last_heartbeats(self.api).items() if at is not None]
         except ConnectError as error:
-            self._answer = _Answer(None, [Told(reports.AIRFLOW, str(error))])
+            self._answer = _Answer(None, [PartUpdate(reports.AIRFLOW, str(error))])
             raise
         mine = {names[task.dag_id]: task for task in tasks if task.dag_id in names and task.task_id == TASK_ID}
-        self._answer = _Answer(mine, [Told(reports.AIRFLOW, worked_at=datetime.now(UTC)), *beats])
+        self._answer = _Answer(mine, [PartUpdate(reports.AIRFLOW, worked_at=datetime.now(UTC)), *beats])
         self._let_lost_runs_go(self._facts, mine)
         self._let_lost_sweeps_go(task for task in tasks if task.dag_id == HOUSEKEEPING_DAG_ID)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from connect_core.api.backfill import ReplacingCommitter, Standing
+from connect_core.api.backfill import ExistingExports, ReplacingCommitter
 from connect_core.api.connector import Connector, WorkerLimits
 from connect_core.api.sink import CommitMarker, SinkCommitter, SinkConnector
 from connect_core.api.source import SourceConnector
@@ -21,8 +21,8 @@ from connect_core.interval.effects import (
     FenceTarget,
     LatestSourceOffsets,
     PublishTarget,
+    ReadExistingExports,
     ReadLastInterval,
-    ReadStanding,
     ReadTargetMarker,
     ReleaseTarget,
     ReplaceTarget,
@@ -192,13 +192,13 @@ class ConnectorEffects:
 
     def _replacing(self) -> ReplacingCommitter | None:
         committer: Any = self.committer() if isinstance(self.connector, SinkConnector) else None
-        return committer if hasattr(committer, "standing") else None
+        return committer if hasattr(committer, "existing") else None
 
-    def _standing(self, effect: ReadStanding) -> Standing | str:
+    def _existing(self, effect: ReadExistingExports) -> ExistingExports | str:
         committer = self._replacing()
         if committer is None:
             return f"{type(self.connector).__name__} cannot replace what it has written"
-        return committer.refusal() or committer.standing(effect.ranges)
+        return committer.refusal() or committer.existing(effect.ranges)
 
     def _replace(self, effect: ReplaceTarget) -> CommitMarker:
         committer = self._replacing()
@@ -254,7 +254,7 @@ BY_CONNECTOR: Mapping[type[Effect[Any]], Callable[[ConnectorEffects, Any], Any]]
     FenceTarget: ConnectorEffects._fence,
     ReadLastInterval: ConnectorEffects._last_interval,
     ReadTargetMarker: ConnectorEffects._read_marker,
-    ReadStanding: ConnectorEffects._standing,
+    ReadExistingExports: ConnectorEffects._existing,
     ReplaceTarget: ConnectorEffects._replace,
     CommitTarget: ConnectorEffects._commit,
     PublishTarget: ConnectorEffects._publish,

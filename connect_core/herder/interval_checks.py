@@ -36,14 +36,14 @@ class IntervalChecks:
         said = f"committed with {past.counts.records} records"
         yield Difference("marker", f"interval {row.key.sequence}", said, "no marker in the target", row.key.sequence)
 
-    def compared(self, one: RecountedInterval, past: PastInterval | None, *, is_told: bool) -> Iterator[Difference]:
-        """Check an interval that has a marker, and perhaps a row; ``is_told``: the history goes back that far."""
+    def compared(self, one: RecountedInterval, past: PastInterval | None, *, is_known: bool) -> Iterator[Difference]:
+        """Check an interval that has a marker, and perhaps a row; ``is_known``: the history goes back that far."""
         place, number = f"interval {one.key.sequence}", one.key.sequence
         yield from self._offsets(one)
         if past is None:
             if one.is_foreign:
                 self.notes.add("markers of another deployment are counted against their own files only")
-            elif is_told:
+            elif is_known:
                 yield Difference("history", place, "a marker in the target", "no row in the database", number)
             else:
                 self.notes.add("intervals older than the history are counted against their own markers only")

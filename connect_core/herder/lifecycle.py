@@ -133,7 +133,7 @@ def _begin(herder: Herder, state: ConnectorState, parts: Sequence[int]) -> None:
             restarts.ask(connection, name, parts)
         else:
             connectors.clear_failure(connection, name)
-            restarts.forgive(connection, name, tasks)
+            restarts.clear_outcomes(connection, name, tasks)
     if is_run:
         herder.ask("retry", name)
 

@@ -15,7 +15,7 @@ from connect_core.herder.topic_ends import TopicEnds
 from connect_core.herder.waiting import Work, is_continuous, work_of
 from connect_core.interval.values import ConnectorType
 from connect_core.store import Database, overviews, reports, statuses, waiting
-from connect_core.store.reports import Told
+from connect_core.store.reports import PartUpdate
 from connect_core.store.statuses import ConnectorFacts
 from connect_core.store.waiting import AirflowRun, Found
 
@@ -48,10 +48,12 @@ class Observer:
         """Look, unless another process has recently. Raise ConnectError."""
         with self.database.read() as connection:
             last = reports.load(connection).get(reports.OBSERVER)
-        if last is None or last.told_age > _OVERDUE_SECONDS:
+        if last is None or last.reported_age > _OVERDUE_SECONDS:
             self.look()
 
-    def look(self, runs: Mapping[str, AirflowRun] | None = None, told: Collection[Told] = ()) -> list[ConnectorFacts]:
+    def look(
+        self, runs: Mapping[str, AirflowRun] | None = None, told: Collection[PartUpdate] = ()
+    ) -> list[ConnectorFacts]:
         """Store the waiting work, and the reports ``told`` → the facts of all connectors. Raise ConnectError.
 
         ``runs``: the unfinished task in Airflow of each connector that has one; ``None``: Airflow was not asked.
@@ -74,7 +76,7 @@ class Observer:
             waiting.store(connection, found, unknown)
             if runs is not None:
                 waiting.store_runs(connection, {one.name: runs.get(one.name) for one in facts})
-            reports.tell(connection, [Told(reports.OBSERVER), *self._kafka(), *told])
+            reports.tell(connection, [PartUpdate(reports.OBSERVER), *self._kafka(), *told])
         return facts
 
     def _lags(self, facts: Collection[ConnectorFacts], positions: Positions) -> dict[str, int | None]:
@@ -86,9 +88,9 @@ class Observer:
         ends = self.ends.known(wanted)
         return {name: sum_of(positions.get(name, {}), named, ends) for name, named in sinks.items()}
 
-    def _kafka(self) -> list[Told]:
+    def _kafka(self) -> list[PartUpdate]:
         answer = None if self.ends is None else self.ends.answer
-        return [] if answer is None else [Told(reports.KAFKA, answer or None)]
+        return [] if answer is None else [PartUpdate(reports.KAFKA, answer or None)]
 
     def _repeat(self) -> None:
         pause = threading.Event()

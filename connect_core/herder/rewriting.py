@@ -9,7 +9,7 @@ from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, IllegalWorkerStateError, NotFoundError, StaleEpochError
 from connect_core.herder.context import Herder
 from connect_core.interval.effects import LoadConnector, ReleaseTarget, StoreIntent
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from connect_core.store import connectors, intents, offsets
 from connect_core.store.offsets import Changes
 
@@ -31,7 +31,7 @@ def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, i
     try:
         handlers = worker.handlers()
         state = handlers[LoadConnector](LoadConnector(connector))
-        keeps_offsets = perform(abandon(worker.run_of(state, "", None), OffsetWish(wanted, herder.actor)), handlers)
+        keeps_offsets = perform(abandon(worker.run_of(state, "", None), OffsetRequest(wanted, herder.actor)), handlers)
         # Where the target keeps the offsets, they stay for a connector of the same name.
         if is_deleted and not keeps_offsets:
             handlers[ReleaseTarget](ReleaseTarget(connector))

@@ -53,7 +53,7 @@ class Deployment:
         report = self.parts.get(part)
         if report is None or _age(report) <= seconds:
             return None
-        return report if part == reports.WATCHER or report.told_age <= _SILENT_SECONDS else None
+        return report if part == reports.WATCHER or report.reported_age <= _SILENT_SECONDS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _unwatched(facts: ConnectorFacts, deployment: Deployment) -> Stall | None:
         return None
     cause = Cause.TRIGGERER if part == reports.WATCHER else Cause.KAFKA
     text = _triggerer_text(report) if part == reports.WATCHER else _part_text("Kafka", report)
-    return Stall(cause, report.worked_at or _ago(report.told_age), f"{text}: whether data is waiting is unknown")
+    return Stall(cause, report.worked_at or _ago(report.reported_age), f"{text}: whether data is waiting is unknown")
 
 
 def _causes(facts: ConnectorFacts, waiting: WaitingFacts, deployment: Deployment) -> Iterator[tuple[Cause, str]]:

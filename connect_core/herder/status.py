@@ -202,7 +202,7 @@ def _is_paused(facts: ConnectorFacts) -> bool:
 def _task_status(facts: ConnectorFacts, number: int, attempt: TaskFacts | None, worker_id: str) -> TaskStatus:
     has_failed = attempt is not None and _has_failed(facts, attempt)
     # A new configuration restarts tasks that failed under the old one.
-    is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts)) or _is_assigned_anew(facts)
+    is_restarting = number in facts.restarting or (has_failed and _is_outdated(facts)) or _is_reassigned(facts)
     state = State.RUNNING
     if has_failed and not is_restarting:
         state = State.FAILED
@@ -228,7 +228,7 @@ def _is_outdated(facts: ConnectorFacts) -> bool:
     return facts.interval is not None and facts.interval.config_version != facts.config_version
 
 
-def _is_assigned_anew(facts: ConnectorFacts) -> bool:
+def _is_reassigned(facts: ConnectorFacts) -> bool:
     """Whether no interval is running and the next plan will assign the tasks by a newer configuration."""
     interval = facts.interval
     is_idle = interval is None or interval.state.is_final

@@ -38,10 +38,10 @@ class Chain:
 
 @dataclass(slots=True)
 class Tiling:
-    """Takes intervals from the newest back. ``is_told``: whether the history goes back to an interval."""
+    """Takes intervals from the newest back. ``is_known``: whether the history goes back to an interval."""
 
     moves: Moves
-    is_told: Callable[[IntervalKey], bool]
+    is_known: Callable[[IntervalKey], bool]
     chains: dict[tuple[TopicPartition, str], Chain] = field(default_factory=dict)
     notes: set[str] = field(default_factory=set)
 
@@ -67,7 +67,7 @@ class Tiling:
         kind = "gap" if ended < chain.start else "overlap"
         if self.moves.explain(part, chain.start):
             self.notes.add(f"offsets of {part} were moved to {chain.start}, so this is not reported as a difference")
-        elif chain.first is not None and not self.is_told(chain.first):
+        elif chain.first is not None and not self.is_known(chain.first):
             self.notes.add(f"a {kind} of {part} at {chain.start}: {_UNKNOWN}")
         else:
             said, found = f"begins at {chain.start}", f"the interval before it ends at {ended}"

@@ -128,8 +128,8 @@ class _Recounting:
         self._walk(done, committer, checks, past, tiling)
         if done.is_complete and self._is_whole(sequence):
             self._positions(done, tiling)
-            for stranger in committer.strangers():
-                done.differ(stranger)
+            for foreign_object in committer.foreign_objects():
+                done.differ(foreign_object)
                 done.is_complete = done.is_complete and not self._is_over
                 if self._is_over:
                     break
@@ -155,7 +155,7 @@ class _Recounting:
             _count(done, one)
             notes |= set(one.notes)
             _differ(done, iter(one.differences))
-            _differ(done, checks.compared(one, row, is_told=past.reaches(one.key)))
+            _differ(done, checks.compared(one, row, is_known=past.reaches(one.key)))
             if one.moves and not (one.is_aborted or one.is_foreign):
                 _differ(done, tiling.add(one))
             if self._is_over:

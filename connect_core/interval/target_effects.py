@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from connect_core.api.backfill import Backfill, Standing
+from connect_core.api.backfill import Backfill, ExistingExports
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 from connect_core.interval.effect import Effect
@@ -18,8 +18,8 @@ __all__ = [
     "FenceTarget",
     "LatestSourceOffsets",
     "PublishTarget",
+    "ReadExistingExports",
     "ReadLastInterval",
-    "ReadStanding",
     "ReadTargetMarker",
     "ReleaseTarget",
     "ReplaceTarget",
@@ -90,8 +90,8 @@ class CommitTarget(Effect[CommitMarker]):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStanding(Effect[Standing | str]):
-    """Call ``ReplacingCommitter.standing`` → ``Standing``, or ``str``: why the connector cannot export again."""
+class ReadExistingExports(Effect[ExistingExports | str]):
+    """Call ``ReplacingCommitter.standing`` → ``ExistingExports``, or ``str``: why the connector cannot export again."""
 
     connector: str
     ranges: Sequence[PartitionRange]

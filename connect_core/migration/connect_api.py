@@ -183,7 +183,7 @@ def _error(answer: httpx.Response, act: str) -> ConnectError:
     if answer.status_code == 404:
         return NotFoundError(text)
     # 409: a rebalance is in progress. 500 is also the status of offsets that a connector refuses: not to be retried.
-    if answer.status_code == 409 or answer.status_code in (429, 502, 503, 504) or _is_passing(answer, reason):
+    if answer.status_code == 409 or answer.status_code in (429, 502, 503, 504) or _is_transient(answer, reason):
         return RetriableError(text)
     if answer.status_code == 405:
         return BadRequestError(f"{text}. Altering offsets requires Kafka Connect 3.6.")
@@ -215,7 +215,7 @@ def _is_entry(one: Any) -> bool:
     return isinstance(one.get("offset"), dict | None)
 
 
-def _is_passing(answer: httpx.Response, reason: str) -> bool:
+def _is_transient(answer: httpx.Response, reason: str) -> bool:
     """Whether a 500 may be temporary: a request that timed out, or was forwarded to a worker that has just ended."""
     if answer.status_code != 500:
         return False

@@ -71,7 +71,7 @@ def _forward(sides: Sides, state: str) -> Step:
         return Step.STOP_THERE
     if not sides.origin.is_here:
         return Step.TAKE_OFFSETS
-    return Step.END if _is_as(sides.target, state) else Step.START_HERE
+    return Step.END if _is_in_state(sides.target, state) else Step.START_HERE
 
 
 def _back(sides: Sides, state: str) -> Step:
@@ -81,7 +81,7 @@ def _back(sides: Sides, state: str) -> Step:
     return Step.END if sides.there.state in (state, "FAILED") else Step.START_THERE
 
 
-def _is_as(target: TargetState, state: str) -> bool:
+def _is_in_state(target: TargetState, state: str) -> bool:
     return {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED}.get(state, TargetState.STOPPED) is target
 
 

@@ -42,7 +42,7 @@ from connect_core.plan.offsets_topic import is_elsewhere, read_former, replacing
 from connect_core.plan.recovery import fence_home, home_of
 from connect_core.plan.run import Run, Steps
 
-__all__ = ["OffsetChanges", "OffsetWish", "abandon"]
+__all__ = ["OffsetChanges", "OffsetRequest", "abandon"]
 
 OffsetChanges: TypeAlias = Mapping[str, Mapping[str, Any] | None]
 """Offsets keyed by the canonical JSON of their partition; ``None`` deletes one."""
@@ -52,14 +52,14 @@ _REASON = "offsets were altered or reset, or the connector was deleted"
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetWish:
+class OffsetRequest:
     """The offsets an operator requests: some, none (only end what is unfinished), or ``None`` to reset all."""
 
     wanted: OffsetChanges | None
     actor: str = ""
 
 
-def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
+def abandon(run: Run, request: OffsetRequest) -> Steps[bool]:
     """End the unfinished interval and move the authoritative offsets → whether the target keeps positions.
 
     (1) store the intent and raise the epoch; (2) fence the target; (3) move the
@@ -69,17 +69,17 @@ def abandon(run: Run, wish: OffsetWish) -> Steps[bool]:
     """
     run = run.refreshed((yield from LoadConnector(run.connector)))
     if run.state.type is ConnectorType.SOURCE:
-        yield from _abandon_source(run, wish)
+        yield from _abandon_source(run, request)
         return True
-    return (yield from _abandon_sink(run, wish))
+    return (yield from _abandon_sink(run, request))
 
 
-def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
-    run, epoch = yield from _fence_topics(run, wish)
+def _abandon_source(run: Run, request: OffsetRequest) -> Steps[None]:
+    run, epoch = yield from _fence_topics(run, request)
     topic = yield from ReadOffsetsTopic(run.connector, None)
     current, states = yield from _current(run, topic)
     known = {key for key, offset in {**topic.offsets, **current}.items() if offset is not None}
-    wanted = dict.fromkeys(known) if wish.wanted is None else wish.wanted
+    wanted = dict.fromkeys(known) if request.wanted is None else request.wanted
     changes = {**replacing(topic, current), **wanted} if is_elsewhere(run, topic) else wanted
     if changes:
         kept = {key: state for key, state in states.items() if key not in wanted}
@@ -89,13 +89,13 @@ def _abandon_source(run: Run, wish: OffsetWish) -> Steps[None]:
     yield from _follow(finish, has_moved=bool(changes) and not is_elsewhere(run, topic))
 
 
-def _fence_topics(run: Run, wish: OffsetWish) -> Steps[tuple[Run, int]]:
+def _fence_topics(run: Run, request: OffsetRequest) -> Steps[tuple[Run, int]]:
     """Store the intent and raise the epoch, then fence tasks and operators → the run after that, and the epoch."""
     # Always from its start: the topic may have been recreated since the position stored in SQL.
     before = yield from ReadOffsetsTopic(run.connector, None)
     former = yield from read_former(run, before)
     newest = max(before.epoch, 0 if former is None else former.epoch)
-    epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor, newest, _start_of(before))
+    epoch = yield from StoreIntent(run.connector, request.wanted, request.actor, newest, _start_of(before))
     # Read again: only now can no plan assign more tasks, and the offsets topic may have changed.
     version = run.state.config_version
     run = run.refreshed((yield from LoadConnector(run.connector)))
@@ -129,11 +129,11 @@ def _current(run: Run, topic: OffsetProjection) -> Steps[tuple[OffsetChanges, Of
     return {**stored, **former.offsets}, {**moved, **former.states}
 
 
-def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
-    run, kept = yield from _fence(run, wish)
+def _abandon_sink(run: Run, request: OffsetRequest) -> Steps[bool]:
+    run, kept = yield from _fence(run, request)
     unfinished = yield from LoadUnfinished(run.connector)
     if unfinished is not None:
-        run = yield from _end(run, unfinished, kept, wish)
+        run = yield from _end(run, unfinished, kept, request)
     run = run.refreshed((yield from LoadConnector(run.connector)))
     stored: Mapping[TopicPartition, int] = yield from LoadOffsets(run.connector)
     ahead: Mapping[TopicPartition, int] = {}
@@ -141,17 +141,17 @@ def _abandon_sink(run: Run, wish: OffsetWish) -> Steps[bool]:
         run, reached = yield from follow_target(run, stored)
         ahead = {part: position for part, position in reached.items() if stored.get(part) != position}
     current = {**stored, **ahead} if kept is None else {**dict.fromkeys(stored), **kept}
-    changes = dict.fromkeys(current) if wish.wanted is None else sink_wishes(wish.wanted)
+    changes = dict.fromkeys(current) if request.wanted is None else sink_wishes(request.wanted)
     if kept is not None and changes:
         following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
         yield from _surely(AbandonTarget(following, changes))
     moved = sink_offsets({**ahead, **changes} if kept is None else {**current, **changes})
     yield from _follow(FinishIntent(run.connector, run.mine, moved), has_moved=kept is not None and bool(changes))
-    yield from _tell_group(run.settings.consumer_group, changes, is_reset=wish.wanted is None)
+    yield from _tell_group(run.settings.consumer_group, changes, is_reset=request.wanted is None)
     return kept is not None
 
 
-def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, wish: OffsetWish) -> Steps[Run]:
+def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, request: OffsetRequest) -> Steps[Run]:
     """End an interval in the target it was begun in; if all is reset, a target that does not answer is not needed."""
     home = yield from home_of(run, row)
     if home is None:
@@ -160,28 +160,28 @@ def _end(run: Run, row: IntervalRow, kept: Mapping[TopicPartition, int] | None, 
     has_answered = False
     try:
         run, there = yield from fence_home(
-            run, home, lambda floor: StoreIntent(run.connector, wish.wanted, wish.actor, floor)
+            run, home, lambda floor: StoreIntent(run.connector, request.wanted, request.actor, floor)
         )
         has_answered = True
         yield from end_sink_interval(run, row, there, _REASON, home)
     except StaleEpochError:
         raise
     except ConnectError as error:
-        is_passing = has_answered and isinstance(error, RetriableError)
-        if wish.wanted is not None or is_passing:
+        is_transient = has_answered and isinstance(error, RetriableError)
+        if request.wanted is not None or is_transient:
             raise
         yield from AbandonInterval(row.key, run.mine, f"{_REASON}; what its own target contains is unknown: {error}")
     return run
 
 
-def _fence(run: Run, wish: OffsetWish) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
-    epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor)
+def _fence(run: Run, request: OffsetRequest) -> Steps[tuple[Run, Mapping[TopicPartition, int] | None]]:
+    epoch = yield from StoreIntent(run.connector, request.wanted, request.actor)
     try:
         kept = yield from FenceTarget(run.connector, epoch)
     except StaleEpochError as newer:
         if not newer.epoch:
             raise
-        epoch = yield from StoreIntent(run.connector, wish.wanted, wish.actor, newer.epoch)
+        epoch = yield from StoreIntent(run.connector, request.wanted, request.actor, newer.epoch)
         kept = yield from FenceTarget(run.connector, epoch)
     return replace(run, epoch=epoch), kept
 

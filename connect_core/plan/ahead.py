@@ -8,7 +8,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey
 from connect_core.interval.effects import PublishTarget, ReadLastInterval, ReadTargetMarker
 from connect_core.plan.fence import begin_above
-from connect_core.plan.proof import is_passed_by
+from connect_core.plan.proof import is_superseded
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["follow_group", "follow_target"]
@@ -29,7 +29,7 @@ def follow_target(run: Run, stored: Positions) -> Steps[tuple[Run, Positions]]:
         marker = yield from ReadTargetMarker(key)
         if marker is None:
             break
-        if is_passed_by(marker) and not marker.aborted:
+        if is_superseded(marker) and not marker.aborted:
             yield from PublishTarget(key, marker)
         elif _joins(marker, positions, run.state.topic_ids):
             yield from PublishTarget(key, marker)
@@ -63,7 +63,7 @@ def _last_that_moves(run: Run, incarnation: int, sequence: int) -> Steps[tuple[C
     while True:
         key = IntervalKey(run.connector, incarnation, sequence, run.mine)
         marker = yield from ReadTargetMarker(key)
-        if marker is None or not is_passed_by(marker):
+        if marker is None or not is_superseded(marker):
             return marker, key
         if not marker.aborted:
             yield from PublishTarget(key, marker)

@@ -19,8 +19,8 @@ from connect_core.interval.effects import (
     LoadOffsets,
     LoadTimeBefore,
     LoadUnfinished,
+    ReadExistingExports,
     ReadPartitionEnds,
-    ReadStanding,
     ReadTargetMarker,
     ReadTimeBounds,
 )
@@ -72,18 +72,18 @@ def _next(run: Run, assignment: TaskAssignment) -> Steps[Plan | ConnectError | N
     if recreated is not None:
         return recreated
     wanted = yield from _wanted(run, positions, ends)
-    standing = yield from ReadStanding(run.connector, wanted)
-    if isinstance(standing, str):
-        return ConnectError(f"Connector {run.connector} cannot be backfilled: {standing}")
+    existing = yield from ReadExistingExports(run.connector, wanted)
+    if isinstance(existing, str):
+        return ConnectError(f"Connector {run.connector} cannot be backfilled: {existing}")
     following = IntervalKey(run.connector, run.state.incarnation, run.state.sequence + 1, run.mine)
     marker = yield from ReadTargetMarker(following)
     if marker is not None:
         return RetriableError("The target is ahead of the metadata database; a live run has to update it first")
-    old = [one for one in standing.exported if not _is_new(run, one)]
+    old = [one for one in existing.exported if not _is_new(run, one)]
     refusal = _unreadable(old, positions, ends)
     if refusal is not None:
         return refusal
-    piece = _piece(old, standing.gaps, run.settings.caps.records)
+    piece = _piece(old, existing.gaps, run.settings.caps.records)
     if not assignment.configs or not any(part.start < part.end for part in piece.ranges):
         return None
     return (yield from _begun(run, assignment, following, piece))
@@ -123,7 +123,7 @@ def _begun(run: Run, assignment: TaskAssignment, key: IntervalKey, piece: _Piece
         bound_time=before,
         since=since,
     )
-    is_last = piece.is_last and (yield from _is_passed(run, before))
+    is_last = piece.is_last and (yield from _is_exported(run, before))
     yield from InsertInterval(row)
     times = RecordTimes(millis_of(since), millis_of(before)) if piece.is_first else RecordTimes()
     plan = plan_of(run, row, assignment, (), times)
@@ -140,7 +140,7 @@ def _time(run: Run) -> tuple[datetime, datetime]:
     return run.since, run.bound_time
 
 
-def _is_passed(run: Run, before: datetime) -> Steps[bool]:
+def _is_exported(run: Run, before: datetime) -> Steps[bool]:
     """Return whether the live export has passed that time: it has no earlier records left, except late ones."""
     latest = yield from LoadTimeBefore(run.connector, run.state.incarnation, _EVER)
     return run.settings.offset_reset == "latest" if latest is None else latest >= before
@@ -182,7 +182,7 @@ def _is_new(run: Run, exported: Exported) -> bool:
     """Return whether no new export is needed: this backfill, or this configuration with files that exist, made it."""
     assert run.sequence_before is not None
     is_mine = exported.incarnation == run.state.incarnation and exported.sequence > run.sequence_before
-    return is_mine or (exported.config_version == run.state.config_version and exported.stands)
+    return is_mine or (exported.config_version == run.state.config_version and exported.is_complete)
 
 
 def _recreated(run: Run, ends: Ends) -> ConnectError | None:

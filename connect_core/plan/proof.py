@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from connect_core.api.sink import CommitMarker, PartitionRange
 
-__all__ = ["FOREIGN", "PASSED_BY", "is_of", "is_passed_by", "proves_commit"]
+__all__ = ["FOREIGN", "SUPERSEDED", "has_ranges", "is_superseded", "proves_commit"]
 
 FOREIGN = "the manifest of an earlier incarnation already exists in its place"
 """Why an interval is abandoned whose key can never have a marker of its own."""
-PASSED_BY = "a manifest of a backfill, or of an abandoned interval, already exists in its place"
+SUPERSEDED = "a manifest of a backfill, or of an abandoned interval, already exists in its place"
 """Why an interval is abandoned whose key the target has from a time that is missing in the metadata database."""
 
 
-def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
+def has_ranges(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
     """Return whether a marker is of the interval of these ranges: same deployment, topics and starts.
 
     A deployment, a metadata database or a topic that was recreated uses the same
@@ -28,7 +28,7 @@ def is_of(marker: CommitMarker, ranges: Sequence[PartitionRange]) -> bool:
     return all(_is_same(mine.get(part.topic_partition), part) for part in marker.ranges)
 
 
-def is_passed_by(marker: CommitMarker) -> bool:
+def is_superseded(marker: CommitMarker) -> bool:
     """Return whether a marker of this deployment contains no position: the live intervals continue after it.
 
     It is a backfill's, or that of an interval that was abandoned at its start.
@@ -38,7 +38,7 @@ def is_passed_by(marker: CommitMarker) -> bool:
 
 def proves_commit(marker: CommitMarker | None, ranges: Sequence[PartitionRange]) -> bool:
     """Return whether the interval of these ranges is committed."""
-    return marker is not None and not marker.aborted and is_of(marker, ranges)
+    return marker is not None and not marker.aborted and has_ranges(marker, ranges)
 
 
 def _is_same(planned: PartitionRange | None, found: PartitionRange) -> bool:

@@ -22,7 +22,7 @@ from connect_core.interval.values import IntervalRow
 from connect_core.plan.bounds import covering
 from connect_core.plan.ending import end_sink_interval
 from connect_core.plan.fence import raise_above
-from connect_core.plan.proof import FOREIGN, PASSED_BY, is_of, is_passed_by
+from connect_core.plan.proof import FOREIGN, SUPERSEDED, has_ranges, is_superseded
 from connect_core.plan.run import Run, Steps
 
 __all__ = ["Ended", "end_at_home", "fence_home", "finish_marked", "home_of", "recovered"]
@@ -39,7 +39,7 @@ class Ended(Enum):
 
     COMMITTED = "COMMITTED"
     ABANDONED = "ABANDONED"
-    PASSED_BY = "PASSED_BY"
+    SUPERSEDED = "SUPERSEDED"
     """The marker contains no position: the next key may have a marker, too."""
 
 
@@ -62,12 +62,12 @@ def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
     marker = yield from ReadTargetMarker(row.key)
     if marker is None:
         return None
-    if is_passed_by(marker):
+    if is_superseded(marker):
         if not marker.aborted:
             yield from PublishTarget(row.key, marker)
-        yield from AbandonInterval(row.key, run.mine, PASSED_BY)
-        return Ended.PASSED_BY
-    if not is_of(marker, row.ranges):
+        yield from AbandonInterval(row.key, run.mine, SUPERSEDED)
+        return Ended.SUPERSEDED
+    if not has_ranges(marker, row.ranges):
         yield from AbandonInterval(row.key, run.mine, FOREIGN)
         return Ended.ABANDONED
     if marker.aborted:
@@ -124,8 +124,8 @@ def end_at_home(run: Run, row: IntervalRow, home: Config | None, kept: Positions
         raise
     except ConnectError as error:
         # A temporary error is retried if the target answers: it may hold a commit that is not published yet.
-        is_passing = has_answered and isinstance(error, RetriableError)
-        if row.key.incarnation != run.state.incarnation and not is_passing:
+        is_transient = has_answered and isinstance(error, RetriableError)
+        if row.key.incarnation != run.state.incarnation and not is_transient:
             yield from AbandonInterval(row.key, run.mine, f"the connector was deleted, and its target failed: {error}")
             return run
         raise _unreachable(row, error) from error

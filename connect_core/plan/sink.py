@@ -104,8 +104,8 @@ def _gave_up(run: Run, row: IntervalRow, kept: Positions | None) -> Steps[bool]:
     if not behind or kept is None:
         return False
     first = behind[0]
-    stands = kept.get(first.topic_partition)
-    where = "has no position" if stands is None else f"is at {stands}"
+    is_complete = kept.get(first.topic_partition)
+    where = "has no position" if is_complete is None else f"is at {is_complete}"
     place = f"{first.topic_partition} {where} there, and the interval begins at {first.start}"
     reason = f"the target was restored to an earlier state: {place}"
     yield from AbandonInterval(row.key, run.mine, reason)

@@ -10,12 +10,12 @@ from connect_core.errors import RetriableError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.store.interval_history import PastInterval
 
-__all__ = ["concluded", "untold"]
+__all__ = ["concluded", "unreported"]
 
 _LOG = logging.getLogger(__name__)
 
 
-def untold(request: RunRequest | None, found: Sequence[PastInterval]) -> list[PastInterval]:
+def unreported(request: RunRequest | None, found: Sequence[PastInterval]) -> list[PastInterval]:
     """Return the intervals a run has committed; for a backfill, only its own since it began.
 
     Airflow may turn the scheduled run of an hour into the backfill's, under its id, and a backfill's run into the next

@@ -21,7 +21,7 @@ from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Plan, TaskResult
 from connect_core.plan.interval import Planned, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
-from connect_core.run.backfill import untold
+from connect_core.run.backfill import unreported
 from connect_core.run.finished import Finished
 
 __all__ = ["Driver", "Progress"]
@@ -90,7 +90,7 @@ class Driver:
     _handlers: Handlers = field(init=False)
 
     def __post_init__(self) -> None:
-        self._handlers = self._finished.heard(self.worker.handlers())
+        self._handlers = self._finished.recording(self.worker.handlers())
 
     @property
     def is_stopping(self) -> bool:
@@ -173,7 +173,7 @@ class Driver:
         try:
             rows = self.worker.store.finished(self.worker.name, run_id, self._finished.committed)
             read_marker = self._handlers[ReadTargetMarker] if self.worker.is_loaded else None
-            return self._finished.told(untold(self._request, rows), read_marker)
+            return self._finished.told(unreported(self._request, rows), read_marker)
         except ConnectError as error:
             _LOG.warning("the completion of run %s of %s could not be reported: %s", run_id, self.worker.name, error)
             return {}

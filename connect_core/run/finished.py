@@ -27,7 +27,7 @@ class Finished:
     markers: dict[IntervalKey, CommitMarker] = field(default_factory=dict)
     committed: set[int] = field(default_factory=set)
 
-    def heard(self, handlers: Handlers) -> Handlers:
+    def recording(self, handlers: Handlers) -> Handlers:
         """Return handlers that also record what is committed."""
         notes: Mapping[type[Effect[Any]], Callable[[Any], None]] = {
             PublishTarget: self._published,

@@ -49,11 +49,11 @@ class UnavailableRegistryError(SchemaRegistryError, ServiceError, RetriableError
 
 def registry_error(message: str, status: int, error_code: int) -> SchemaRegistryError:
     """Return the error for an HTTP status: retriable for 408, 429 and 5xx; about a record only if about its schema."""
-    if _is_passing(status):
+    if _is_transient(status):
         return UnavailableRegistryError(message, status, error_code)
     is_of_schema = status in _OF_A_SCHEMA and (status != 404 or error_code >= _SMALLEST_CODE)
     return (SchemaRegistryError if is_of_schema else RegistryRefusalError)(message, status, error_code)
 
 
-def _is_passing(status: int) -> bool:
+def _is_transient(status: int) -> bool:
     return status in (_REQUEST_TIMEOUT, _TOO_MANY_REQUESTS) or status >= _SERVER_ERROR

@@ -243,8 +243,8 @@ class WorkerSettings:
 
     def _reason_of_mode(self, key: str) -> str | None:
         other = next(mode for mode in WorkerMode if mode is not self.mode)
-        is_others = key in definition(other).config_keys() and key not in self.values
-        return f"only connect {other.value} uses it" if is_others else None
+        is_for_other_mode = key in definition(other).config_keys() and key not in self.values
+        return f"only connect {other.value} uses it" if is_for_other_mode else None
 
     def unknown(self) -> tuple[str, ...]:
         """Return the given keys that neither Connect nor this project defines."""

@@ -18,7 +18,7 @@ __all__ = [
     "TaskAttempt",
     "TaskProgress",
     "begin",
-    "forgive",
+    "clear_outcomes",
     "list_attempts",
     "load_results",
     "record",
@@ -124,7 +124,7 @@ def _reported(result: TaskResult) -> dict[str, Any]:
     return values
 
 
-def forgive(connection: Connection, key: IntervalKey, tasks: Collection[int]) -> None:
+def clear_outcomes(connection: Connection, key: IntervalKey, tasks: Collection[int]) -> None:
     """Clear the outcomes of tasks, so that they run again."""
     for task in tasks:
         connection.execute(_task(key, task).values(outcome=None, result=None))

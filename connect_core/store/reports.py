@@ -20,7 +20,7 @@ __all__ = [
     "TRIGGERER",
     "WATCHER",
     "PartReport",
-    "Told",
+    "PartUpdate",
     "load",
     "tell",
 ]
@@ -37,7 +37,7 @@ DAG_PROCESSOR = "dag_processor"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PartUpdate:
     """A report on a part by a process that used it: it works, or ``error``. ``worked_at``: if it was not just now."""
 
     part: str
@@ -52,7 +52,7 @@ class PartReport:
     part: str
     worked_at: datetime | None
     worked_age: float | None
-    told_age: float
+    reported_age: float
     error: str | None
 
 
@@ -62,16 +62,16 @@ def load(connection: Connection) -> dict[str, PartReport]:
         Report.part,
         Report.worked_at,
         age(Report.worked_at).label("worked_age"),
-        age(Report.told_at).label("told_age"),
+        age(Report.told_at).label("reported_age"),
         Report.error,
     )
     return {
-        row.part: PartReport(row.part, row.worked_at, row.worked_age, row.told_age, row.error)
+        row.part: PartReport(row.part, row.worked_at, row.worked_age, row.reported_age, row.error)
         for row in connection.execute(query)
     }
 
 
-def tell(connection: Connection, told: Iterable[Told]) -> None:
+def tell(connection: Connection, told: Iterable[PartUpdate]) -> None:
     """Store reports; a part that does not work keeps the time at which it last did."""
     for one in told:
         values = _values(one)
@@ -80,7 +80,7 @@ def tell(connection: Connection, told: Iterable[Told]) -> None:
             connection.execute(insert(Report).values(part=one.part, **{"worked_at": None, **values}))
 
 
-def _values(told: Told) -> Mapping[str, Any]:
+def _values(told: PartUpdate) -> Mapping[str, Any]:
     values: dict[str, Any] = {"told_at": now(), "error": told.error}
     if told.worked_at is not None:
         values["worked_at"] = told.worked_at

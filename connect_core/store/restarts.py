@@ -12,7 +12,7 @@ from connect_core.store import attempts
 from connect_core.store.clock import now
 from connect_core.store.models import Interval, Restart
 
-__all__ = ["CONNECTOR", "ask", "asked", "begin", "forget", "forgive", "unblock"]
+__all__ = ["CONNECTOR", "ask", "asked", "begin", "clear_outcomes", "forget", "unblock"]
 
 CONNECTOR = -1
 """Stands for the connector itself, in place of a task's number."""
@@ -33,11 +33,11 @@ def asked(connection: Connection, name: str) -> frozenset[int]:
 
 def begin(connection: Connection, name: str) -> None:
     """Note that a new plan begins the requested restarts; a failed interval may run again."""
-    forgive(connection, name, asked(connection, name) - {CONNECTOR})
+    clear_outcomes(connection, name, asked(connection, name) - {CONNECTOR})
     forget(connection, name)
 
 
-def forgive(connection: Connection, name: str, tasks: Collection[int]) -> None:
+def clear_outcomes(connection: Connection, name: str, tasks: Collection[int]) -> None:
     """Let these tasks of the unfinished interval run again; others are unchanged."""
     if not tasks:
         return
@@ -47,7 +47,7 @@ def forgive(connection: Connection, name: str, tasks: Collection[int]) -> None:
         )
     ).one_or_none()
     if row is not None:
-        attempts.forgive(connection, IntervalKey(name, row.incarnation, row.sequence, row.epoch), tasks)
+        attempts.clear_outcomes(connection, IntervalKey(name, row.incarnation, row.sequence, row.epoch), tasks)
     unblock(connection, name)
 
 

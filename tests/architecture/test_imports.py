@@ -44,7 +44,7 @@ def test_every_folder_is_a_package() -> None:
 
 @pytest.mark.parametrize("framework", sorted(HOMES))
 def test_framework_stays_at_home(framework: str) -> None:
-    strangers = [
+    foreign_objects = [
         source.name
         for source in sources()
         if source.package not in HOMES[framework] | FREE
@@ -53,13 +53,13 @@ def test_framework_stays_at_home(framework: str) -> None:
         and source.name not in {f"connect_core/connectors/iceberg/{name}.py" for name in ("catalog", "sql_address")}
         and any(name.partition(".")[0] == framework for name in imports(source))
     ]
-    assert strangers == []
+    assert foreign_objects == []
 
 
 def test_plugins_use_the_api_alone() -> None:
     allowed = ("connect_core.api", "connect_core.java", "connect_core.errors")
     more = {"converters": ("connect_core.schema_registry",)}
-    strangers = {
+    foreign_objects = {
         source.name: sorted(other)
         for source in sources()
         if source.package in PLUGIN_LAYERS
@@ -71,7 +71,7 @@ def test_plugins_use_the_api_alone() -> None:
             }
         )
     }
-    assert strangers == {}
+    assert foreign_objects == {}
 
 
 def test_nothing_but_the_command_line_imports_dev() -> None:

@@ -80,8 +80,8 @@ def test_map_names_what_is_there() -> None:
     packages = {path.name for path in (ROOT / "connect_core").iterdir() if (path / "__init__.py").exists()}
     named = set(re.findall(r"(?<![\w/])([a-z_]+)/", tree))
     assert packages - named == set(), "a package is missing in the map"
-    strangers = [name for name in named if not any((ROOT / at / name).exists() for at in PLACES)]
-    assert strangers == []
+    foreign_objects = [name for name in named if not any((ROOT / at / name).exists() for at in PLACES)]
+    assert foreign_objects == []
 
 
 PLACES = ("", "connect_core", "connect_core/connectors", "config", "tests")

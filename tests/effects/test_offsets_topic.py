@@ -29,7 +29,7 @@ from connect_core.kafka.ids import transactional_id
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic, check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from connect_core.plan.fence import fence_source
 from connect_core.plan.run import Run, begin_run, end_run
 from connect_core.plan.source import committed_offsets
@@ -107,10 +107,10 @@ class Source:
         target = OffsetsTarget(topic, NAME, MarkerStamp(epoch, 1, 1, 0, "x"))
         return TransactionalWriter(self.cluster.clients(), transactional_id(self.deployment, NAME, 0), target)
 
-    def alter(self, topic: str, wish: Mapping[str, Mapping[str, Any] | None] | None) -> None:
+    def alter(self, topic: str, request: Mapping[str, Mapping[str, Any] | None] | None) -> None:
         self.aim(TargetState.STOPPED)
         run = self.run(topic)
-        perform(abandon(run, OffsetWish(wish, "jo")), self.handlers(topic))
+        perform(abandon(run, OffsetRequest(request, "jo")), self.handlers(topic))
         perform(end_run(run), self.handlers(topic))
         self.aim(TargetState.STARTED)
 
@@ -122,7 +122,7 @@ class Source:
         found: Mapping[str, Mapping[str, str]] = self.handlers("-")[fx.LoadOffsetStates](fx.LoadOffsetStates(NAME))
         return found
 
-    def stands(self, topic: str) -> dict[str, Any]:
+    def is_complete(self, topic: str) -> dict[str, Any]:
         view = OffsetsTopic(self.cluster.clients(), topic).read(NAME)
         return {key: marker.offset for key, marker in view.markers.items()}
 
@@ -142,11 +142,11 @@ def test_offsets_go_over_to_another_topic_and_back(source: Source) -> None:
     first, second = source.topic(), source.topic()
     source.move(first, {FILE: 100})
     assert source.starts(second) == {FILE: at(100)}
-    assert source.stands(second) == {FILE: at(100)}
+    assert source.is_complete(second) == {FILE: at(100)}
     assert source.states() == {FILE: {"inode": "100"}}
     source.move(second, {FILE: 200})
     assert source.starts(first) == {FILE: at(200)}
-    assert source.stands(first) == {FILE: at(200)}
+    assert source.is_complete(first) == {FILE: at(200)}
 
 
 def test_what_only_the_topic_before_knows_goes_over(source: Source) -> None:
@@ -165,7 +165,7 @@ def test_forgotten_partitions_do_not_come_back_with_the_topic(source: Source) ->
     source.move(second, {FILE: 150})
     source.alter(second, {OTHER: None})
     assert source.starts(first) == {FILE: at(150)}
-    assert source.stands(first) == {FILE: at(150), OTHER: None}
+    assert source.is_complete(first) == {FILE: at(150), OTHER: None}
 
 
 def test_zombie_of_the_topic_before_sees_the_epoch_there(source: Source) -> None:
@@ -196,7 +196,7 @@ def test_reset_after_a_change_forgets_what_the_new_topic_held(source: Source) ->
     source.move(second, {FILE: 200})
     source.alter(first, None)
     assert source.starts(first) == {}
-    assert source.stands(first) == {FILE: None, OTHER: None}
+    assert source.is_complete(first) == {FILE: None, OTHER: None}
     assert source.starts(second) == {}
 
 
@@ -206,7 +206,7 @@ def test_recreated_topic_is_given_the_offsets_again(source: Source) -> None:
     source.cluster.delete(topic)
     source.topic(topic)
     assert source.starts(topic) == {FILE: at(100)}
-    assert source.stands(topic) == {FILE: at(100)}
+    assert source.is_complete(topic) == {FILE: at(100)}
 
 
 def test_restored_topic_does_not_take_offsets_back(source: Source) -> None:

@@ -23,7 +23,7 @@ from connect_core.store.attempts import TaskProgress
 from connect_core.store.clock import now
 from connect_core.store.intervals import beat
 from connect_core.store.models import Report, Waiting
-from connect_core.store.reports import Told
+from connect_core.store.reports import PartUpdate
 from connect_core.store.statuses import WaitingFacts, load_facts
 from connect_core.store.waiting import AirflowRun
 from tests.herder.worlds import SINK, SOURCE, World
@@ -59,7 +59,7 @@ class Scene:
     world: World
     topics: Topics
 
-    def look(self, runs: Mapping[str, AirflowRun] | None = None, *told: Told) -> None:
+    def look(self, runs: Mapping[str, AirflowRun] | None = None, *told: PartUpdate) -> None:
         # Anew each time: what is remembered of topics would be seconds old.
         Observer(self.world.database, TopicEnds(self.topics)).look(runs, told)
 
@@ -220,13 +220,13 @@ def test_only_one_looks_while_somebody_does(scene: Scene) -> None:
 
 def test_part_that_stopped_working_keeps_its_last_time(world: World) -> None:
     with world.database.write() as connection:
-        reports.tell(connection, [Told("airflow")])
+        reports.tell(connection, [PartUpdate("airflow")])
         worked = reports.load(connection)["airflow"].worked_at
-        reports.tell(connection, [Told("airflow", "refused")])
+        reports.tell(connection, [PartUpdate("airflow", "refused")])
         found = reports.load(connection)["airflow"]
         assert (found.worked_at, found.error) == (worked, "refused")
         at = connection.execute(select(now())).scalar_one() - timedelta(minutes=5)
-        reports.tell(connection, [Told("scheduler", worked_at=at)])
+        reports.tell(connection, [PartUpdate("scheduler", worked_at=at)])
         age = reports.load(connection)["scheduler"].worked_age
     assert age is not None
     assert 299 < age < 310

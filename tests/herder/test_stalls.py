@@ -57,9 +57,9 @@ def waits(age: float = 70.0, work: Work = Work.RECORDS, **changed: Any) -> Waiti
     return WaitingFacts(work.value, SINCE, age, **changed)
 
 
-def part(name: str, worked_age: float | None = 1.0, told_age: float = 1.0, error: str | None = None) -> PartReport:
+def part(name: str, worked_age: float | None = 1.0, reported_age: float = 1.0, error: str | None = None) -> PartReport:
     worked_at = None if worked_age is None else NOW - timedelta(seconds=worked_age)
-    return PartReport(name, worked_at, worked_age, told_age, error)
+    return PartReport(name, worked_at, worked_age, reported_age, error)
 
 
 def deployment(*changed: PartReport, **more: Any) -> Deployment:

@@ -274,7 +274,7 @@ class OwnCommitter:
         ranges = (PartitionRange("t", 0, 0, 3),)
         yield RecountedInterval(key=last, ranges=ranges, rows=3, found=2, parts=1, differences=(lost,), notes=("n",))
 
-    def strangers(self) -> Iterator[Difference]:
+    def foreign_objects(self) -> Iterator[Difference]:
         yield Difference("foreign", "table y")
 
     def close(self) -> None:

@@ -93,7 +93,7 @@ class Day:
         late = sum(moment < since for moment in found) if hour else 0
         return len(found), late, found.count(FAR_AHEAD)
 
-    def standing(self) -> Counter[tuple[int, int, str]]:
+    def existing(self) -> Counter[tuple[int, int, str]]:
         """Return partition, offset and folder of each record that readers see."""
         found = Counter[tuple[int, int, str]]()
         for place in self.home.rglob("*.json"):
@@ -142,23 +142,23 @@ def test_a_day_is_exported_by_the_hour_and_twice_again(day: Day) -> None:
         finished = outcome.finished
         assert (finished["records"], finished["late"], finished["future"]) == (records, late, ahead), hour
         told.append(finished["bound_time"])
-        assert day.standing() == day.expected(), f"after the live run of hour {hour}"
+        assert day.existing() == day.expected(), f"after the live run of hour {hour}"
         if hour % 4 == 3:
             again = day.backfill(hour - 2)
             assert again.status is RunStatus.DRAINED
             assert again.finished["backfill"]
-            assert day.standing() == day.expected(), "each record stands once, under its own hour"
+            assert day.existing() == day.expected(), "each record stands once, under its own hour"
     assert told == [(DAY + timedelta(hours=hour + 1)).isoformat() for hour in range(HOURS)], "one event an hour"
-    standing = day.files()
+    existing = day.files()
 
     outcomes = [day.backfill(hour) for hour in range(HOURS)]
     assert {one.status for one in outcomes} <= {RunStatus.DRAINED, RunStatus.IDLE}
-    assert set(day.files()) == set(standing), "all files have the names they had"
-    assert day.standing() == day.expected()
+    assert set(day.files()) == set(existing), "all files have the names they had"
+    assert day.existing() == day.expected()
     assert day.finished() == list(range(HOURS))
-    standing = day.files()
+    existing = day.files()
 
     assert {day.backfill(hour).status for hour in range(HOURS)} == {RunStatus.IDLE}
-    assert day.files() == standing
+    assert day.files() == existing
     assert day.live(HOURS).records == day.taken(HOURS)[0], "the live export goes on where it stood"
-    assert day.standing() == day.expected()
+    assert day.existing() == day.expected()

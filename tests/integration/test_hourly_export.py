@@ -151,21 +151,21 @@ def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Pat
     assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
 
     positions = offsets.get(deployment.herder, NAME)
-    standing = inodes(home)
-    sorted(standing)[0].write_bytes(b"damaged")
+    existing = inodes(home)
+    sorted(existing)[0].write_bytes(b"damaged")
     # The manual run's late record lies in the last full hour's range: each interval there was is exported again.
     assert backfill(deployment, full - timedelta(hours=1), full) == ["drained", "drained"]
     again = [one for one in committed(deployment) if one.row.is_backfill]
     assert sum(one.counts.records for one in again) == 9
-    assert set(inodes(home)) == set(standing), "all files have the names they had"
-    assert not set(inodes(home).values()) & set(standing.values())
+    assert set(inodes(home)) == set(existing), "all files have the names they had"
+    assert not set(inodes(home).values()) & set(existing.values())
     assert {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")} == marked
     assert offsets.get(deployment.herder, NAME) == positions
     told = eventually(lambda: counted(deployment), lambda found: len(found) >= 4, 120)
     assert sum(one["rows"] for one in told[2:]) == 9, "the files hold the records that the events tell"
 
-    standing = inodes(home)
+    existing = inodes(home)
     assert backfill(deployment, full - timedelta(hours=1), full, by_command) == ["idle", "idle"]
-    assert inodes(home) == standing
+    assert inodes(home) == existing
     assert len(counted(deployment)) == 4
     assert verify(deployment.herder, NAME).differences == [], "markers, files and history agree"

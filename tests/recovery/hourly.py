@@ -147,7 +147,7 @@ class HourlySink(Sink):
     def home(self) -> Path:
         return self.root / "lake"
 
-    def standing(self) -> Counter[tuple[str, int, str]]:
+    def existing(self) -> Counter[tuple[str, int, str]]:
         """Return topic, offset and folder of each record that readers see."""
         found = Counter[tuple[str, int, str]]()
         for folder, content in self._files():

@@ -116,8 +116,8 @@ class Sink:
     def backed_up(self) -> Path:
         """Return a copy of the metadata database."""
         copy = self.place.with_name(f"{uuid.uuid4().hex[:8]}.db")
-        with closing(sqlite3.connect(self.place)) as standing, closing(sqlite3.connect(copy)) as other:
-            standing.backup(other)
+        with closing(sqlite3.connect(self.place)) as existing, closing(sqlite3.connect(copy)) as other:
+            existing.backup(other)
         return copy
 
     def restore(self, copy: Path) -> None:

@@ -17,7 +17,7 @@ from connect_core.effects.perform import perform
 from connect_core.errors import ConnectError, DataError, DataLossError, RetriableError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import Counts, TargetState, TaskOutcome, TaskResult
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from tests.recovery.hourly import HourlySink, begun, exported, hour
 from tests.recovery.sinks import NAME, Killed
 
@@ -30,10 +30,10 @@ def sink(tmp_path: Path) -> HourlySink:
 
 
 def test_hours_older_than_the_export_come_once_each_under_their_own_hour(sink: HourlySink) -> None:
-    assert sink.standing() == Counter(), "it began at the end"
+    assert sink.existing() == Counter(), "it began at the end"
     positions = sink.positions()
     assert [sink.backfill(number) for number in (2, 1, 3)] == [1, 1, 1]
-    assert sink.standing() == exported(sink)
+    assert sink.existing() == exported(sink)
     assert sink.positions() == positions == {"t-0": 11, "u-0": 3}
     assert sink.marked() == ["hour=00", "hour=01", "hour=02"]
     late = [(past.row.bound_time, past.counts.late, past.counts.future) for past in sink.past()]
@@ -61,7 +61,7 @@ def test_the_live_export_goes_on_in_between(sink: HourlySink) -> None:
     sink.now = 5.1
     sink.live(5)
     sink.backfill(1)
-    assert sink.standing() == exported(sink)
+    assert sink.existing() == exported(sink)
     assert sink.positions() == {"t-0": 16, "u-0": 4}
     assert sink.marked() == [f"hour=0{number}" for number in range(5)]
 
@@ -75,14 +75,14 @@ def test_an_hour_of_the_live_export_is_replaced_under_the_same_names(sink: Hourl
     places[0].write_text("damaged\n")
     assert sink.backfill(4) == 1
     assert sorted((sink.home / "t").rglob("t+0*.json")) == places
-    assert sink.standing() == sink.expected("t", 11, 13)
+    assert sink.existing() == sink.expected("t", 11, 13)
     assert sink.marked() == ["hour=02", "hour=03"]
     marker = sink.marker(sink.history()[-1][0])
     assert sorted(map(Path, marker.replaced)) == places
     assert sink.backfill(4) == 0
     places[0].unlink()
     assert sink.backfill(4) == 1, "a file that is gone is made again"
-    assert sink.standing() == sink.expected("t", 11, 13)
+    assert sink.existing() == sink.expected("t", 11, 13)
 
 
 def test_what_was_exported_by_another_configuration_is_exported_again(sink: HourlySink) -> None:
@@ -94,11 +94,11 @@ def test_what_was_exported_by_another_configuration_is_exported_again(sink: Hour
 
 def test_names_that_would_stand_twice_are_refused_and_hold_nothing_up(sink: HourlySink) -> None:
     sink.backfill(1)
-    before = sink.standing()
+    before = sink.existing()
     sink.configure(partitioner="daily")
     with pytest.raises(DataError, match=r"hour=00.* would stay beside files of the same records"):
         sink.backfill(1)
-    assert sink.standing() == before
+    assert sink.existing() == before
     sink.configure(partitioner="hourly")
     sink.append("t", 3.5)
     sink.now = 4.1
@@ -109,7 +109,7 @@ def test_names_that_would_stand_twice_are_refused_and_hold_nothing_up(sink: Hour
 def test_records_that_are_gone_are_named_and_nothing_is_replaced(sink: HourlySink, monkeypatch: Any) -> None:
     for number in (1, 2):
         sink.backfill(number)
-    before = sink.standing()
+    before = sink.existing()
     sink.configure(**{"include.metadata": "true"})
     handlers = HourlySink.handlers
 
@@ -121,7 +121,7 @@ def test_records_that_are_gone_are_named_and_nothing_is_replaced(sink: HourlySin
     monkeypatch.setattr(HourlySink, "handlers", shortened)
     with pytest.raises(DataLossError, match=r"no offsets 2 to 2 of t-0"):
         sink.backfill(2)
-    assert sink.standing() == before
+    assert sink.existing() == before
 
 
 def _from(ends: Any, earliest: int) -> Any:
@@ -158,7 +158,7 @@ def test_a_live_interval_that_is_not_finished_comes_first(sink: HourlySink) -> N
         sink.backfill(1)
     sink.live(4)
     sink.backfill(1)
-    assert sink.standing() == sink.expected("t", 11, 12) + sink.expected("t", 0, 2) + sink.expected("u", 0, 1)
+    assert sink.existing() == sink.expected("t", 11, 12) + sink.expected("t", 0, 2) + sink.expected("u", 0, 1)
 
 
 @pytest.mark.parametrize("is_live_first", [True, False])
@@ -185,7 +185,7 @@ def test_metadata_put_back_to_before_a_backfill_pass_it_by(tmp_path: Path, is_li
             sink.backfill(3)
     sink.live(6)
     sink.backfill(3)
-    assert sink.standing() == exported(sink)
+    assert sink.existing() == exported(sink)
     assert sink.positions() == {"t-0": 14, "u-0": 3}
 
 
@@ -202,7 +202,7 @@ def test_offsets_altered_after_a_restore_know_the_live_intervals_beyond_a_backfi
     sink.aim(TargetState.STOPPED)
     handlers = sink.handlers()
     state = handlers[fx.LoadConnector](fx.LoadConnector(NAME))
-    perform(abandon(sink.driven(state), OffsetWish({})), handlers)
+    perform(abandon(sink.driven(state), OffsetRequest({})), handlers)
     assert sink.positions() == {"t-0": 13, "u-0": 3}
 
 
@@ -221,7 +221,7 @@ def test_metadata_that_are_lost_follow_the_live_interval_before_a_backfill(sink:
     sink.now = 5.1
     sink.live(5)
     assert sink.positions() == {"t-0": 13, "u-0": 3}
-    assert sink.standing() == sink.expected("t", 11, 13) + sink.expected("t", 0, 2) + sink.expected("u", 0, 1)
+    assert sink.existing() == sink.expected("t", 11, 13) + sink.expected("t", 0, 2) + sink.expected("u", 0, 1)
 
 
 @pytest.mark.parametrize("moves", range(3))
@@ -233,7 +233,7 @@ def test_a_driver_that_dies_between_two_files_is_followed_by_another(
     sink.append("u", 3.5)
     sink.now = 4.1
     sink.live(4)
-    expected, places = sink.standing(), sorted(sink.home.rglob("*+*.json"))
+    expected, places = sink.existing(), sorted(sink.home.rglob("*+*.json"))
     assert len(places) == 3
     left, publish = iter(range(moves)), LocalStaging.publish
 
@@ -246,13 +246,13 @@ def test_a_driver_that_dies_between_two_files_is_followed_by_another(
         patch.setattr(LocalStaging, "publish", dying)
         with pytest.raises(Killed):
             sink.backfill(4)
-    assert sink.standing() == expected, "each file is the earlier one or the new one"
+    assert sink.existing() == expected, "each file is the earlier one or the new one"
     assert sink.marked() == [], "what is not whole is not marked"
     sink.append("t", 4.5)
     sink.now = 5.1
     if is_live_next:
         sink.live(5)
-        assert sink.standing() == expected + sink.expected("t", 13, 14)
+        assert sink.existing() == expected + sink.expected("t", 13, 14)
     assert sink.backfill(4) == 0
     assert sorted(set(sink.home.rglob("*+*.json")) & set(places)) == places
     assert set(sink.marked()) >= {"hour=02", "hour=03"}
@@ -270,10 +270,10 @@ class Chaos:
         self.holders = 0
 
     def look(self) -> None:
-        standing = self.sink.standing()
-        assert max(standing.values(), default=1) == 1, "a record stands twice"
-        assert not self.seen - standing, "a record that was there is gone"
-        self.seen = standing
+        existing = self.sink.existing()
+        assert max(existing.values(), default=1) == 1, "a record stands twice"
+        assert not self.seen - existing, "a record that was there is gone"
+        self.seen = existing
 
     def run(self) -> None:
         self.holders += 1
@@ -317,7 +317,7 @@ class Chaos:
         for number in range(1, self.last + 1):
             self.sink.backfill(number)
             self.look()
-        assert self.sink.standing() == exported(self.sink)
+        assert self.sink.existing() == exported(self.sink)
         positions = {topic: len(log) for topic, log in self.sink.times.items()}
         assert self.sink.positions() == {f"{topic}-0": end for topic, end in positions.items()}
         assert [self.sink.backfill(number) for number in range(1, self.last + 1)] == [0] * self.last

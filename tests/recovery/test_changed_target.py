@@ -15,7 +15,7 @@ from connect_core.effects.perform import perform
 from connect_core.errors import ConnectError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import TargetState
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from tests.recovery.sinks import NAME, Sink, lines, new_database, topics_of
 
 pytestmark = pytest.mark.slow
@@ -97,7 +97,7 @@ def test_a_target_that_does_not_answer_is_waited_for_or_given_up_by_a_reset(sink
     sink.aim(TargetState.STOPPED)
     handlers = sink.handlers()
     state = handlers[fx.LoadConnector](fx.LoadConnector(NAME))
-    perform(abandon(sink.driven(state), OffsetWish(None, "jo")), handlers)
+    perform(abandon(sink.driven(state), OffsetRequest(None, "jo")), handlers)
     sink.aim(TargetState.STARTED)
     assert sink.work("run h 2") == ["COMMITTED", "IDLE"]
     assert lines(sink.root / "two.txt") == ["a", "b", "c"]

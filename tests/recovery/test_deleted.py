@@ -13,7 +13,7 @@ from connect_core.errors import RetriableError, StaleEpochError
 from connect_core.herder.rewriting import end_connector
 from connect_core.interval import effects as fx
 from connect_core.interval.values import TargetState
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from connect_core.plan.interval import plan_interval
 from tests.recovery.sinks import NAME, Sink, lines, new_database, topics_of
 
@@ -33,7 +33,7 @@ class Operator:
         handlers = self.sink.handlers()
         self.meddle(handlers)
         state = handlers[fx.LoadConnector](fx.LoadConnector(connector))
-        perform(abandon(self.sink.driven(state), OffsetWish(wanted, "jo")), handlers)
+        perform(abandon(self.sink.driven(state), OffsetRequest(wanted, "jo")), handlers)
         if is_deleted:
             handlers[fx.ReleaseTarget](fx.ReleaseTarget(connector))
 

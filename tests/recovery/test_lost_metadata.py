@@ -16,7 +16,7 @@ from connect_core.effects.perform import perform
 from connect_core.errors import ConfigError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import TargetState
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from tests.recovery.sinks import NAME, Killed, Sink, Topics, lines, new_database, topics_of
 
 pytestmark = pytest.mark.slow
@@ -153,7 +153,7 @@ def test_restored_metadata_pass_by_what_began_elsewhere(tmp_path: Path) -> None:
     sink.aim(TargetState.STOPPED)
     handlers = sink.handlers()
     state = handlers[fx.LoadConnector](fx.LoadConnector(NAME))
-    perform(abandon(sink.driven(state), OffsetWish(None, "jo")), handlers)
+    perform(abandon(sink.driven(state), OffsetRequest(None, "jo")), handlers)
     sink.aim(TargetState.STARTED)
     assert sink.work() == ["COMMITTED", "IDLE"]
     assert lines(tmp_path / "out.txt") == ["a", "b", "a", "b"]
@@ -176,7 +176,7 @@ def test_what_is_asked_for_anew_after_a_restore_is_written_anew(tmp_path: Path, 
     sink.restore(backup)
     sink.aim(TargetState.STOPPED)
     handlers = sink.handlers()
-    perform(abandon(sink.driven(handlers[fx.LoadConnector](fx.LoadConnector(NAME))), OffsetWish(wanted)), handlers)  # type: ignore[arg-type]
+    perform(abandon(sink.driven(handlers[fx.LoadConnector](fx.LoadConnector(NAME))), OffsetRequest(wanted)), handlers)  # type: ignore[arg-type]
     sink.aim(TargetState.STARTED)
     sink.work()
     assert lines(tmp_path / "out.txt") == ["a", "b", *(["a", "b"] if wanted is None else ["b"])]
@@ -191,7 +191,7 @@ def test_a_connector_deleted_after_a_restore_leaves_the_target_s_offsets(tmp_pat
     sink.restore(backup)
     sink.aim(TargetState.STOPPED)
     handlers = sink.handlers()
-    perform(abandon(sink.driven(handlers[fx.LoadConnector](fx.LoadConnector(NAME))), OffsetWish({})), handlers)
+    perform(abandon(sink.driven(handlers[fx.LoadConnector](fx.LoadConnector(NAME))), OffsetRequest({})), handlers)
     assert sink.positions() == {"t-0": 3}
     sink.delete()
     sink.create()

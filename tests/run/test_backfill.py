@@ -10,7 +10,7 @@ from connect_core.api.sink import IntervalKey
 from connect_core.errors import RetriableError
 from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
 from connect_core.interval.values import Counts, IntervalRow, IntervalState
-from connect_core.run.backfill import concluded, untold
+from connect_core.run.backfill import concluded, unreported
 from connect_core.store.interval_history import PastInterval
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -44,5 +44,5 @@ def past(sequence: int, since: datetime | None, ended: datetime) -> PastInterval
 def test_a_run_that_is_done_over_as_a_backfill_tells_of_that_alone() -> None:
     live, earlier = past(1, None, NOW + HOUR), past(2, NOW, NOW - HOUR)
     own = past(3, NOW, NOW + HOUR)
-    assert untold(BACKFILL, [live, earlier, own]) == [own]
-    assert untold(RunRequest("a", "scheduled__1"), [live, earlier, own]) == [live, earlier, own]
+    assert unreported(BACKFILL, [live, earlier, own]) == [own]
+    assert unreported(RunRequest("a", "scheduled__1"), [live, earlier, own]) == [live, earlier, own]

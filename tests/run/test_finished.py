@@ -40,16 +40,16 @@ def handlers(**markers: CommitMarker) -> dict[type[fx.Effect[Any]], Callable[[An
 
 def test_bounds_counts_and_files_of_all_intervals_are_told_together() -> None:
     finished, table = Finished(), handlers(s4=marker("from/target"))
-    heard: Mapping[type[fx.Effect[Any]], Callable[[Any], Any]] = finished.heard(table)
+    recording: Mapping[type[fx.Effect[Any]], Callable[[Any], Any]] = finished.recording(table)
     key = IntervalKey("a", 1, 5, 9)
-    heard[fx.PublishTarget](fx.PublishTarget(key, marker("x", "y")))
-    heard[fx.CommitInterval](fx.CommitInterval(replace(key, epoch=7), 9, ()))
+    recording[fx.PublishTarget](fx.PublishTarget(key, marker("x", "y")))
+    recording[fx.CommitInterval](fx.CommitInterval(replace(key, epoch=7), 9, ()))
     assert finished.committed == {5}
     found = [
         past(4, (0, 0, 5), (1, 3, 3), records=5, bytes=500, late=1),
         past(5, (0, 5, 8), (1, 3, 4), records=4, bytes=400, future=2),
     ]
-    assert finished.told(found, heard[fx.ReadTargetMarker]) == {
+    assert finished.told(found, recording[fx.ReadTargetMarker]) == {
         "bound_time": "2026-03-01T12:00:00+00:00",
         "sequences": [4, 5],
         "records": 9,
@@ -79,7 +79,7 @@ def test_what_fails_is_not_finished() -> None:
         raise OSError("disk")
 
     finished = Finished()
-    heard = finished.heard({fx.CommitInterval: fail})
+    recording = finished.recording({fx.CommitInterval: fail})
     with pytest.raises(OSError, match="disk"):
-        heard[fx.CommitInterval](fx.CommitInterval(IntervalKey("a", 1, 3, 1), 1, ()))
+        recording[fx.CommitInterval](fx.CommitInterval(IntervalKey("a", 1, 3, 1), 1, ()))
     assert finished.committed == set()

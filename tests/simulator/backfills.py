@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from connect_core.api.backfill import Backfill, Exported, Standing
+from connect_core.api.backfill import Backfill, ExistingExports, Exported
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
 from connect_core.connectors.filesystem.sink.exported import Found, newest_over
@@ -61,10 +61,10 @@ class ReplacedFiles(FileTarget):
     fill: Callable[[TopicPartition, int, int, str], None] = field(kw_only=True)
     """Told of what a backfill's manifest names."""
 
-    def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
+    def existing(self, ranges: Sequence[PartitionRange]) -> ExistingExports:
         """Return what was exported of ranges."""
         found, gaps = newest_over(self._markers(), ranges)
-        return Standing(tuple(self._exported(*one) for one in found), gaps)
+        return ExistingExports(tuple(self._exported(*one) for one in found), gaps)
 
     def replace(self, key: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> Acting:
         """Look at the epoch, then make the manifest: between the two a driver may sleep."""
@@ -99,11 +99,11 @@ class ReplacedFiles(FileTarget):
     def _exported(self, incarnation: int, sequence: int, marker: CommitMarker) -> Exported:
         detail = marker.detail or {}
         version = detail.get("config_version")
-        stands = version is not None and all(
+        is_complete = version is not None and all(
             self.final.get((TopicPartition(one["topic"], one["partition"]), one["start"], one["end"])) == one["path"]
             for one in detail["files"]
         )
-        return Exported(incarnation, sequence, marker.ranges or (), version, stands)
+        return Exported(incarnation, sequence, marker.ranges or (), version, is_complete)
 
 
 def check_finished(home: ReplacedFiles, run: Run, positions: Positions, ends: Ends) -> None:
@@ -127,10 +127,10 @@ def check_finished(home: ReplacedFiles, run: Run, positions: Positions, ends: En
         )
         if first < last:
             wanted.append(PartitionRange(part.topic, part.partition, first, last, part.topic_id))
-    found = home.standing(wanted)
+    found = home.existing(wanted)
     if found.gaps:
         raise Violation(f"I15 a backfill is over, and {found.gaps} were never exported")
     for one in found.exported:
         is_mine = one.incarnation == run.state.incarnation and one.sequence > (run.sequence_before or 0)
-        if not is_mine and (one.config_version != run.state.config_version or not one.stands):
+        if not is_mine and (one.config_version != run.state.config_version or not one.is_complete):
             raise Violation(f"I15 a backfill is over, and interval {one.sequence} was not exported again")

@@ -112,7 +112,7 @@ class History:
     has_bound: bool = True
     elsewhere: dict[tuple[str | None, int], dict[str | TopicPartition, int | None]] = field(default_factory=dict)
     """Offsets topic and epoch → what an operator moved there, where SQL follows another topic."""
-    wishes: set[int] = field(default_factory=set)
+    offset_requests: set[int] = field(default_factory=set)
     """Epochs raised by operators."""
     disasters: Disasters = field(init=False)
     has_lost_offsets: bool = False
@@ -176,7 +176,7 @@ class History:
             fx.ReadLastInterval: lambda effect: self.home().last_interval() if self.kind == "files" else None,
             fx.ReadTargetMarker: self._read_marker,
             fx.ReadTimeBounds: lambda effect: time_bounds(effect, self.ends()),
-            fx.ReadStanding: lambda effect: self.home().standing(effect.ranges),
+            fx.ReadExistingExports: lambda effect: self.home().existing(effect.ranges),
             fx.CommitTarget: lambda effect: self.committer().commit(effect.key, effect.staged),
             fx.ReplaceTarget: lambda effect: self.home().replace(effect.key, effect.staged, effect.backfill),
             fx.PublishTarget: lambda effect: self.committer(effect.config).publish(effect.key, effect.marker),
@@ -237,7 +237,7 @@ class History:
             self.elsewhere.setdefault((topic, record.stamp.epoch), {}).update(moved)
 
     def _moved_rows(self, epoch: int, positions: Mapping[TopicPartition, int | None]) -> None:
-        if epoch in self.wishes:
+        if epoch in self.offset_requests:
             self.truth.move(dict(positions), epoch)
             return
         for part, position in positions.items():

@@ -37,7 +37,7 @@ from connect_core.interval.values import (
 from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
 from connect_core.kafka.markers import check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
-from connect_core.plan.abandon import OffsetWish, abandon
+from connect_core.plan.abandon import OffsetRequest, abandon
 from connect_core.plan.interval import Planned, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, end_run
 from connect_core.task.tolerance import class_name
@@ -68,7 +68,7 @@ Running = Generator[Any, Fault, Any]
 _READS = (fx.LoadConnector, fx.LoadOffsets, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsetStates, fx.TaskConfigs,
           fx.LatestSourceOffsets, fx.ReadGroupOffsets, fx.ReadOffsetsTopic, fx.ReadPartitionEnds,
           fx.LoadConfig, fx.CompareTarget, fx.ReadLastInterval, fx.LoadTimeBefore, fx.ReadTimeBounds,
-          fx.ReadStanding)  # fmt: skip
+          fx.ReadExistingExports)  # fmt: skip
 _COMFORTS = (fx.CommitGroupOffsets, fx.ForgetGroup)
 _WRITES = (
     *(kind for kind in POINT_OF if kind not in (fx.CommitTarget, fx.ReplaceTarget, fx.PublishTarget, fx.WriteOffsets)),
@@ -168,7 +168,7 @@ def _note(history: History, process: Process, effect: Any, answer: Any) -> None:
         case fx.RaiseEpoch() | fx.StoreIntent():
             process.epoch = answer
             if isinstance(effect, fx.StoreIntent):
-                history.wishes.add(answer)
+                history.offset_requests.add(answer)
         case fx.WriteOffsets():
             process.has_moved = True
         case fx.LoadConnector():
@@ -460,7 +460,7 @@ def _rewriting(world: Any, history: History, process: Process, act: str) -> Runn
         return
     try:
         run = history.run("operator")
-        yield from performing(history, process, abandon(run, OffsetWish(wanted)), world.delayed)
+        yield from performing(history, process, abandon(run, OffsetRequest(wanted)), world.delayed)
         _acknowledge(history, process, wanted)
     except ConnectError as error:
         world.note(f"{process.name}: {type(error).__name__}: {error}")

@@ -44,7 +44,7 @@ class Truth:
     """Whether the connector is at-least-once: then only losses count."""
     position: dict[Place, int] = field(default_factory=dict)
     identity: dict[Place, str] = field(default_factory=dict)
-    heard: dict[Place, int] = field(default_factory=dict)
+    recording: dict[Place, int] = field(default_factory=dict)
     """How many losses were recorded when the identity was last seen."""
     first: dict[Place, set[int]] = field(default_factory=dict)
     """Where a partition without a position may begin."""
@@ -79,7 +79,7 @@ class Truth:
         elif not is_other:
             self._check_order(place, known, start, end)
         self.position[place] = end
-        self.identity[place], self.heard[place] = identity, len(self.losses)
+        self.identity[place], self.recording[place] = identity, len(self.losses)
 
     def fill(self, place: Place, start: int, end: int, where: Where) -> None:
         """Note that a backfill showed records: again, under the very name that has them, or for the first time there.
@@ -153,23 +153,23 @@ class Truth:
 
     def _follow_topic(self, place: Place) -> None:
         """A wish for some partitions is one for the topic as it was last recorded to be."""
-        for loss in self.losses[self.heard.get(place, 0) :]:
+        for loss in self.losses[self.recording.get(place, 0) :]:
             if loss.partition == place and _RECREATED in loss.reason:
                 self.identity[place] = loss.reason.rpartition(" ")[2]
 
     def shown(self) -> tuple[Any, ...]:
         """Return what a target shows now, for ``rewind``."""
-        return dict(self.position), dict(self.identity), dict(self.heard), self.fenced, len(self.events)
+        return dict(self.position), dict(self.identity), dict(self.recording), self.fenced, len(self.events)
 
     def rewind(self, shown: tuple[Any, ...]) -> None:
         """Note that a target was put back to what it showed then."""
-        position, identity, heard, self.fenced, count = shown
-        self.position, self.identity, self.heard = dict(position), dict(identity), dict(heard)
+        position, identity, recording, self.fenced, count = shown
+        self.position, self.identity, self.recording = dict(position), dict(identity), dict(recording)
         del self.events[count:]
 
     def begin_anew(self, place: Place) -> None:
         """Note that nobody knows any more what was shown of a partition: it is to be shown, perhaps again."""
-        for known in (self.position, self.identity, self.heard):
+        for known in (self.position, self.identity, self.recording):
             known.pop(place, None)
         self.events[:] = [event for event in self.events if event[0] != place]
 

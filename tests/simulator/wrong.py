@@ -225,24 +225,26 @@ def _no_abort_mark(run: Any, row: Any, kept: Any, reason: str, home: Any = None)
     yield from fx.AbandonInterval(row.key, run.mine, reason)
 
 
-def _offsets_before_fence(run: Any, wish: Any) -> Any:
+def _offsets_before_fence(run: Any, request: Any) -> Any:
     """Move offsets, and only then fence the tasks' producers."""
     before = yield from fx.ReadOffsetsTopic(run.connector, None)
-    epoch = yield from fx.StoreIntent(run.connector, wish.wanted, wish.actor, before.epoch)
+    epoch = yield from fx.StoreIntent(run.connector, request.wanted, request.actor, before.epoch)
     yield from fx.WriteEpoch(run.connector, epoch)
     known = {key for key, offset in before.offsets.items() if offset is not None}
-    changes = dict.fromkeys(known) if wish.wanted is None else wish.wanted
+    changes = dict.fromkeys(known) if request.wanted is None else request.wanted
     if changes:
         yield from fx.WriteOffsets(run.connector, epoch, changes)
     yield from fx.FenceProducers(run.connector, run.state.tasks_ever)
     yield from fx.FinishIntent(run.connector, epoch, {**before.offsets, **changes})
 
 
-def _sql_only(run: Any, wish: Any) -> Any:
+def _sql_only(run: Any, request: Any) -> Any:
     """Move offsets in SQL alone, although the topic wins."""
-    epoch = yield from fx.StoreIntent(run.connector, wish.wanted, wish.actor)
+    epoch = yield from fx.StoreIntent(run.connector, request.wanted, request.actor)
     stored = yield from fx.LoadOffsets(run.connector)
-    yield from fx.FinishIntent(run.connector, epoch, dict.fromkeys(stored) if wish.wanted is None else wish.wanted)
+    yield from fx.FinishIntent(
+        run.connector, epoch, dict.fromkeys(stored) if request.wanted is None else request.wanted
+    )
 
 
 def _to_last_stable(topic: Any) -> tuple[str, dict[int, int]]:
@@ -441,7 +443,9 @@ WRONG: Mapping[str, Wrong] = {
         "files", (sink, "begin_above", _same_life), plot=(("K0", METADATA_LOST),)
     ),
     "marker of another deployment believed": _wrong(
-        "files", *((module, "is_of", _believed) for module in (committing, recovery, proof)), plot=(("K0", FOREIGN),)
+        "files",
+        *((module, "has_ranges", _believed) for module in (committing, recovery, proof)),
+        plot=(("K0", FOREIGN),),
     ),
     "restored metadata not followed up before a reset": _wrong(
         "files", (abandoning, "follow_target", _not_followed), plot=(("K0", BACKUP), ("K0", METADATA_RESTORED))

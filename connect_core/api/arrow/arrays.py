@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connect_core.api.arrow.reading import read_column
 from connect_core.api.arrow.schemaless import read_schemaless, write_schemaless
-from connect_core.api.arrow.writing import CannotSay, write_column
+from connect_core.api.arrow.writing import NotColumnar, write_column
 from connect_core.api.data.schema import Schema
 
 __all__ = ["to_arrow_array", "to_python"]
@@ -23,7 +23,7 @@ def to_arrow_array(schema: Schema | None, values: Sequence[Any]) -> pa.Array | N
     """
     try:
         return write_schemaless(values) if schema is None else write_column(schema, values)
-    except CannotSay:
+    except NotColumnar:
         return None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from connect_core.api.arrow.reading import instants, split
-from connect_core.api.arrow.writing import CannotSay, null_mask, offsets, scalar_column, struct_column
+from connect_core.api.arrow.writing import NotColumnar, null_mask, offsets, scalar_column, struct_column
 from connect_core.java.instant import Instant
 from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 
@@ -36,12 +36,12 @@ _SCALARS: dict[frozenset[type], pa.DataType] = {
 
 
 def write_schemaless(values: Values) -> pa.Array:
-    """Return maps (and nulls) as a struct column. Raise CannotSay for anything else."""
+    """Return maps (and nulls) as a struct column. Raise NotColumnar for anything else."""
     kinds = frozenset(map(type, values)) - {type(None)}
     if not kinds:
         return pa.nulls(len(values))
     if kinds != {dict}:
-        raise CannotSay("schemaless values can become columns only if they are maps")
+        raise NotColumnar("schemaless values can become columns only if they are maps")
     return _write_maps(values)
 
 
@@ -63,7 +63,7 @@ def _write(values: Values) -> pa.Array:
         return scalar_column(values, kind)
     write = _WRITERS.get(next(iter(kinds))) if len(kinds) == 1 else None
     if write is None:
-        raise CannotSay(f"{kinds} is more than one type, or a type that Arrow does not have")
+        raise NotColumnar(f"{kinds} is more than one type, or a type that Arrow does not have")
     return write(values)
 
 
@@ -71,7 +71,7 @@ def _write_maps(values: Values) -> pa.Array:
     known = [value for value in values if value is not None]
     keys = tuple(known[0])
     if not all(type(key) is str for key in keys) or any(tuple(value) != keys for value in known):
-        raise CannotSay("maps have different keys, a different order of keys, or keys that are not strings")
+        raise NotColumnar("maps have different keys, a different order of keys, or keys that are not strings")
     empty = (None,) * len(keys)
     rows = [empty if value is None else tuple(value.values()) for value in values]
     children = [_write(column) for column in zip(*rows, strict=True)]
@@ -93,7 +93,7 @@ def _write_decimals(values: Values) -> pa.Array:
     exponents = {value.as_tuple().exponent for value in values if value is not None}
     exponent = exponents.pop()
     if exponents or not isinstance(exponent, int) or not -_DECIMAL_DIGITS <= exponent <= 0:
-        raise CannotSay("decimals of different scales cannot share a column")
+        raise NotColumnar("decimals of different scales cannot share a column")
     return scalar_column(values, pa.decimal128(_DECIMAL_DIGITS, -exponent))
 
 

@@ -18,7 +18,7 @@ from connect_core.java.decimals import unscaled_and_scale
 from connect_core.java.instant import MILLIS_PER_DAY
 from connect_core.java.numbers import Float32, Float64, Int8, Int16, Int32, Int64
 
-__all__ = ["CannotSay", "null_mask", "offsets", "scalar_column", "struct_column", "write_column"]
+__all__ = ["NotColumnar", "null_mask", "offsets", "scalar_column", "struct_column", "write_column"]
 
 Values = Sequence[Any]
 _NULL = type(None)
@@ -38,14 +38,14 @@ _CLASSES: dict[SchemaType, frozenset[type]] = {
 }
 
 
-class CannotSay(DataError):
+class NotColumnar(DataError):
     """Raised when a value has no representation in its Arrow column."""
 
 
 def write_column(schema: Schema, values: Values, absent: int = 0) -> pa.Array:
     """Return values as a column of the schema's Arrow type.
 
-    ``absent`` is the number of nulls that stem from a null parent. Raise CannotSay
+    ``absent`` is the number of nulls that stem from a null parent. Raise NotColumnar
     for values that Arrow would change, nulls that are not allowed, and buffers.
     """
     classes = LOGICAL_CLASSES.get(schema.name) or _CLASSES[schema.type]
@@ -54,9 +54,9 @@ def write_column(schema: Schema, values: Values, absent: int = 0) -> pa.Array:
         found.discard(_NULL)
         required = not schema.optional and schema.default is None
         if required and sum(value is None for value in values) > absent:
-            raise CannotSay(f"found null where {schema} is required")
+            raise NotColumnar(f"found null where {schema} is required")
     if not found <= classes:
-        raise CannotSay(f"{found - classes} is not what {schema} becomes in columns")
+        raise NotColumnar(f"{found - classes} is not what {schema} becomes in columns")
     if schema.name in LOGICAL_CLASSES:
         return _write_logical(schema, values)
     return _WRITERS.get(schema.type, _write_primitive)(schema, values)
@@ -67,11 +67,11 @@ def _write_primitive(schema: Schema, values: Values) -> pa.Array:
 
 
 def scalar_column(values: Values, kind: pa.DataType) -> pa.Array:
-    """Return plain values as a column. Raise CannotSay for values that overflow it."""
+    """Return plain values as a column. Raise NotColumnar for values that overflow it."""
     try:
         return pa.array(values, kind)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
-        raise CannotSay(f"a value does not fit {kind}") from error
+        raise NotColumnar(f"a value does not fit {kind}") from error
 
 
 def _write_logical(schema: Schema, values: Values) -> pa.Array:
@@ -88,7 +88,7 @@ def _write_logical(schema: Schema, values: Values) -> pa.Array:
     if pa.types.is_time32(kind) and all(0 <= value < MILLIS_PER_DAY for value in known):
         return scalar_column(millis, pa.int32()).view(kind)
     if known:
-        raise CannotSay(f"a value does not fit {kind}")
+        raise NotColumnar(f"a value does not fit {kind}")
     return pa.nulls(len(values), kind)
 
 
@@ -96,9 +96,9 @@ def _write_decimals(schema: Schema, values: Values, kind: pa.DataType) -> pa.Arr
     scale = decimal_scale(schema)
     known = [value for value in values if value is not None]
     if known and (scale is None or schema.type is not SchemaType.BYTES):
-        raise CannotSay(f"{schema} has no valid scale")
+        raise NotColumnar(f"{schema} has no valid scale")
     if any(value.as_tuple().exponent != -(scale or 0) for value in known):
-        raise CannotSay(f"a decimal is not of scale {scale}")
+        raise NotColumnar(f"a decimal is not of scale {scale}")
     if not pa.types.is_binary(kind):
         return scalar_column(values, kind)
     return scalar_column([None if value is None else _unscaled_bytes(value) for value in values], kind)
@@ -112,7 +112,7 @@ def _unscaled_bytes(value: decimal.Decimal) -> bytes:
 def _write_structs(schema: Schema, values: Values) -> pa.Array:
     known = [value for value in values if value is not None]
     if any(value.schema is not schema and value.schema != schema for value in known):
-        raise CannotSay("a struct has another schema than its column")
+        raise NotColumnar("a struct has another schema than its column")
     absent = len(values) - len(known)
     empty = (None,) * len(schema.fields)
     rows = [empty if value is None else value.values for value in values]
@@ -163,7 +163,7 @@ def _write_part(schema: Schema | None, values: Values) -> pa.Array:
     if schema is not None:
         return write_column(schema, values)
     if any(value is not None for value in values):
-        raise CannotSay("a list or map without element schema holds values")
+        raise NotColumnar("a list or map without element schema holds values")
     return pa.nulls(len(values))
 
 

@@ -54,11 +54,11 @@ class DeltaRecounts:
         if not self._reaches(seen.table, decision):
             gone = Difference("missing", place, f"a version of {_rows(content['rows'])}", "none", number)
             return RecountedTable(0, (gone,))
-        standing = [file for file in content["lists"] if file["path"] in seen.rows]
-        wrong = [found for file in standing for found in _file(seen, file, number)]
-        if len(standing) < len(content["lists"]):
+        existing = [file for file in content["lists"] if file["path"] in seen.rows]
+        wrong = [found for file in existing for found in _file(seen, file, number)]
+        if len(existing) < len(content["lists"]):
             return RecountedTable(None, tuple(wrong), (_REWRITTEN,))
-        told = [seen.rows[file["path"]] for file in standing]
+        told = [seen.rows[file["path"]] for file in existing]
         rows = None if None in told else sum(filter(None, told))
         if rows is not None and rows != content["rows"]:
             wrong.append(Difference("rows", place, _rows(content["rows"]), _rows(rows), number))

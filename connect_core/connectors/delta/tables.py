@@ -112,12 +112,12 @@ class Tables:
 
     def _evolve(self, name: TableName, table: DeltaTable, wanted: pa.Schema) -> bool:
         """Add the missing columns → whether any were missing."""
-        standing = columns_of(table)
-        merged = merged_schema(standing, wanted, self.settings.evolution)
-        if merged.equals(standing):
+        existing = columns_of(table)
+        merged = merged_schema(existing, wanted, self.settings.evolution)
+        if merged.equals(existing):
             return False
-        changed = [part for part in merged if standing.get_field_index(part.name) < 0
-                   or standing.field(part.name) != part]  # fmt: skip
+        changed = [part for part in merged if existing.get_field_index(part.name) < 0
+                   or existing.field(part.name) != part]  # fmt: skip
         fields = DeltaSchema.from_arrow(pa.schema(changed)).fields
         with delta_errors(f"table {name[-1]}"):
             try:

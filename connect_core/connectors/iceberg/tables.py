@@ -79,9 +79,9 @@ class Tables:
 
     def _evolve(self, table: Table, wanted: pa.Schema) -> bool:
         """Add the missing columns → whether any were missing."""
-        standing = columns_of(table)
-        merged = merged_schema(standing, wanted, self.settings.evolution)
-        if merged.equals(standing):
+        existing = columns_of(table)
+        merged = merged_schema(existing, wanted, self.settings.evolution)
+        if merged.equals(existing):
             return False
         with catalog_errors(f"table {'.'.join(table.name())}"):
             _union(table, merged, not self.settings.evolution.ignores_case)

@@ -53,8 +53,8 @@ class IcebergTableWriter:
 
     def fit(self, rows: pa.Table) -> Fit:
         """Return rows in the table's future types, and its future columns. Raises DataError, ConfigError."""
-        standing = self._standing()
-        planned = merged_schema(standing, rows.schema, self._evolution)
+        existing = self._standing()
+        planned = merged_schema(existing, rows.schema, self._evolution)
         return planned, fitted(rows, planned, self._evolution)
 
     def add(self, fit: Fit) -> None:

@@ -127,7 +127,7 @@ class LakeCommitter:
                 return
             yield recounted(self._marker(decision), tables)
 
-    def strangers(self) -> Iterator[Difference]:
+    def foreign_objects(self) -> Iterator[Difference]:
         """Yield nothing: others may write to the tables as well."""
         yield from ()
 

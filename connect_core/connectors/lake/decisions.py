@@ -122,9 +122,9 @@ class Decisions:
         def change(stored: Stored, state: State) -> State | None:
             check_epoch(state, interval.epoch)
             place = interval.incarnation, interval.sequence
-            standing = self._find(state, place)
-            if standing is not None:
-                found.update(standing)
+            existing = self._find(state, place)
+            if existing is not None:
+                found.update(existing)
                 return None
             if state.last is not None and state.last > place:
                 raise StaleEpochError(f"interval {state.last} is decided already: {place} comes too late")

@@ -85,8 +85,8 @@ def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evo
         if standing is None:
             merged[key] = pa.field(part.name, table_type(part.type), part.nullable or not evolution.creates)
         else:
-            wider = standing.with_type(_wider(standing.type, part.type, evolution))
-            merged[key] = wider.with_nullable(standing.nullable or (evolution.widens and part.nullable))
+            wider = existing.with_type(_wider(existing.type, part.type, evolution))
+            merged[key] = wider.with_nullable(existing.nullable or (evolution.widens and part.nullable))
     for key in merged.keys() - present.keys() if evolution.widens else ():
         merged[key] = merged[key].with_nullable(True)
     return list(merged.values())

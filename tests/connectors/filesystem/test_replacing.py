@@ -104,13 +104,13 @@ def test_files_are_replaced_and_a_second_run_changes_nothing(sink: HourlySink) -
     after = contents(sink)
     assert after.keys() == names
     assert all(b"_offset" in content for name, content in after.items() if name.endswith(".json"))
-    assert sink.standing() == expected(sink)
+    assert sink.existing() == expected(sink)
     assert sink.marked() == ["hour=02", "hour=03"]
     assert sorted(Path(one).name for one in sink.marker(sink.history()[-1][0]).replaced) == sorted(
         Path(name).name for name in names if name.endswith(".json")
     )
     assert [sink.backfill(number) for number in (4, 1, 4, 2, 3, 1, 2, 3)] == [0, 1, 0, 1, 1, 0, 0, 0]
-    assert sink.standing() == exported(sink)
+    assert sink.existing() == exported(sink)
     assert sink.marked() == ["hour=00", "hour=01", "hour=02", "hour=03"]
     assert {name: content for name, content in contents(sink).items() if name in after} == after
     assert sink.positions() == positions
@@ -143,12 +143,12 @@ def test_a_driver_that_dies_before_any_act_is_followed_by_another(sink: HourlySi
         if sum(1 for _ in itertools.islice(steps, act)) < act:
             break
         died += 1
-        assert sink.standing() == wanted, f"before act {act}"
+        assert sink.existing() == wanted, f"before act {act}"
         if died % 2:
             sink.now += 1
             sink.live(4 + act)
         sink.backfill(4)
-        assert sink.standing() == wanted, f"after act {act}"
+        assert sink.existing() == wanted, f"after act {act}"
         assert (sink.backfill(4), sink.marked()) == (0, ["hour=02", "hour=03"]), f"after act {act}"
     assert died * stride > 12
     assert sink.positions() == {"t-0": 13, "u-0": 4}
@@ -176,10 +176,10 @@ def test_a_driver_that_dies_between_two_files_is_followed_by_another(
             patch.setattr(FileSystemCommitter, "_move", dying)
             with pytest.raises(Killed):
                 sink.backfill(4)
-        assert sink.standing() == wanted, "each file is the earlier one or the new one"
+        assert sink.existing() == wanted, "each file is the earlier one or the new one"
         assert sink.marked() == [], "what is not whole is not marked"
         assert sink.backfill(4) == 0
-        assert sink.standing() == wanted
+        assert sink.existing() == wanted
         assert sink.marked() == ["hour=02", "hour=03"]
     assert staged(sink) == []
 
@@ -216,6 +216,6 @@ def test_a_driver_that_wakes_up_replaces_no_later_file(
     assert not next(is_new, False)
     found = contents(sink)
     assert [name for name, data in found.items() if name.endswith(".json") and b"_offset" not in data] == []
-    assert sink.standing() == wanted
+    assert sink.existing() == wanted
     assert sink.backfill(4) == 0
     assert staged(sink) == []

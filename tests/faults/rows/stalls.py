@@ -102,12 +102,12 @@ def _away(
 def _await_stall(history: History, names: Collection[str], causes: Collection[str]) -> None:
     herder = history.world.herder
 
-    def is_told() -> bool:
+    def is_known() -> bool:
         time.sleep(1)
         stalls = [one.stall for one in list_statuses(herder, names).values() if one.stall is not None]
         return any(stall.cause.value in causes for stall in stalls)
 
-    _until(is_told, f"a stall for {' or '.join(causes)}", _STALL_SECONDS)
+    _until(is_known, f"a stall for {' or '.join(causes)}", _STALL_SECONDS)
 
 
 def _both(history: History) -> Collection[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
 
-from connect_core.api.backfill import Backfill, Standing
+from connect_core.api.backfill import Backfill, ExistingExports
 from connect_core.api.records import TopicPartition
 from connect_core.api.recount import Difference, RecountedInterval, RowsPerRecord
 from connect_core.api.sink import CommitMarker, CommittedFile, IntervalKey, PartitionRange, Staged
@@ -82,9 +82,9 @@ class FileSystemCommitter:
         connector writes.
         """
         self._control.check_epoch(interval.epoch)
-        standing = self._control.marker(interval)
-        if standing is not None:
-            return self._with_files(standing)
+        existing = self._control.marker(interval)
+        if existing is not None:
+            return self._with_files(existing)
         ordered, content = self._content(interval, staged)
         folders = folders_of(self._control, interval, ordered, content["files"])
         if folders is not None:
@@ -95,9 +95,9 @@ class FileSystemCommitter:
         """Return why a backfill cannot replace files, or ``None``."""
         return replacing.refusal(self.layout.storage, self.partitioner)
 
-    def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
+    def existing(self, ranges: Sequence[PartitionRange]) -> ExistingExports:
         """Return the earlier export of these ranges."""
-        return replacing.standing(self._control, self.layout.storage, ranges)
+        return replacing.existing(self._control, self.layout.storage, ranges)
 
     def replace(self, interval: IntervalKey, staged: Sequence[Staged], backfill: Backfill) -> CommitMarker:
         """Create the manifest of an interval whose files replace those of the same names.
@@ -106,9 +106,9 @@ class FileSystemCommitter:
         RetriableError if a suspended driver could still publish an earlier file.
         """
         self._control.check_epoch(interval.epoch)
-        standing = self._control.marker(interval)
-        if standing is not None:
-            return self._with_files(standing)
+        existing = self._control.marker(interval)
+        if existing is not None:
+            return self._with_files(existing)
         replacing.clear_staged(self._control, interval)
         ordered, content = self._content(interval, staged)
         storage, files = self.layout.storage, content["files"]
@@ -179,10 +179,10 @@ class FileSystemCommitter:
         self._recounted = Recount(self.layout, self._control, files, rows)
         yield from self._recounted.intervals(first, last)
 
-    def strangers(self) -> Iterator[Difference]:
+    def foreign_objects(self) -> Iterator[Difference]:
         """Yield the files in the topics' folders that no manifest names."""
         if self._recounted is not None:
-            yield from self._recounted.strangers()
+            yield from self._recounted.foreign_objects()
 
     @property
     def _owner(self) -> Owner:

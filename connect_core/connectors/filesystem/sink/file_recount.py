@@ -17,7 +17,7 @@ from connect_core.connectors.filesystem.storages.storage import Storage
 
 __all__ = ["FileRecount", "RecountedFile"]
 
-_SELF_TOLD = ("parquet", "orc", "avro")
+_SELF_DESCRIBING = ("parquet", "orc", "avro")
 """Formats whose files can be read independently of the current settings."""
 _BROKEN = (pa.ArrowException, OSError, EOFError, ValueError, KeyError, IndexError, TypeError, zlib.error)
 """What the libraries raise for truncated or overwritten files."""
@@ -74,7 +74,7 @@ class FileRecount:
         if name.endswith(f".{self.format.extension}"):
             return self.format
         # Written with other settings: some formats can be read without them.
-        told = next((one for one in _SELF_TOLD if name.endswith(f".{one}")), None)
+        told = next((one for one in _SELF_DESCRIBING if name.endswith(f".{one}")), None)
         return None if told is None else FORMATS.built_in[told]()
 
 

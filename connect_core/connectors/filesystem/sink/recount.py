@@ -48,7 +48,7 @@ class Recount:
                 continue
             yield self._interval(key, marker)
 
-    def strangers(self) -> Iterator[Difference]:
+    def foreign_objects(self) -> Iterator[Difference]:
         """Yield the files in the topics' folders that no manifest names; hidden ones are not data."""
         published = self.layout.storage.published()
         for home in sorted(self._homes):
@@ -63,11 +63,11 @@ class Recount:
 
     def _interval(self, key: Key, marker: CommitMarker) -> RecountedInterval:
         named = list(_files(marker))
-        standing = [file for file in named if _mark(file["name"]) not in self._named]
+        existing = [file for file in named if _mark(file["name"]) not in self._named]
         self._note(named)
-        told = [self.files.recounted(file, key[1]) for file in standing]
+        told = [self.files.recounted(file, key[1]) for file in existing]
         notes = {note for one in told for note in one.notes}
-        if len(standing) < len(named):
+        if len(existing) < len(named):
             notes.add("files that a later interval has rewritten are counted there")
         if any(_is_hidden(str(file.get("home", ""))) for file in named):
             notes.add("files are named by a template, so foreign files cannot be recognized")
@@ -80,7 +80,7 @@ class Recount:
             moves=marker.moves,
             rows=sum(file["rows"] for file in named),
             found=sum(counted) if len(counted) == len(named) else None,
-            parts=len(standing),
+            parts=len(existing),
             rows_per_record=self.rows_per_record,
             differences=tuple(difference for one in told for difference in one.differences),
             notes=tuple(sorted(notes)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from connect_core.api.backfill import Backfill, Exported, Standing
+from connect_core.api.backfill import Backfill, ExistingExports, Exported
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange
 from connect_core.connectors.control_folder import ControlFolder
 from connect_core.connectors.filesystem.partitioners import Partitioner
@@ -15,7 +15,7 @@ from connect_core.connectors.filesystem.sink.finished import SUCCESS, ends_of
 from connect_core.connectors.filesystem.storages.storage import Storage
 from connect_core.errors import DataError, RetriableError
 
-__all__ = ["clear_staged", "marks", "refusal", "replacement", "standing"]
+__all__ = ["clear_staged", "existing", "marks", "refusal", "replacement"]
 
 Files = Sequence[Mapping[str, Any]]
 
@@ -29,10 +29,10 @@ def refusal(storage: Storage, partitioner: Partitioner) -> str | None:
     return None
 
 
-def standing(control: ControlFolder, storage: Storage, ranges: Sequence[PartitionRange]) -> Standing:
+def existing(control: ControlFolder, storage: Storage, ranges: Sequence[PartitionRange]) -> ExistingExports:
     """Return the earlier export of these ranges."""
     found, gaps = newest_over(_markers(control), ranges)
-    return Standing(tuple(_exported(storage, *one) for one in found), gaps)
+    return ExistingExports(tuple(_exported(storage, *one) for one in found), gaps)
 
 
 def clear_staged(control: ControlFolder, interval: IntervalKey) -> None:
@@ -57,14 +57,14 @@ def replacement(
     """
     found, _ = newest_over(_markers(control), ranges)
     earlier = sorted({file["name"] for _, _, marker in found for file in _files(marker)})
-    stands = {name for name, size in zip(earlier, _sizes(storage, earlier), strict=True) if size is not None}
-    left = sorted(stands - {file["name"] for file in files})
+    present = {name for name, size in zip(earlier, _sizes(storage, earlier), strict=True) if size is not None}
+    left = sorted(present - {file["name"] for file in files})
     if left:
         raise DataError(
             f"{storage.address(left[0])} would stay beside files of the same records ({len(left)} in all): the "
             "configuration gives other names than when it was exported. Set it as it was then, or move that file away"
         )
-    return {"moves": False, "replaces": sorted(stands)}
+    return {"moves": False, "replaces": sorted(present)}
 
 
 def marks(storage: Storage, partitioner: Partitioner, files: Files, backfill: Backfill) -> list[str]:
@@ -92,8 +92,10 @@ def _markers(control: ControlFolder) -> Iterator[Found]:
 def _exported(storage: Storage, incarnation: int, sequence: int, marker: CommitMarker) -> Exported:
     version = (marker.detail or {}).get("config_version")
     files = tuple(_files(marker))
-    stands = version is not None and _sizes(storage, [one["name"] for one in files]) == [one["size"] for one in files]
-    return Exported(incarnation, sequence, marker.ranges or (), version, stands)
+    is_complete = version is not None and _sizes(storage, [one["name"] for one in files]) == [
+        one["size"] for one in files
+    ]
+    return Exported(incarnation, sequence, marker.ranges or (), version, is_complete)
 
 
 def _sizes(storage: Storage, names: Sequence[str]) -> list[int | None]:

@@ -33,7 +33,7 @@ class _Addition:
     rows: Rows
     columns: ColumnKinds
     offsets: pa.Array
-    is_apart: bool
+    is_separate: bool
     """Whether these rows start a new file."""
 
 
@@ -131,7 +131,7 @@ class FileSystemSinkTask(SinkTask):
             if rows.is_schemaless:
                 before = self._columns.get(topic, self._stored.get(topic, ()))
                 self._columns[topic] = merge_columns(before, rows.columns)
-            if addition.is_apart:
+            if addition.is_separate:
                 self._files.end(addition.target)
             self._files.add(addition.target, rows, addition.columns, addition.offsets)
 

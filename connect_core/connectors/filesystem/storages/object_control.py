@@ -47,15 +47,15 @@ class ObjectControlStore:
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         """Write JSON unless the object exists → the content that is there."""
-        standing = self.read(place)
-        if standing is not None:
-            return standing
+        existing = self.read(place)
+        if existing is not None:
+            return existing
         data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
         self._objects.create(object_name(place), data)
-        standing = self.read(place)
-        if standing is None:
+        existing = self.read(place)
+        if existing is None:
             raise RetriableError(f"{place} was not written: another program removed it meanwhile")
-        return standing
+        return existing
 
     def names(self, folder: Path) -> list[str]:
         """Return the names within a prefix, on one level."""

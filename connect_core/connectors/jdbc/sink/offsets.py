@@ -63,7 +63,7 @@ class Owner:
     attempt: str
     transaction: str = field(default_factory=lambda: uuid.uuid4().hex[:_NONCE_LETTERS])
 
-    def anew(self) -> Owner:
+    def renewed(self) -> Owner:
         """Return the same owner with a new transaction."""
         return replace(self, transaction=uuid.uuid4().hex[:_NONCE_LETTERS])
 

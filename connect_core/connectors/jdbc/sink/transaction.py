@@ -79,7 +79,7 @@ class TargetWriter:
 
     def _commit(self, pieces: Sequence[Rows], fitted: Sequence[FittedRows], moves: Moves, raised: Versions) -> None:
         is_done = False
-        owner = self.owner.anew()
+        owner = self.owner.renewed()
         try:
             connection = self._opened()
             with connection.begin() as transaction:

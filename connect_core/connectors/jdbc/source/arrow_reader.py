@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import asyncpg
 
 from connect_core.connectors.jdbc.address import CURRENT_SCHEMA, parse_address
 from connect_core.connectors.jdbc.connection import JdbcDatabase
-from connect_core.connectors.jdbc.dialects.postgresql.dialect import is_passing
+from connect_core.connectors.jdbc.dialects.postgresql.dialect import is_transient
 from connect_core.connectors.jdbc.dialects.postgresql.errors import first_sentence
 from connect_core.connectors.jdbc.dialects.postgresql.parameters import at_addresses
 from connect_core.errors import ConnectError, RetriableError
@@ -81,7 +81,7 @@ def _translated(error: adbc_driver_manager.Error, place: str) -> ConnectError:
     # The trace shows this error as well: row contents must be removed from it, too.
     error.args = (first_sentence(str(error), error.details),)
     text = f"The database at {place} reports: {error}"
-    if not state.strip("\0") or is_passing(state):
+    if not state.strip("\0") or is_transient(state):
         return RetriableError(text)
     return ConnectError(text)
 

@@ -16,25 +16,25 @@ from connect_core.connectors.jdbc.source.columns import ReadColumn
 from connect_core.connectors.jdbc.wall_clock import from_wall_clock
 from connect_core.errors import DataError
 
-__all__ = ["CannotSay", "connect_array", "plain"]
+__all__ = ["NotColumnar", "connect_array", "plain"]
 
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 _DAY_MICROS = 86_400_000_000
 
 
-class CannotSay(Exception):
+class NotColumnar(Exception):
     """A value needs the record lane: Arrow's type for its column cannot hold it."""
 
 
 def connect_array(column: ReadColumn, array: pa.Array, zone: ZoneInfo) -> pa.Array:
     """Return a column in the Arrow type of its Connect schema; points in time are truncated to ms.
 
-    Raises CannotSay, or DataError for a value that Connect cannot hold either.
+    Raises NotColumnar, or DataError for a value that Connect cannot hold either.
     """
     try:
         done = _converted(column.schema, plain(array), None if column.is_zoned else zone)
     except pa.ArrowInvalid as error:
-        raise CannotSay(f"column {column.name}: {error}") from error
+        raise NotColumnar(f"column {column.name}: {error}") from error
     except ValueError as error:
         raise DataError(f"column {column.name}: {error}") from error
     if done.null_count and not column.schema.optional:

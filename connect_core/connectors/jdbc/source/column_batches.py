@@ -13,7 +13,7 @@ import pyarrow as pa
 from connect_core.api.arrow import to_arrow_type
 from connect_core.api.batch import Batch, Columns, LazyOffsets, SourcePositions
 from connect_core.api.data import Schema
-from connect_core.connectors.jdbc.source.arrow_values import CannotSay, connect_array, plain
+from connect_core.connectors.jdbc.source.arrow_values import NotColumnar, connect_array, plain
 from connect_core.connectors.jdbc.source.row_records import Row, RowConverter
 from connect_core.connectors.jdbc.source.segments import Segment
 from connect_core.errors import DataError
@@ -25,7 +25,7 @@ def batches(converter: RowConverter, segment: Segment, table: pa.Table, bound: M
     """Return a table's rows; with a ``bound``, the last row has this offset, in a separate batch."""
     try:
         whole = _batch(converter, segment, table)
-    except (CannotSay, DataError):
+    except (NotColumnar, DataError):
         whole = _batch_of_records(converter, segment, table)
     if bound is None:
         return [whole]

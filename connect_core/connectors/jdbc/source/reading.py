@@ -160,16 +160,16 @@ class StreamReading:
         # Late rows are read first: by now all gaps have been checked.
         found = gaps.looked_at(self._looked, window).after(self._last_number, numbers, now_millis())
         self._last_number = numbers[-1]
-        kept, given_up = found.newest()
-        if given_up and not self._has_warned:
+        kept, abandoned = found.newest()
+        if abandoned and not self._has_warned:
             self._has_warned = True
             _LOG.warning(
                 "%s: there are more gaps in the numbers than can be tracked. Rows that commit late between %d and %d,"
                 " and in further ranges skipped by this read, will not be found: if deletions leave such gaps "
                 "and rows can commit late, use a timestamp as well",
                 self._name,
-                given_up[0].low,
-                given_up[-1].high,
+                abandoned[0].low,
+                abandoned[-1].high,
             )
         return kept
 

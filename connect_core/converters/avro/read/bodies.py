@@ -77,12 +77,12 @@ class Bodies:
         """Add the ninth and tenth byte where present: ``numbers`` has 56 bits of eight bytes."""
         tails = self._words[at[rows] + 8]
         ninth, tenth = tails & np.uint64(0xFF), (tails >> np.uint64(8)) & np.uint64(0xFF)
-        goes_on = ninth >= np.uint64(0x80)
-        if (goes_on & (tenth > _ONE)).any():
+        continues = ninth >= np.uint64(0x80)
+        if (continues & (tenth > _ONE)).any():
             raise Unreadable("a number of more than 64 bits")
         numbers[rows] |= (ninth & np.uint64(0x7F)) << np.uint64(56)
-        numbers[rows] |= np.where(goes_on, tenth << np.uint64(63), np.uint64(0))
-        sizes[rows] = 9 + goes_on
+        numbers[rows] |= np.where(continues, tenth << np.uint64(63), np.uint64(0))
+        sizes[rows] = 9 + continues
         return numbers, sizes
 
     def ints(self, at: Positions) -> tuple[npt.NDArray[np.int32], Positions]:

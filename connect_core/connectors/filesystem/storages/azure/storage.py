@@ -211,17 +211,17 @@ class AzureStaging:
         nothing, and one suspended before it finds that the ticket has been removed.
         """
         place = placed(self.root, final)
-        standing = self.container.status(place)
-        if _is_same(standing, held):
+        existing = self.container.status(place)
+        if _is_same(existing, held):
             return
         ticket = self.container.status(self.place(held))
-        if ticket is not None and self._commit(held, place, _etag(standing)):
+        if ticket is not None and self._commit(held, place, _etag(existing)):
             return
         found = self.container.status(place)
         if _is_same(found, held):
             # Another driver that recovers the same interval was faster.
             return
-        if ticket is not None and _etag(found) != _etag(standing):
+        if ticket is not None and _etag(found) != _etag(existing):
             raise RetriableError(
                 f"{place} in container {self.container.name} was written or removed by another program while it was "
                 "being published"

@@ -223,12 +223,12 @@ class GcsStaging:
         nothing, and one suspended before it finds that the staged object has been removed.
         """
         place = placed(self.root, final)
-        standing = self.bucket.status(place)
-        if _is_same(standing, held):
+        existing = self.bucket.status(place)
+        if _is_same(existing, held):
             return
         staged = self.bucket.status(placed(self.folder, held["staged"]))
         is_staged = staged is not None and staged.generation == held["generation"] and _is_same(staged, held)
-        if is_staged and self.bucket.copy(staged, place, 0 if standing is None else standing.generation):
+        if is_staged and self.bucket.copy(staged, place, 0 if existing is None else existing.generation):
             return
         if _is_same(self.bucket.status(place), held):
             # Another driver that recovers the same interval was faster.

@@ -35,9 +35,9 @@ class HdfsControlStore:
 
     def create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         """Write complete JSON durably unless the file exists → the content that is there."""
-        standing = self.read(place)
-        if standing is not None:
-            return standing
+        existing = self.read(place)
+        if existing is not None:
+            return existing
         draft = str(place.parent / f".{secrets.token_hex(8)}.draft")
         try:
             self._write(draft, content)
@@ -51,10 +51,10 @@ class HdfsControlStore:
             with suppress(ConnectError):
                 self._client.remove(draft)
             raise
-        standing = self.read(place)
-        if standing is None:
+        existing = self.read(place)
+        if existing is None:
             raise RetriableError(f"{place} was not written: its folder was removed meanwhile")
-        return standing
+        return existing
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder."""

@@ -39,9 +39,9 @@ class S3ControlStore:
         self.bucket.check_key(key)
         data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
         for _ in range(_TRIES):
-            standing = self.read(place)
-            if standing is not None:
-                return standing
+            existing = self.read(place)
+            if existing is not None:
+                return existing
             self.try_condition()
             # Whoever wrote it, even this call if its response was lost: the next read returns the valid content.
             self.bucket.put_new(key, data, self._traits)

@@ -22,7 +22,7 @@ from connect_core.connectors.jdbc.dialects.postgresql.parameters import at_addre
 from connect_core.connectors.jdbc.dialects.postgresql.upserts import upsert
 from connect_core.connectors.jdbc.dialects.writes import Verb, Write
 
-__all__ = ["PostgresqlDialect", "is_passing"]
+__all__ = ["PostgresqlDialect", "is_transient"]
 
 _RETRIABLE_CLASSES = ("08", "53", "57", "58")
 """Connection exception, insufficient resources, operator intervention, system error."""
@@ -111,12 +111,12 @@ class PostgresqlDialect(GenericDialect):
         original = error.orig
         state = original.sqlstate if isinstance(original, psycopg.Error) else None
         if state is not None:
-            return is_passing(state)
+            return is_transient(state)
         if any(text in str(original) for text in _HOPELESS):
             return False
         return error.connection_invalidated or isinstance(original, psycopg.OperationalError | psycopg.InterfaceError)
 
 
-def is_passing(state: str) -> bool:
+def is_transient(state: str) -> bool:
     """Return whether an SQLSTATE is one of a temporary error."""
     return state in _RETRIABLE_STATES or state.startswith(_RETRIABLE_CLASSES)
