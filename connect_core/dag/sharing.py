@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from connect_core.dag.threads import in_thread
 from connect_core.dag.watcher import Watcher
-from connect_core.dag.wiring import make_overseer, make_watcher
+from connect_core.dag.wiring import make_run_monitor, make_watcher
 
 __all__ = ["shared_watcher"]
 
@@ -23,14 +23,14 @@ class _Share:
     def __init__(self) -> None:
         # Loading its clients takes a while: not in the triggerer's loop.
         self.watcher = asyncio.create_task(in_thread(make_watcher))
-        self._overseer = asyncio.create_task(in_thread(make_overseer))
+        self._run_monitor = asyncio.create_task(in_thread(make_run_monitor))
         self.users = 0
         self._work = asyncio.create_task(self._run(), name="connect-watcher")
 
     async def _run(self) -> None:
         async with asyncio.TaskGroup() as group:
             group.create_task((await self.watcher).work())
-            group.create_task((await self._overseer).work())
+            group.create_task((await self._run_monitor).work())
 
     def leave(self) -> None:
         """Give up one use; the last one ends the watcher after a delay, or at once if it failed."""

@@ -11,6 +11,7 @@ from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.overseer import Overseer
 from connect_core.dag.reconciler import AirflowReconciler
+from connect_core.dag.run_monitor import RunMonitor
 from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler
 from connect_core.dag.snapshot import read_one_or_last_good, read_or_last_good
 from connect_core.dag.watcher import Watcher
@@ -25,7 +26,7 @@ from connect_core.store.schedules import ScheduledConnector, scheduled_connector
 __all__ = [
     "airflow_api",
     "current_connectors",
-    "make_overseer",
+    "make_run_monitor",
     "make_watcher",
     "open_database",
     "worker_settings",
@@ -77,8 +78,8 @@ def make_watcher() -> Watcher:
     return Watcher(open_probe(settings, database), reconciler, starts_at_once=starts)
 
 
-def make_overseer() -> Overseer:
-    """Return the overseer that runs beside the watcher. Raises ConfigError."""
+def make_run_monitor() -> RunMonitor:
+    """Return the run monitor that runs beside the watcher. Raises ConfigError."""
     from connect_core.kafka.admin import KafkaAdmin
     from connect_core.kafka.clients import KafkaClients
 
@@ -86,7 +87,7 @@ def make_overseer() -> Overseer:
     database = Database(settings.database_url)
     ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-overseer")))
     lost_after = settings.values["run.lost.after.ms"] / 1000
-    return Overseer(database, airflow_api(settings), Observer(database, ends), lost_after)
+    return RunMonitor(database, airflow_api(settings), Observer(database, ends), lost_after)
 
 
 def airflow_api(settings: WorkerSettings) -> AirflowApi:

@@ -150,7 +150,7 @@ def _component(name: str) -> Service:
         exports=_exports if is_api_server else lambda home: {},
         ports=MappingProxyType({"port": 8080} if is_api_server else {}),
         needs=("postgres",),
-        crew=_EXECUTOR_WORKERS if name == "airflow-scheduler" else "",
+        child_title=_EXECUTOR_WORKERS if name == "airflow-scheduler" else "",
     )
 
 

@@ -32,7 +32,7 @@ class Service:
     ``needs`` are the services that must be healthy before ``launch``.
     ``ports`` maps the name of a port's file to its standard number.
     ``log`` is the service's log file, relative to its folder.
-    ``crew`` is the prefix of the titles of child processes: if one of them dies, the service is restarted.
+    ``child_title`` is the prefix of the titles of child processes: if one of them dies, the service is restarted.
     """
 
     name: str
@@ -42,6 +42,6 @@ class Service:
     ports: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     needs: tuple[str, ...] = ()
     log: str = "console.log"
-    crew: str = ""
+    child_title: str = ""
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 8.0

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from connect_core.dev.crews import Crew
+from connect_core.dev.child_processes import ChildProcesses
 from connect_core.dev.home import Home
 from connect_core.dev.processes import MARKER, ProcessId, end, marked, read_pid_file, write_pid_file
 from connect_core.dev.services import SERVICES
@@ -134,7 +134,9 @@ class Supervisor:
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._leaders: dict[str, ProcessId] = {}
         self._backoffs = {name: Backoff() for name in SERVICES}
-        self._crews = {name: Crew(service.crew) for name, service in SERVICES.items() if service.crew}
+        self._child_processes = {
+            name: ChildProcesses(service.child_title) for name, service in SERVICES.items() if service.child_title
+        }
         self._stopping = False
 
     def run(self) -> None:
@@ -157,7 +159,7 @@ class Supervisor:
                 self._leaders[name] = process
                 if name not in wanted:
                     self._end(name)
-                elif name in self._crews and self._crews[name].has_lost(process, now):
+                elif name in self._child_processes and self._child_processes[name].has_lost(process, now):
                     self._end_broken(name, process)
             elif name in wanted:
                 self._start(name, now)

@@ -19,7 +19,7 @@ from tests.dag.stub import stub_world
 
 pytestmark = pytest.mark.servers
 
-_TITLE = find_service("airflow-scheduler").crew
+_TITLE = find_service("airflow-scheduler").child_title
 
 
 def _workers(live: Live) -> list[psutil.Process]:

@@ -20,7 +20,7 @@ from tests.faults.airflow_world import AirflowWorld
 from tests.faults.history import History
 from tests.faults.rows.row import Row, moving
 
-_WORKERS = find_service("airflow-scheduler").crew
+_WORKERS = find_service("airflow-scheduler").child_title
 _IDLE = "<idle>"
 _STALL_SECONDS = 150.0
 """Stalled after 60 s, seen every 5 s, on a machine that does other things as well."""

@@ -21,7 +21,7 @@ from connect_core.store.reports import PartUpdate
 from connect_core.store.statuses import ConnectorFacts
 from connect_core.store.waiting import AirflowRun
 
-__all__ = ["Overseer"]
+__all__ = ["RunMonitor"]
 
 _LOG = logging.getLogger(__name__)
 _PASSING = (ConnectError, LookupError, OSError, RuntimeError, TypeError, ValueError)
@@ -39,7 +39,7 @@ class _Answer:
 
 
 @dataclass(slots=True)
-class Overseer:
+class RunMonitor:
     """Looks every few seconds, with two calls to Airflow and a few statements for any number of connectors.
 
     Airflow is asked in a separate task: if it hangs, waiting work is still recorded, and so is that it does not answer.
@@ -130,6 +130,6 @@ async def _repeat(act: Callable[[], None], rest: float = 0.0) -> None:
             await in_thread(act)
         except _PASSING as error:
             trace = None if isinstance(error, ConnectError) else error
-            _LOG.warning("The overseer continues after an error: %s", error, exc_info=trace)
+            _LOG.warning("The run monitor continues after an error: %s", error, exc_info=trace)
         took = time.monotonic() - began
         await asyncio.sleep(max(LOOK_SECONDS - took, rest * took, 0.0))

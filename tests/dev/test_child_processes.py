@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from connect_core.dev.crews import Crew
+from connect_core.dev.child_processes import ChildProcesses
 from connect_core.dev.processes import ProcessId
 from connect_core.dev.services import SERVICES
 
@@ -71,17 +71,17 @@ def _kill(child: psutil.Process) -> None:
 
 
 def test_member_that_dies_is_missed_once(parent: subprocess.Popen[str]) -> None:
-    crew, leader = Crew("rower"), _leader(parent)
+    child_title, leader = ChildProcesses("rower"), _leader(parent)
     _children(parent, "rower: 2")
-    assert not crew.has_lost(leader, 0.0)
+    assert not child_title.has_lost(leader, 0.0)
     _kill(_children(parent, "rower: 1")[0])
-    assert crew.has_lost(leader, 2.0)
-    assert not crew.has_lost(leader, 4.0)
+    assert child_title.has_lost(leader, 2.0)
+    assert not child_title.has_lost(leader, 4.0)
 
 
 def test_others_may_die_and_members_may_join(parent: subprocess.Popen[str]) -> None:
-    crew, leader = Crew("rower"), _leader(parent)
-    assert not crew.has_lost(leader, 0.0)
+    child_title, leader = ChildProcesses("rower"), _leader(parent)
+    assert not child_title.has_lost(leader, 0.0)
     _kill(_children(parent, "guest")[0])
     assert parent.stdin is not None
     assert parent.stdout is not None
@@ -89,21 +89,21 @@ def test_others_may_die_and_members_may_join(parent: subprocess.Popen[str]) -> N
     parent.stdin.flush()
     parent.stdout.readline()
     joined = _children(parent, "rower: 3")[0]
-    assert not crew.has_lost(leader, 2.0)
+    assert not child_title.has_lost(leader, 2.0)
     _kill(joined)
-    assert crew.has_lost(leader, 4.0)
+    assert child_title.has_lost(leader, 4.0)
 
 
 def test_another_leader_begins_with_a_crew_of_its_own(parent: subprocess.Popen[str]) -> None:
-    crew = Crew("rower")
+    child_title = ChildProcesses("rower")
     _children(parent, "rower: 2")
-    assert not crew.has_lost(_leader(parent), 0.0)
+    assert not child_title.has_lost(_leader(parent), 0.0)
     this = ProcessId.of(os.getpid())
     assert this is not None
-    assert not crew.has_lost(this, 2.0)
+    assert not child_title.has_lost(this, 2.0)
 
 
 def test_executor_workers_are_the_schedulers_crew() -> None:
-    assert {name: one.crew for name, one in SERVICES.items() if one.crew} == {
+    assert {name: one.child_title for name, one in SERVICES.items() if one.child_title} == {
         "airflow-scheduler": "airflow worker -- LocalExecutor"
     }

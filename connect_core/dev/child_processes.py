@@ -9,13 +9,13 @@ import psutil
 
 from connect_core.dev.processes import ProcessId
 
-__all__ = ["Crew"]
+__all__ = ["ChildProcesses"]
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 @dataclass(slots=True)
-class Crew:
+class ChildProcesses:
     """The children of one service whose titles begin with ``title``, as last seen.
 
     Airflow's LocalExecutor forks its workers when it starts. If one is killed, the task it was handed stays

@@ -1,4 +1,4 @@
-"""The overseer over a real database and a stand-in of Airflow's API that can be deaf."""
+"""The run monitor over a real database and a stand-in of Airflow's API that can be deaf."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from connect_core.dag.airflow_tasks import OpenTask
 from connect_core.dag.lost_runs import is_lost, seconds_until_lost
 from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
-from connect_core.dag.overseer import Overseer
+from connect_core.dag.run_monitor import RunMonitor
 from connect_core.errors import RetriableError
 from connect_core.herder.observer import Observer
 from connect_core.herder.stalls import Cause, Deployment, stall_of
@@ -98,14 +98,14 @@ class StandIn:
 class Scene:
     world: World
     airflow: StandIn
-    overseer: Overseer
+    run_monitor: RunMonitor
 
     def look(self) -> None:
         try:
-            self.overseer.ask()
+            self.run_monitor.ask()
         except RetriableError:
             assert self.airflow.is_deaf
-        self.overseer.look()
+        self.run_monitor.look()
 
     def facts(self, name: str = "a") -> ConnectorFacts:
         with self.world.database.read() as connection:
@@ -118,14 +118,14 @@ class Scene:
 
 @pytest.fixture
 def scene(world: World, tmp_path: Path) -> Scene:
-    """A planned source that has caught up, and a watcher's overseer."""
+    """A planned source that has caught up, and a run monitor."""
     world.create(config=SOURCE)
     driver = world.driver()
     driver.commit(driver.begin())
     airflow = StandIn()
     with world.database.write() as connection:
         release(connection, ReleaseLease("a", "driver"))
-    return Scene(world, airflow, Overseer(world.database, airflow, Observer(world.database), 60.0))
+    return Scene(world, airflow, RunMonitor(world.database, airflow, Observer(world.database), 60.0))
 
 
 def test_two_calls_serve_all_connectors(scene: Scene) -> None:
