@@ -28,9 +28,9 @@ def main() -> int:
         left_out = _suites(Path(scratch) / "left-out", hidden=(*_HIDDEN, "apt-get"), in_ci="")
         refused = _suites(Path(scratch) / "refused", hidden=(*_HIDDEN, "apt-get"), in_ci="true")
     good = (
-        _is_so(fetched.returncode == 0 and "Not run: nothing." in fetched.stdout, "packages unpacked: all tests ran"),
-        _is_so(left_out.returncode == 0 and "Not run (" in left_out.stdout, "no packages: green, with the list"),
-        _is_so(refused.returncode == 1 and "Not run (" in refused.stdout, "no packages in CI: the list is a failure"),
+        _check(fetched.returncode == 0 and "Not run: nothing." in fetched.stdout, "packages unpacked: all tests ran"),
+        _check(left_out.returncode == 0 and "Not run (" in left_out.stdout, "no packages: green, with the list"),
+        _check(refused.returncode == 1 and "Not run (" in refused.stdout, "no packages in CI: the list is a failure"),
     )
     if not all(good):
         print(*(run.stdout + run.stderr for run in (fetched, left_out, refused)), sep="\n")
@@ -55,7 +55,7 @@ def _path_without(folder: Path, hidden: tuple[str, ...]) -> Path:
     return folder
 
 
-def _is_so(holds: bool, what: str) -> bool:
+def _check(holds: bool, what: str) -> bool:
     print(f"{'ok    ' if holds else 'FAILED'}  {what}", flush=True)
     return holds
 

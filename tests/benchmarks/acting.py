@@ -55,10 +55,10 @@ class Api:
         return list(self.call("GET", f"/v1/connectors/{name}/intervals")["intervals"])
 
 
-def until(is_so: Callable[[], bool]) -> float:
+def until(is_true: Callable[[], bool]) -> float:
     """Wait until something is so → the seconds that took."""
     began = time.monotonic()
-    while not is_so():
+    while not is_true():
         if time.monotonic() - began > TIMEOUT:
             sys.exit(f"not after {TIMEOUT:.0f} s")
         time.sleep(0.05)

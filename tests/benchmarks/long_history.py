@@ -34,7 +34,7 @@ from connect_core.store.connectors import NewConfig
 from tests.benchmarks.comparison import machine
 from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.benchmarks.measure import show
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.integration.topics import Topics
 
 __all__ = ["main"]
@@ -110,10 +110,10 @@ def run_milliseconds(topics: Topics, topic: str, export: ConnectorRuns) -> list[
 
 def request_milliseconds(database: Database) -> dict[str, list[float]]:
     """Return what each request takes, over HTTP, by one client."""
-    world = World(database)
+    harness = Harness(database)
 
     def herder(actor: str) -> Herder:
-        return world.herder
+        return harness.herder
 
     app = create_app(herder, LoopbackAuthorizer(), RestOptions())
     served = serve_in_thread(app, Listener("http", "127.0.0.1", 0))

@@ -31,7 +31,7 @@ from connect_core.store.failures import shown
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.rows import counts_json
 from tests.benchmarks.measure import show
-from tests.herder.worlds import SINK, World
+from tests.herder.harness import SINK, Harness
 
 __all__ = ["fill", "main", "statements"]
 
@@ -157,10 +157,10 @@ def main() -> bool:
 
 
 def _measured(database: Database) -> bool:
-    world = World(database)
+    harness = Harness(database)
 
     def herder(actor: str) -> Herder:
-        return world.herder
+        return harness.herder
 
     served = serve_in_thread(create_app(herder, LoopbackAuthorizer(), RestOptions()), Listener("http", "127.0.0.1", 0))
     found: dict[str, tuple[list[float], int]] = {}

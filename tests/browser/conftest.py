@@ -16,7 +16,7 @@ from connect_core.settings import Listener
 from connect_core.store import Database
 from tests.browser.worker import Worker, running_worker
 from tests.conftest import TIMEOUT_MS
-from tests.herder.worlds import World, worker
+from tests.herder.harness import Harness, worker
 from tests.integration.topics import Topics
 from tests.store.databases import sqlite_template
 
@@ -50,20 +50,20 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 
 @pytest.fixture
-def world(sqlite_template: Path, tmp_path: Path) -> Iterator[World]:
+def harness(sqlite_template: Path, tmp_path: Path) -> Iterator[Harness]:
     """A herder over a fresh database; nothing runs."""
     shutil.copy(sqlite_template, tmp_path / "connect.db")
     database = Database(f"sqlite:///{tmp_path / 'connect.db'}")
-    yield World(database, worker(**{"file.roots": str(tmp_path)}).with_standalone_id("here"))
+    yield Harness(database, worker(**{"file.roots": str(tmp_path)}).with_standalone_id("here"))
     database.close()
 
 
 @pytest.fixture
-def site(world: World) -> Iterator[str]:
+def site(harness: Harness) -> Iterator[str]:
     """Where the page over that herder is."""
 
     def herder(actor: str) -> object:
-        return replace(world.herder, actor=actor)
+        return replace(harness.herder, actor=actor)
 
     app = create_app(herder, LoopbackAuthorizer(), RestOptions(deployment="standalone"))  # type: ignore[arg-type]
     server = serve_in_thread(app, Listener("http", "127.0.0.1", 0))

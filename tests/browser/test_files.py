@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.herder.exports import EXPORT, Export
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 
 pytestmark = pytest.mark.browser
 
 
-def test_an_interval_shows_the_files_it_wrote(page: Page, site: str, world: World, tmp_path: Path) -> None:
-    export = Export(world, tmp_path, {**EXPORT, "flush.size": "2"}, name="hourly").create()
+def test_an_interval_shows_the_files_it_wrote(page: Page, site: str, harness: Harness, tmp_path: Path) -> None:
+    export = Export(harness, tmp_path, {**EXPORT, "flush.size": "2"}, name="hourly").create()
     export.run([{"n": number} for number in range(3)])
     export.run([{"n": 9}], is_marked=False)
     page.goto(f"{site}#/connectors/hourly/intervals")

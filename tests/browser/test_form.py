@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from connect_core.herder import connectors
-from tests.herder.worlds import SINK, World
+from tests.herder.harness import SINK, Harness
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ def errors(page: Page, key: str) -> Locator:
     return field(page, key).locator(".field-errors")
 
 
-def test_new_source_by_the_form(page: Page, site: str, world: World, tmp_path: Path) -> None:
+def test_new_source_by_the_form(page: Page, site: str, harness: Harness, tmp_path: Path) -> None:
     page.goto(f"{site}#/new")
     page.get_by_role("link", name="FileStreamSource").click()
     expect(errors(page, "topic")).to_contain_text("topic")
@@ -38,12 +38,12 @@ def test_new_source_by_the_form(page: Page, site: str, world: World, tmp_path: P
     expect(errors(page, "topic")).to_be_empty()
     page.get_by_role("button", name="Create").click()
     expect(page.locator(".toast-bad")).to_contain_text("tasks.max")
-    assert connectors.list_names(world.herder) == []
+    assert connectors.list_names(harness.herder) == []
     write(page, "tasks.max", "1")
     expect(page.get_by_text("No error found")).to_be_visible()
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="lines")).to_be_visible()
-    assert connectors.get_config(world.herder, "lines")["file"] == str(tmp_path / "in.txt")
+    assert connectors.get_config(harness.herder, "lines")["file"] == str(tmp_path / "in.txt")
 
 
 def test_transform_gets_its_settings(page: Page, site: str) -> None:
@@ -65,8 +65,8 @@ def test_transform_gets_its_settings(page: Page, site: str) -> None:
     assert '"transforms.Hoist.field": "line"' in written
 
 
-def test_change_is_shown_and_kept(page: Page, site: str, world: World) -> None:
-    world.create("a", SINK)
+def test_change_is_shown_and_kept(page: Page, site: str, harness: Harness) -> None:
+    harness.create("a", SINK)
     page.goto(f"{site}#/connectors/a/config")
     save = page.get_by_role("button", name="Save")
     expect(save).to_be_disabled()
@@ -76,15 +76,15 @@ def test_change_is_shown_and_kept(page: Page, site: str, world: World) -> None:
     expect(page.locator(".save-changes .plus")).to_have_text("+ 3")
     save.click()
     expect(page.get_by_text("Saved.")).to_be_visible()
-    assert connectors.get_config(world.herder, "a")["tasks.max"] == "3"
+    assert connectors.get_config(harness.herder, "a")["tasks.max"] == "3"
     page.get_by_text("History").click()
     newest = page.locator(".history article").first
     expect(newest).to_contain_text("Version 2")
     expect(newest.locator(".plus")).to_have_text("+ 3")
 
 
-def test_json_is_the_same_configuration(page: Page, site: str, world: World) -> None:
-    world.create("a", SINK)
+def test_json_is_the_same_configuration(page: Page, site: str, harness: Harness) -> None:
+    harness.create("a", SINK)
     page.goto(f"{site}#/connectors/a/config")
     expect(field(page, "tasks.max")).to_be_visible()
     page.get_by_role("button", name="JSON").click()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.herder.harness import Harness
 from tests.herder.test_guarantee_channels import CONDITIONS, MARIADB
-from tests.herder.worlds import World
 
 pytestmark = pytest.mark.browser
 
 
-def test_page_says_what_the_guarantee_takes(page: Page, site: str, world: World) -> None:
-    world.create("shop", {**MARIADB, "mode": "incrementing"})
+def test_page_says_what_the_guarantee_takes(page: Page, site: str, harness: Harness) -> None:
+    harness.create("shop", {**MARIADB, "mode": "incrementing"})
     page.goto(site)
     expect(page.locator(".list td.guarantee span")).to_have_attribute("title", _with(CONDITIONS["incrementing"]))
     page.get_by_role("link", name="shop", exact=True).click()

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import TIMEOUT_MS
-from tests.herder.worlds import SOURCE, World
+from tests.herder.harness import SOURCE, Harness
 
 pytestmark = pytest.mark.browser
 
@@ -45,9 +45,9 @@ def tab_to(page: Page, name: str) -> None:
     raise AssertionError(f"no way to {name!r} but through {passed}")
 
 
-def test_walk_from_list_to_pause(page: Page, site: str, world: World) -> None:
-    world.create("a", SOURCE)
-    world.driver("a").plan()
+def test_walk_from_list_to_pause(page: Page, site: str, harness: Harness) -> None:
+    harness.create("a", SOURCE)
+    harness.driver("a").plan()
     page.goto(site)
     expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
     page.keyboard.press("/")
@@ -65,8 +65,8 @@ def test_walk_from_list_to_pause(page: Page, site: str, world: World) -> None:
 
 
 @pytest.mark.parametrize("is_blurred", [False, True], ids=["at once", "after Tab"])
-def test_typing_does_not_call_one_back_to_the_list(page: Page, site: str, world: World, is_blurred: bool) -> None:
-    world.create("a", SOURCE)
+def test_typing_does_not_call_one_back_to_the_list(page: Page, site: str, harness: Harness, is_blurred: bool) -> None:
+    harness.create("a", SOURCE)
     page.goto(site)
     expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
     search = page.get_by_role("searchbox")
@@ -80,8 +80,8 @@ def test_typing_does_not_call_one_back_to_the_list(page: Page, site: str, world:
     assert page.evaluate("location.hash") == "#/connectors/a"
 
 
-def test_question_takes_and_returns_the_focus(page: Page, site: str, world: World) -> None:
-    world.create("a", SOURCE)
+def test_question_takes_and_returns_the_focus(page: Page, site: str, harness: Harness) -> None:
+    harness.create("a", SOURCE)
     page.goto(f"{site}#/connectors/a")
     expect(page.locator(".connector-top .pill")).to_have_text("UNASSIGNED")
     tab_to(page, "Delete")
@@ -98,11 +98,11 @@ def test_question_takes_and_returns_the_focus(page: Page, site: str, world: Worl
     tab_to(page, "Delete")
     page.keyboard.press("Enter")
     expect(page.get_by_text("No connector yet")).to_be_visible()
-    assert world.scheduler.calls[-1] == ("remove", "a")
+    assert harness.scheduler.calls[-1] == ("remove", "a")
 
 
-def test_row_is_selected_by_space(page: Page, site: str, world: World) -> None:
-    world.create("a", SOURCE)
+def test_row_is_selected_by_space(page: Page, site: str, harness: Harness) -> None:
+    harness.create("a", SOURCE)
     page.goto(site)
     expect(page.get_by_role("link", name="a", exact=True)).to_be_visible()
     tab_to(page, "Select a")

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from connect_core.store import silences
 from tests.browser.seed import seed
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 
 pytestmark = pytest.mark.browser
 
@@ -26,8 +26,8 @@ def states(page: Page) -> list[str]:
     return page.locator("table.list tbody .pill").all_inner_texts()
 
 
-def seeded(world: World, number: int) -> list[str]:
-    with world.database.write() as connection:
+def seeded(harness: Harness, number: int) -> list[str]:
+    with harness.database.write() as connection:
         return seed(connection, number)
 
 
@@ -38,8 +38,8 @@ def test_empty_list_says_what_to_do(page: Page, site: str) -> None:
     expect(page.get_by_role("heading", name="Sinks")).to_be_visible()
 
 
-def test_thousand_connectors(page: Page, site: str, world: World) -> None:
-    names = seeded(world, 1000)
+def test_thousand_connectors(page: Page, site: str, harness: Harness) -> None:
+    names = seeded(harness, 1000)
     page.goto(site)
     table = page.locator("table.list[aria-busy=false]")
     expect(table.locator("tbody tr")).to_have_count(1000, timeout=SECONDS_FOR_1000 * 1000)
@@ -57,8 +57,8 @@ def test_thousand_connectors(page: Page, site: str, world: World) -> None:
     assert {name.split("-")[1] for name in rows(page)} == {"payments"}
 
 
-def test_filters_stand_in_the_address(page: Page, site: str, world: World) -> None:
-    seeded(world, 60)
+def test_filters_stand_in_the_address(page: Page, site: str, harness: Harness) -> None:
+    seeded(harness, 60)
     page.goto(site)
     page.get_by_label("Type").select_option("source")
     page.get_by_label("Tag").select_option("us")
@@ -73,8 +73,8 @@ def test_filters_stand_in_the_address(page: Page, site: str, world: World) -> No
     assert rows(page) == before
 
 
-def test_columns_sort(page: Page, site: str, world: World) -> None:
-    names = seeded(world, 30)
+def test_columns_sort(page: Page, site: str, harness: Harness) -> None:
+    names = seeded(harness, 30)
     page.goto(site)
     links = page.locator("table.list tbody tr").get_by_role("link")
     expect(links).to_have_count(len(names))
@@ -84,10 +84,10 @@ def test_columns_sort(page: Page, site: str, world: World) -> None:
     expect(links).to_have_text(sorted(names, reverse=True))
 
 
-def test_acts_on_all_selected(page: Page, site: str, world: World) -> None:
-    world.create("one", SOURCE)
-    world.create("two", SINK)
-    world.create("other", {**SINK, "file": "/tmp/c.txt"})
+def test_acts_on_all_selected(page: Page, site: str, harness: Harness) -> None:
+    harness.create("one", SOURCE)
+    harness.create("two", SINK)
+    harness.create("other", {**SINK, "file": "/tmp/c.txt"})
     page.goto(site)
     page.get_by_label("Select one").check()
     page.get_by_label("Select two").check()
@@ -97,24 +97,24 @@ def test_acts_on_all_selected(page: Page, site: str, world: World) -> None:
     acts.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("Paused 2 connectors")).to_be_visible()
     expect(page.get_by_role("button", name="2 PAUSED")).to_be_visible()
-    assert sorted(world.scheduler.calls)[-2:] == [("pause", "one"), ("pause", "two")]
+    assert sorted(harness.scheduler.calls)[-2:] == [("pause", "one"), ("pause", "two")]
 
 
-def test_failed_ones_restart_together(page: Page, site: str, world: World) -> None:
-    seeded(world, 8)
+def test_failed_ones_restart_together(page: Page, site: str, harness: Harness) -> None:
+    seeded(harness, 8)
     page.goto(site)
     page.get_by_label("Select all shown").check()
     page.get_by_role("button", name="Restart 1 failed").click()
     expect(page.get_by_text("Restarting 1 connector")).to_be_visible()
-    assert world.scheduler.calls == [("retry", "us-products-sink-0007")]
+    assert harness.scheduler.calls == [("retry", "us-products-sink-0007")]
 
 
-def test_list_says_that_airflow_does_not_answer(page: Page, site: str, world: World) -> None:
-    seeded(world, 3)
-    with world.database.write() as connection:
+def test_list_says_that_airflow_does_not_answer(page: Page, site: str, harness: Harness) -> None:
+    seeded(harness, 3)
+    with harness.database.write() as connection:
         silences.note(connection, silences.Silence("watcher", datetime.now(UTC), "ReadTimeout"))
     page.goto(site)
     expect(page.get_by_text("Airflow has not responded since")).to_contain_text("watcher: ReadTimeout")
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         silences.forget(connection, "watcher")
     expect(page.get_by_text("Airflow has not responded since")).to_be_hidden()

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from connect_core.interval.values import SkippedRecords, TaskError, TaskOutcome, TaskResult
-from tests.herder.worlds import SINK, World
+from tests.herder.harness import SINK, Harness
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ TABS = ("overview", "intervals", "tasks", "offsets", "config", "errors")
 
 
 @pytest.fixture
-def hostile(world: World) -> str:
+def hostile(harness: Harness) -> str:
     """A connector that carries markup wherever it may, and has failed."""
     config = {
         **SINK,
@@ -33,8 +33,8 @@ def hostile(world: World) -> str:
         "unknown": HOSTILE,
         "errors.deadletterqueue.topic.name": "letters",
     }
-    world.create(NAME, config)
-    driver = world.driver(NAME)
+    harness.create(NAME, config)
+    driver = harness.driver(NAME)
     driver.commit(driver.begin(), [TaskResult(0, TaskOutcome.DONE, skipped=(skipped(),))])
     error = TaskError(HOSTILE, HOSTILE, f"Traceback: {HOSTILE}\n  at {HOSTILE}", is_retriable=False)
     driver.fail(driver.begin(), [TaskResult(0, TaskOutcome.FAILED, error=error)])

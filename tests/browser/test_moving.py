@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from connect_core.api.offsets import canonical
 from connect_core.herder import lifecycle, offsets
 from tests.browser.test_literal import HOSTILE, assert_inert
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 from tests.migration.served_connect import ServedConnect, served_connect
 
@@ -48,7 +48,7 @@ def row(page: Page, name: str) -> Locator:
     return page.get_by_role("table", name="Connectors of the cluster").locator(f"tr[data-name='{name}']")
 
 
-def test_report_tells_what_is_possible(page: Page, site: str, cluster: ServedConnect, world: World) -> None:
+def test_report_tells_what_is_possible(page: Page, site: str, cluster: ServedConnect, harness: Harness) -> None:
     read(page, site, cluster)
     expect(page.get_by_text("3 of 3 connectors examined")).to_be_visible()
     expect(row(page, "orders")).to_contain_text("native")
@@ -63,7 +63,7 @@ def test_report_tells_what_is_possible(page: Page, site: str, cluster: ServedCon
     expect(page.get_by_text("1 of 1 connector imported")).to_be_visible()
     expect(row(page, "orders").get_by_role("link", name="created")).to_be_visible()
     expect(row(page, "orders")).to_contain_text("1 offset")
-    assert offsets.get(world.herder, "orders")[0]["offset"] == {"position": 10}
+    assert offsets.get(harness.herder, "orders")[0]["offset"] == {"position": 10}
     assert {call.split()[0] for call in cluster.there.calls} == {"GET"}
 
 
@@ -88,7 +88,7 @@ def press(page: Page, title: str) -> Locator:
     return page.get_by_role("dialog", name=re.compile(title))
 
 
-def test_switch_here_and_back(page: Page, site: str, cluster: ServedConnect, world: World) -> None:
+def test_switch_here_and_back(page: Page, site: str, cluster: ServedConnect, harness: Harness) -> None:
     read(page, site, cluster)
     page.get_by_role("button", name="Import 2 connectors").click()
     row(page, "orders").get_by_role("link", name="created").click()
@@ -106,9 +106,9 @@ def test_switch_here_and_back(page: Page, site: str, cluster: ServedConnect, wor
     expect(page.get_by_text(f"It was moved here from {cluster.url}")).to_be_visible()
     expect(steps(page).locator("xpath=self::*[@data-step='done']")).to_have_count(5)
     assert cluster.there.connectors["orders"].state == "STOPPED"
-    lifecycle.stop(world.herder, "orders")
-    offsets.alter(world.herder, "orders", [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 44}}])
-    lifecycle.resume(world.herder, "orders")
+    lifecycle.stop(harness.herder, "orders")
+    offsets.alter(harness.herder, "orders", [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 44}}])
+    lifecycle.resume(harness.herder, "orders")
     press(page, "Switch back").get_by_role("button", name="Switch back").click()
     expect(page.get_by_text(f"It is still at {cluster.url}")).to_be_visible()
     assert cluster.there.connectors["orders"].offsets == {PARTITION: {"position": 44}}
@@ -118,7 +118,7 @@ def test_switch_here_and_back(page: Page, site: str, cluster: ServedConnect, wor
 
 
 def test_a_switch_that_stops_half_way_is_gone_on_with(
-    page: Page, site: str, cluster: ServedConnect, world: World
+    page: Page, site: str, cluster: ServedConnect, harness: Harness
 ) -> None:
     read(page, site, cluster)
     page.get_by_role("button", name="Import 2 connectors").click()
@@ -136,11 +136,11 @@ def test_a_switch_that_stops_half_way_is_gone_on_with(
     question.get_by_label("Password").fill(PASSWORD)
     question.get_by_role("button", name="Switch here").click()
     expect(page.get_by_text(f"It was moved here from {cluster.url}")).to_be_visible()
-    assert offsets.get(world.herder, "orders")[0]["offset"] == {"position": 5}
+    assert offsets.get(harness.herder, "orders")[0]["offset"] == {"position": 5}
 
 
-def test_one_that_was_created_here_has_no_such_section(page: Page, site: str, world: World) -> None:
-    world.create("a")
+def test_one_that_was_created_here_has_no_such_section(page: Page, site: str, harness: Harness) -> None:
+    harness.create("a")
     page.goto(f"{site}#/connectors/a")
     expect(page.get_by_text("Audit log")).to_be_visible()
     expect(page.get_by_role("heading", name="Moved from Kafka Connect")).to_be_hidden()

@@ -1,4 +1,4 @@
-"""Commands are tested on the herder's worlds."""
+"""Commands are tested with the herder's test harness."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.herder.conftest import world
+from tests.herder.conftest import harness
 from tests.store.databases import sqlite_template
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from connect_core.errors import ConnectError
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.store import Database, migrate, silences
 from connect_core.store.requests import claim
-from tests.herder.worlds import Driver
+from tests.herder.harness import Driver
 
 pytestmark = pytest.mark.slow
 

@@ -26,22 +26,22 @@ from connect_core.herder import lifecycle
 from connect_core.herder.connectors import get_config
 from connect_core.herder.status import get_status
 from tests.architecture.sources import ROOT
-from tests.herder.worlds import SINK, World
-from tests.store.worlds import failed
+from tests.herder.harness import SINK, Harness
+from tests.store.harness import failed
 
 EXAMPLE = ConnectorFile("out", {**SINK, "name": "out"})
 
 
-def calls(world: World) -> list[tuple[str, str]]:
-    found = list(world.scheduler.calls)
-    world.scheduler.calls.clear()
+def calls(harness: Harness) -> list[tuple[str, str]]:
+    found = list(harness.scheduler.calls)
+    harness.scheduler.calls.clear()
     return found
 
 
-def test_examples_are_accepted(world: World) -> None:
+def test_examples_are_accepted(harness: Harness) -> None:
     examples = load_examples(Home(ROOT / ".connect", ROOT))
     files = [examples[name] for name in (SOURCE, EXPORT, LINES)]
-    assert [deploy(world.herder, example) for example in files] == ["created"] * 3
+    assert [deploy(harness.herder, example) for example in files] == ["created"] * 3
     assert examples[SOURCE].config["topic"] == examples[EXPORT].config["topics"] == examples[LINES].config["topics"]
 
 
@@ -63,35 +63,35 @@ def test_paths_follow_the_state_folder(tmp_path: Path) -> None:
     assert output_path(examples[EXPORT], home) == tmp_path / "state" / "data" / "quickstart" / "parquet"
 
 
-def test_deploying_again_changes_nothing(world: World) -> None:
-    assert deploy(world.herder, EXAMPLE) == "created"
-    assert calls(world) == [("deploy", "out")]
-    assert deploy(world.herder, EXAMPLE) == "there already"
-    assert calls(world) == []
+def test_deploying_again_changes_nothing(harness: Harness) -> None:
+    assert deploy(harness.herder, EXAMPLE) == "created"
+    assert calls(harness) == [("deploy", "out")]
+    assert deploy(harness.herder, EXAMPLE) == "there already"
+    assert calls(harness) == []
 
 
-def test_changed_configuration_is_stored(world: World) -> None:
-    deploy(world.herder, EXAMPLE)
+def test_changed_configuration_is_stored(harness: Harness) -> None:
+    deploy(harness.herder, EXAMPLE)
     changed = replace(EXAMPLE, config={**EXAMPLE.config, "tasks.max": "3"})
-    assert deploy(world.herder, changed) == "reconfigured"
-    assert get_config(world.herder, "out")["tasks.max"] == "3"
+    assert deploy(harness.herder, changed) == "reconfigured"
+    assert get_config(harness.herder, "out")["tasks.max"] == "3"
 
 
 @pytest.mark.parametrize("hold", [lifecycle.pause, lifecycle.stop])
-def test_held_connector_is_resumed(world: World, hold: object) -> None:
-    deploy(world.herder, EXAMPLE)
-    hold(world.herder, "out")  # type: ignore[operator]
-    assert deploy(world.herder, EXAMPLE) == "resumed"
-    assert calls(world)[-1] == ("resume", "out")
+def test_held_connector_is_resumed(harness: Harness, hold: object) -> None:
+    deploy(harness.herder, EXAMPLE)
+    hold(harness.herder, "out")  # type: ignore[operator]
+    assert deploy(harness.herder, EXAMPLE) == "resumed"
+    assert calls(harness)[-1] == ("resume", "out")
 
 
-def test_failed_connector_is_restarted(world: World) -> None:
-    deploy(world.herder, EXAMPLE)
-    driver = world.driver("out")
+def test_failed_connector_is_restarted(harness: Harness) -> None:
+    deploy(harness.herder, EXAMPLE)
+    driver = harness.driver("out")
     driver.fail(driver.begin(), [failed()])
-    assert failure_of(get_status(world.herder, "out")) == "Task 0 of connector out is FAILED: Traceback: boom"
-    assert deploy(world.herder, EXAMPLE) == "restarted"
-    assert failure_of(get_status(world.herder, "out")) is None
+    assert failure_of(get_status(harness.herder, "out")) == "Task 0 of connector out is FAILED: Traceback: boom"
+    assert deploy(harness.herder, EXAMPLE) == "restarted"
+    assert failure_of(get_status(harness.herder, "out")) is None
 
 
 def test_missing_example_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

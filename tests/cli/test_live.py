@@ -16,7 +16,7 @@ from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.dev.stack import Silent
 from connect_core.errors import ConnectError
 from tests.cli.test_examples import EXAMPLE
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 
 
 def export(folder: Path, name: str, amounts: dict[int, str]) -> None:
@@ -37,17 +37,17 @@ def test_orders_arrive_when_all_are_in_new_files(tmp_path: Path) -> None:
     assert arrive()
 
 
-def test_effects_are_timed_one_by_one(world: World) -> None:
-    deploy(world.herder, EXAMPLE)
-    waiter = ConnectorWaiter(world.herder, ["out"], Silent())
+def test_effects_are_timed_one_by_one(harness: Harness) -> None:
+    deploy(harness.herder, EXAMPLE)
+    waiter = ConnectorWaiter(harness.herder, ["out"], Silent())
     answers = {"early": iter([True]), "late": iter([False, True])}
     effects = [Effect(what, "out", partial(next, answers[what])) for what in ("late", "early")]
     late, early = await_effects(waiter, effects, 60)
     assert 0 <= early < late
 
 
-def test_an_effect_that_does_not_come_is_named(world: World) -> None:
-    deploy(world.herder, EXAMPLE)
+def test_an_effect_that_does_not_come_is_named(harness: Harness) -> None:
+    deploy(harness.herder, EXAMPLE)
     effects = [Effect("a row in its copy", "out", lambda: False), Effect("another", "out", lambda: True)]
     with pytest.raises(ConnectError, match="waiting for a row in its copy, another: connector out is"):
-        await_effects(ConnectorWaiter(world.herder, ["out"], Silent()), effects, 0)
+        await_effects(ConnectorWaiter(harness.herder, ["out"], Silent()), effects, 0)

@@ -21,7 +21,7 @@ from connect_core.cli.moved_data import (
 from connect_core.errors import ConnectError
 from connect_core.interval.effects import InsertInterval, RaiseEpoch
 from connect_core.interval.values import Counts, IntervalRow, IntervalState, SourceBounds, TaskOutcome, TaskResult
-from tests.herder.worlds import SINK, SOURCE, Driver, World
+from tests.herder.harness import SINK, SOURCE, Driver, Harness
 
 pytestmark = pytest.mark.slow
 
@@ -42,36 +42,36 @@ def begin(driver: Driver, sequence: int, **plan: object) -> IntervalKey:
     return key
 
 
-def test_sink_interval_has_ranges_and_processes(world: World) -> None:
-    world.create("out", {**SINK, "tasks.max": "2"})
+def test_sink_interval_has_ranges_and_processes(harness: Harness) -> None:
+    harness.create("out", {**SINK, "tasks.max": "2"})
     ranges = tuple(PartitionRange("t", number, 0, number * 2) for number in range(3))
-    key = begin(world.driver("out"), 1, ranges=ranges, tasks=2)
-    driver = world.driver("out")
+    key = begin(harness.driver("out"), 1, ranges=ranges, tasks=2)
+    driver = harness.driver("out")
     driver.epoch = key.epoch
     driver.commit(key, [result(0, 71), result(1, 72)])
-    (moved,) = moved_intervals(world.herder, "out")
+    (moved,) = moved_intervals(harness.herder, "out")
     assert (moved.sequence, moved.records) == (1, 10)
     assert moved.bounds == (Bound("t-1", 0, 2), Bound("t-2", 0, 4))
     assert moved.processes == {("t-1", 72), ("t-2", 71)}
 
 
-def test_source_interval_has_positions(world: World) -> None:
-    world.create("in", SOURCE)
+def test_source_interval_has_positions(harness: Harness) -> None:
+    harness.create("in", SOURCE)
     ends = [(None, 10), (10, 25)]
     for sequence, (start, end) in enumerate(ends, 1):
-        driver = world.driver("in")
+        driver = harness.driver("in")
         begun = {} if start is None else {FILE: {"position": start}}
         key = begin(driver, sequence, source=SourceBounds(begun), tasks=1)
         driver.commit(key, [result(0, 9)], source_offsets={FILE: {"position": end}})
-    moved = moved_intervals(world.herder, "in")
+    moved = moved_intervals(harness.herder, "in")
     assert [one.bounds for one in moved] == [(Bound("a.txt", None, 10),), (Bound("a.txt", 10, 25),)]
     check_abutting("in", moved)
 
 
-def test_unfinished_interval_is_left_out(world: World) -> None:
-    world.create("out", SINK)
-    begin(world.driver("out"), 1, ranges=(PartitionRange("t", 0, 0, 3),), tasks=1)
-    assert moved_intervals(world.herder, "out") == []
+def test_unfinished_interval_is_left_out(harness: Harness) -> None:
+    harness.create("out", SINK)
+    begin(harness.driver("out"), 1, ranges=(PartitionRange("t", 0, 0, 3),), tasks=1)
+    assert moved_intervals(harness.herder, "out") == []
 
 
 def interval(sequence: int, *bounds: Bound) -> MovedInterval:

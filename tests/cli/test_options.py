@@ -8,7 +8,7 @@ from connect_core.cli.options import rest_options
 from connect_core.cli.rest import asks_for_login
 from connect_core.errors import ConfigError
 from connect_core.rest.headers import HeaderRule
-from tests.herder.worlds import worker
+from tests.herder.harness import worker
 
 
 def test_settings_reach_the_api() -> None:

@@ -18,7 +18,7 @@ from connect_core.herder.verification import Verification
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store import Database, migrate
 from tests.herder.exports import Export
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Export:
     # Nobody is there to say where topics end, and half a minute of asking tells nothing here.
     monkeypatch.setattr("connect_core.cli.deployment.TopicEnds", lambda reader: None)
     settings = WorkerSettings.from_properties(properties, {}, WorkerMode.DISTRIBUTED)
-    made = Export(World(Database(url), settings), tmp_path).create()
+    made = Export(Harness(Database(url), settings), tmp_path).create()
     made.run([{"n": 1}, {"n": 2}])
     made.run([{"n": 3}])
     return made
@@ -70,7 +70,7 @@ def test_exit_says_whether_it_differs(export: Export) -> None:
 
 def test_what_was_not_recounted_is_no_success(export: Export, tmp_path: Path) -> None:
     config = {"connector.class": "FileStreamSink", "tasks.max": "1", "file": str(tmp_path / "b"), "topics": "t"}
-    export.world.create("b", config)
+    export.harness.create("b", config)
     done = connect("verify", "b")
     assert (done.exit_code, "cannot be recounted" in done.stdout) == (2, True)
 

@@ -7,36 +7,36 @@ import pytest
 from connect_core.cli.waiter import ConnectorWaiter
 from connect_core.dev.stack import Silent
 from connect_core.errors import ConnectError
-from tests.herder.worlds import World
-from tests.store.worlds import failed
+from tests.herder.harness import Harness
+from tests.store.harness import failed
 
 
-def waiter(world: World, *names: str) -> ConnectorWaiter:
-    return ConnectorWaiter(world.herder, names, Silent())
+def waiter(harness: Harness, *names: str) -> ConnectorWaiter:
+    return ConnectorWaiter(harness.herder, names, Silent())
 
 
-def test_wait_ends_when_nothing_is_pending(world: World) -> None:
-    world.create("a")
+def test_wait_ends_when_nothing_is_pending(harness: Harness) -> None:
+    harness.create("a")
     answers = [["a"], ["a"], []]
-    waiter(world, "a").wait("data", lambda: answers.pop(0), 30)
+    waiter(harness, "a").wait("data", lambda: answers.pop(0), 30)
     assert answers == []
 
 
-def test_failed_connector_ends_the_wait_with_its_trace(world: World) -> None:
+def test_failed_connector_ends_the_wait_with_its_trace(harness: Harness) -> None:
     for name in ("a", "b"):
-        world.create(name)
-    driver = world.driver("b")
+        harness.create(name)
+    driver = harness.driver("b")
     driver.fail(driver.begin(), [failed(trace="Traceback: no such folder")])
     with pytest.raises(ConnectError, match="Task 0 of connector b is FAILED: Traceback: no such folder"):
-        waiter(world, "a", "b").wait("data", lambda: ["a"], 30)
+        waiter(harness, "a", "b").wait("data", lambda: ["a"], 30)
 
 
-def test_silent_connector_is_named_with_its_state(world: World) -> None:
+def test_silent_connector_is_named_with_its_state(harness: Harness) -> None:
     for name in ("a", "b"):
-        world.create(name)
-    world.driver("b").plan()
+        harness.create(name)
+    harness.driver("b").plan()
     with pytest.raises(ConnectError) as caught:
-        waiter(world, "a", "b").wait("the first records", lambda: ["a", "b"], 0)
+        waiter(harness, "a", "b").wait("the first records", lambda: ["a", "b"], 0)
     assert "Timed out after 0 s waiting for the first records" in str(caught.value)
     assert "connector a is UNASSIGNED (no task yet)" in str(caught.value)
     assert "connector b is RUNNING (task 0 RUNNING)" in str(caught.value)

@@ -26,11 +26,11 @@ AIRFLOW = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Airflow over the stand-in of the engine."""
     folder = tmp_path_factory.mktemp("live")
-    world = folder / "world"
-    world.mkdir()
+    stub_folder = folder / "world"
+    stub_folder.mkdir()
     settings = {
         "PYTHONPATH": f"{STUB}:{Path.cwd()}",
-        "CONNECT_STUB_FOLDER": str(world),
+        "CONNECT_STUB_FOLDER": str(stub_folder),
         "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
     }
     stack = Stack(folder / "stack", services=("postgres", *AIRFLOW), settings=settings)
@@ -39,7 +39,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
             stack.up()
             for name, value in stack.environment().items():
                 patch.setenv(name, value)
-            patch.setattr(stub_world, "FOLDER", world)
+            patch.setattr(stub_world, "FOLDER", stub_folder)
             found = worker_settings()
             database = Database(found.database_url)
             migrate(database)

@@ -20,13 +20,13 @@ from connect_core.dag.naming import dag_id_of
 from connect_core.rest.server import serve_in_thread
 from connect_core.settings import Listener
 from tests.dag.dag_rights import GRANTS
-from tests.herder.conftest import sqlite_template, world
-from tests.herder.worlds import SOURCE, World
+from tests.herder.conftest import harness, sqlite_template
+from tests.herder.harness import SOURCE, Harness
 from tests.rest.conftest import Client, app_of
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]
 
 VALUES = {"connector": "a", "task": "0", "plugin": "FileStreamSource", "logger": "x", "sequence": "1"}
 OWN = ",".join(f"{method}:{dag_id_of('b')}" for method in ("GET", "POST", "PUT", "DELETE"))
@@ -58,8 +58,8 @@ def manager() -> Iterator[Any]:
 
 
 @pytest.fixture
-def mounted(world: World) -> FastAPI:
-    return app_of(world, AirflowAccess(), deployment="airflow")
+def mounted(harness: Harness) -> FastAPI:
+    return app_of(harness, AirflowAccess(), deployment="airflow")
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_other_credentials_are_no_login(call: Client, token: str) -> None:
 
 
 def test_connector_of_another_is_out_of_reach(
-    mounted: FastAPI, call: Client, login: Callable[[str], Mapping[str, str]], world: World
+    mounted: FastAPI, call: Client, login: Callable[[str], Mapping[str, str]], harness: Harness
 ) -> None:
-    world.create("a")
+    harness.create("a")
     trick = f"dag_id={dag_id_of('b')}&connector=b"
     wrong = {}
     for method, path in routes(mounted):
@@ -116,11 +116,13 @@ def test_connector_of_another_is_out_of_reach(
                     wrong[method, path, body] = status
     assert wrong == {}
     assert call("GET", "/connect/connectors", headers=login("ann")).json == []
-    assert world.scheduler.calls == [("deploy", "a")]
+    assert harness.scheduler.calls == [("deploy", "a")]
 
 
-def test_reader_may_see_and_nothing_else(call: Client, login: Callable[[str], Mapping[str, str]], world: World) -> None:
-    world.create("a")
+def test_reader_may_see_and_nothing_else(
+    call: Client, login: Callable[[str], Mapping[str, str]], harness: Harness
+) -> None:
+    harness.create("a")
     reader = login("reader")
     assert call("GET", "/connect/connectors", headers=reader).json == ["a"]
     assert call("GET", "/connect/v1/connectors", headers=reader).json["connectors"][0]["name"] == "a"
@@ -143,7 +145,7 @@ def test_configuration_is_tried_by_who_may_change_the_connector_it_names(
 
 
 def test_cookie_writes_of_other_sites_are_refused(
-    call: Client, login: Callable[[str], Mapping[str, str]], world: World
+    call: Client, login: Callable[[str], Mapping[str, str]], harness: Harness
 ) -> None:
     cookie = {"Cookie": f"_token={login('ann')['Authorization'].removeprefix('Bearer ')}"}
     own = {"Origin": call.base, "Content-Type": "application/json"}

@@ -37,8 +37,8 @@ class Airflow:
     def runs(self, wanted: RunFilter) -> Iterator[DagRun]:
         """The runs wanted, the newest first."""
         for one in self.history:
-            is_lately = wanted.ended_after is None or one.seconds_since_end is not None
-            if one.dag_id in wanted.dag_ids and one.state in wanted.states and is_lately:
+            is_recent = wanted.ended_after is None or one.seconds_since_end is not None
+            if one.dag_id in wanted.dag_ids and one.state in wanted.states and is_recent:
                 yield one
 
     def file_of(self, dag_id: str) -> DagFile:

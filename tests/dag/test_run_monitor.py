@@ -22,14 +22,14 @@ from connect_core.interval.values import IntervalState
 from connect_core.store import reports
 from connect_core.store.leases import release, take
 from connect_core.store.statuses import ConnectorFacts, load_facts
-from tests.herder.conftest import sqlite_template, world
+from tests.herder.conftest import harness, sqlite_template
+from tests.herder.harness import SOURCE, Harness
 from tests.herder.test_stalls import waits
 from tests.herder.test_status import facts, interval
-from tests.herder.worlds import SOURCE, World
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]
 
 NOW = datetime.now(UTC)
 TASK = OpenTask("dag", "run-1", "run", "queued", NOW - timedelta(seconds=70), "default_pool")
@@ -64,15 +64,15 @@ SORTED_BY = ("id", "state", "duration", "start_date", "end_date", "map_index")
 
 @dataclass
 class StandIn:
-    """Airflow's answers; ``is_deaf``: none."""
+    """Airflow's answers; ``is_unresponsive``: none."""
 
     tasks: list[dict[str, Any]] = field(default_factory=list)
-    is_deaf: bool = False
+    is_unresponsive: bool = False
     calls: list[tuple[str, str, Any]] = field(default_factory=list)
     beat: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def call(self, method: str, path: str, fine: tuple[int, ...] = (), **options: Any) -> Any:
-        if self.is_deaf:
+        if self.is_unresponsive:
             raise RetriableError("Airflow does not answer")
         self.calls.append((method, path, options.get("json")))
         if path == "/monitor/health":
@@ -96,7 +96,7 @@ class StandIn:
 
 @dataclass
 class Scene:
-    world: World
+    harness: Harness
     airflow: StandIn
     run_monitor: RunMonitor
 
@@ -104,33 +104,33 @@ class Scene:
         try:
             self.run_monitor.ask()
         except RetriableError:
-            assert self.airflow.is_deaf
+            assert self.airflow.is_unresponsive
         self.run_monitor.look()
 
     def facts(self, name: str = "a") -> ConnectorFacts:
-        with self.world.database.read() as connection:
+        with self.harness.database.read() as connection:
             return load_facts(connection, [name])[0]
 
     def deployment(self, after: float = 0.0) -> Deployment:
-        with self.world.database.read() as connection:
+        with self.harness.database.read() as connection:
             return Deployment(reports.load(connection), after)
 
 
 @pytest.fixture
-def scene(world: World, tmp_path: Path) -> Scene:
+def scene(harness: Harness, tmp_path: Path) -> Scene:
     """A planned source that has caught up, and a run monitor."""
-    world.create(config=SOURCE)
-    driver = world.driver()
+    harness.create(config=SOURCE)
+    driver = harness.driver()
     driver.commit(driver.begin())
     airflow = StandIn()
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         release(connection, ReleaseLease("a", "driver"))
-    return Scene(world, airflow, RunMonitor(world.database, airflow, Observer(world.database), 60.0))
+    return Scene(harness, airflow, RunMonitor(harness.database, airflow, Observer(harness.database), 60.0))
 
 
 def test_two_calls_serve_all_connectors(scene: Scene) -> None:
     for number in range(30):
-        scene.world.create(f"b-{number}")
+        scene.harness.create(f"b-{number}")
     scene.look()
     assert [path for _, path, _ in scene.airflow.calls] == [
         "/dags/~/dagRuns/~/taskInstances/list",
@@ -158,7 +158,7 @@ def test_queued_run_is_shown_and_cleared_when_it_is_lost(scene: Scene) -> None:
 
 def test_run_whose_connector_is_held_is_left_alone(scene: Scene) -> None:
     scene.airflow.task(dag_id_of("a"), "queued", long_ago())
-    with scene.world.database.write() as connection:
+    with scene.harness.database.write() as connection:
         assert take(connection, TakeLease("a", "other run", 60)) is not None
     for _ in range(3):
         scene.look()
@@ -186,7 +186,7 @@ def test_lost_sweep_is_cleared_alone_so_that_the_watcher_stays(scene: Scene) -> 
 def test_deaf_airflow_is_told_and_the_watcher_still_reports(scene: Scene) -> None:
     scene.airflow.task(dag_id_of("a"), "scheduled", long_ago())
     scene.look()
-    scene.airflow.is_deaf = True
+    scene.airflow.is_unresponsive = True
     scene.look()
     parts = scene.deployment().parts
     assert parts[reports.AIRFLOW].error == "Airflow does not answer"

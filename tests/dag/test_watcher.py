@@ -19,7 +19,7 @@ TICK = 0.01
 LONG = 5.0
 
 
-class World:
+class Harness:
     """What the probe and the reconciler find."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class World:
         self.left_alone: dict[str, float] = {}
         self.asked: list[list[str]] = []
         self.answers = True
-        self.deaf = threading.Event()
+        self.unresponsive = threading.Event()
         self.broken = False
         self.batches: list[list[str]] = []
         self.served = threading.Event()
@@ -73,13 +73,13 @@ class World:
     def observe(self) -> None:
         """Look at Airflow's flags; hangs when told to."""
         if not self.answers:
-            self.deaf.wait(LONG)
+            self.unresponsive.wait(LONG)
 
     def holds(self, names: Collection[str]) -> Mapping[str, float]:
         """How long to leave those alone that fail; hangs when told to."""
         self.asked.append(sorted(names))
         if not self.answers:
-            self.deaf.wait(LONG)
+            self.unresponsive.wait(LONG)
             raise RetriableError("no answer")
         return {name: self.left_alone[name] for name in names if name in self.left_alone}
 
@@ -90,12 +90,12 @@ class World:
     def hang_serving(self) -> None:
         """Hang while Airflow does not answer."""
         if not self.answers:
-            self.deaf.wait(LONG)
+            self.unresponsive.wait(LONG)
 
 
-def watch(world: World, body: Callable[[Watcher], Awaitable[None]], starts_at_once: int = 1000) -> None:
+def watch(harness: Harness, body: Callable[[Watcher], Awaitable[None]], starts_at_once: int = 1000) -> None:
     async def run() -> None:
-        watcher = Watcher(world, world, TICK, starts_at_once)
+        watcher = Watcher(harness, harness, TICK, starts_at_once)
         work = asyncio.create_task(watcher.work())
         try:
             await asyncio.wait_for(body(watcher), LONG)
@@ -111,43 +111,43 @@ async def stays(wait: "asyncio.Task[None]", ticks: int = 10) -> bool:
 
 
 def test_wait_ends_when_a_sink_has_data() -> None:
-    world = World()
-    world.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK)}
+    harness = Harness()
+    harness.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
         assert await stays(one)
-        world.data = {"a"}
+        harness.data = {"a"}
         await one
         assert await stays(other)
-        assert ["a", "b"] in world.batches
+        assert ["a", "b"] in harness.batches
         other.cancel()
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_wait_ends_at_once_when_work_is_unfinished() -> None:
-    world = World()
-    world.checks = {"a": WaitState(Check.NOW)}
+    harness = Harness()
+    harness.checks = {"a": WaitState(Check.NOW)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_wait_of_a_failed_connector_goes_on_until_it_is_restarted() -> None:
-    world = World()
-    world.checks = {"a": WaitState(Check.NEVER)}
-    world.data = {"a"}
+    harness = Harness()
+    harness.checks = {"a": WaitState(Check.NEVER)}
+    harness.data = {"a"}
 
     async def body(watcher: Watcher) -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
-        world.checks = {"a": WaitState(Check.NOW)}
+        harness.checks = {"a": WaitState(Check.NOW)}
         await wait
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_wait_of_a_deleted_connector_goes_on() -> None:
@@ -156,47 +156,47 @@ def test_wait_of_a_deleted_connector_goes_on() -> None:
         assert await stays(wait)
         wait.cancel()
 
-    watch(World(), body)
+    watch(Harness(), body)
 
 
 def test_wait_goes_on_while_a_run_holds_the_connector() -> None:
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK, since_run=-5.0)}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK, since_run=-5.0)}
 
     async def body(watcher: Watcher) -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
-        world.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
+        harness.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
         await wait
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_next_wait_ends_once_the_run_that_was_asked_for_is_over() -> None:
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK, since_run=100.0)}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK, since_run=100.0)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
         again = asyncio.create_task(watcher.wait("a"))
         assert await stays(again), "the run has not begun"
-        world.checks = {"a": WaitState(Check.SINK, since_run=-5.0)}
+        harness.checks = {"a": WaitState(Check.SINK, since_run=-5.0)}
         assert await stays(again), "the run is under way"
-        world.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
+        harness.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
         await again
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_next_wait_ends_when_the_run_that_was_asked_for_has_not_been_seen_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watching, "_START_SECONDS", 20 * TICK)
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK)}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
@@ -204,84 +204,84 @@ def test_next_wait_ends_when_the_run_that_was_asked_for_has_not_been_seen_for_lo
         assert await stays(again)
         await again
 
-    watch(world, body)
+    watch(harness, body)
 
 
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_next_wait_ends_though_the_dag_was_paused_before_its_run_was_made(is_seen: bool) -> None:
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK)}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
         again = asyncio.create_task(watcher.wait("a"))
         if is_seen:
-            world.checks = {"a": WaitState(Check.NEVER)}
+            harness.checks = {"a": WaitState(Check.NEVER)}
         assert await stays(again)
         if not is_seen:
             again.cancel()
             await asyncio.wait({again})
             again = asyncio.create_task(watcher.wait("a"))
-        world.checks = {"a": WaitState(Check.SINK)}
+        harness.checks = {"a": WaitState(Check.SINK)}
         await again
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_next_wait_after_a_run_that_committed_asks_airflow_nothing() -> None:
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 1, tzinfo=UTC))}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 1, tzinfo=UTC))}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
-        world.left_alone = {"a": 60.0}
-        asked = len(world.asked)
-        world.checks = {"a": WaitState(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 2, tzinfo=UTC))}
+        harness.left_alone = {"a": 60.0}
+        asked = len(harness.asked)
+        harness.checks = {"a": WaitState(Check.SINK, since_run=0.0, committed_at=datetime(2026, 1, 2, tzinfo=UTC))}
         await watcher.wait("a")
-        assert len(world.asked) == asked
+        assert len(harness.asked) == asked
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_hold_that_is_over_is_asked_about_again() -> None:
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK)}
-    world.left_alone = {"a": 0.1}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK)}
+    harness.left_alone = {"a": 0.1}
 
     async def body(watcher: Watcher) -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         await asyncio.sleep(5 * TICK)
-        world.left_alone = {"a": 0.2}
+        harness.left_alone = {"a": 0.2}
         assert await stays(wait, 12), "the run that had not ended has failed"
-        world.left_alone = {}
+        harness.left_alone = {}
         await wait
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_next_wait_is_held_back_when_the_run_that_was_asked_for_failed() -> None:
-    world = World()
-    world.data = {"a"}
-    world.checks = {"a": WaitState(Check.SINK)}
+    harness = Harness()
+    harness.data = {"a"}
+    harness.checks = {"a": WaitState(Check.SINK)}
 
     async def body(watcher: Watcher) -> None:
         await watcher.wait("a")
-        world.left_alone = {"a": 0.3}
-        world.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
+        harness.left_alone = {"a": 0.3}
+        harness.checks = {"a": WaitState(Check.SINK, since_run=0.0)}
         again = asyncio.create_task(watcher.wait("a"))
         assert await stays(again, 20)
-        world.left_alone = {}
+        harness.left_alone = {}
         await again
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_wait_of_a_polled_source_ends_after_its_interval() -> None:
-    world = World()
-    world.checks = {"a": WaitState(Check.POLL, poll_seconds=0.1), "b": WaitState(Check.POLL, poll_seconds=60)}
+    harness = Harness()
+    harness.checks = {"a": WaitState(Check.POLL, poll_seconds=0.1), "b": WaitState(Check.POLL, poll_seconds=60)}
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
@@ -289,110 +289,110 @@ def test_wait_of_a_polled_source_ends_after_its_interval() -> None:
         assert await stays(other)
         other.cancel()
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_wait_of_a_source_is_not_held_up_by_hanging_ones() -> None:
-    world = World()
-    world.hang.clear()
+    harness = Harness()
+    harness.hang.clear()
     names = [f"hanging-{number}" for number in range(3)]
-    world.checks = {name: WaitState(Check.LATEST) for name in (*names, "a")}
-    world.data = {"a"}
+    harness.checks = {name: WaitState(Check.LATEST) for name in (*names, "a")}
+    harness.data = {"a"}
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
         await watcher.wait("a")
-        world.data = set(names)
-        world.hang.set()
+        harness.data = set(names)
+        harness.hang.set()
         await asyncio.gather(*waits)
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_wait_is_held_back_while_runs_keep_failing(monkeypatch: pytest.MonkeyPatch) -> None:
     # On a busy machine an answer takes longer than data waits for one.
     monkeypatch.setattr("connect_core.dag.watcher._UNKNOWN_HOLD_TICKS", 1000)
-    world = World()
-    world.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK)}
-    world.data = {"a", "b"}
-    world.left_alone = {"a": 0.3, "b": 60.0}
+    harness = Harness()
+    harness.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK)}
+    harness.data = {"a", "b"}
+    harness.left_alone = {"a": 0.3, "b": 60.0}
 
     async def body(watcher: Watcher) -> None:
         one, other = (asyncio.create_task(watcher.wait(name)) for name in "ab")
         assert await stays(one)
-        del world.left_alone["a"]
+        del harness.left_alone["a"]
         await one
         assert await stays(other)
         # Blocked and no longer: it was restarted.
-        world.checks["b"] = WaitState(Check.NEVER)
+        harness.checks["b"] = WaitState(Check.NEVER)
         assert await stays(other)
-        world.checks["b"] = WaitState(Check.SINK)
+        harness.checks["b"] = WaitState(Check.SINK)
         await other
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_watcher_survives_an_outage() -> None:
-    world = World()
-    world.checks = {"a": WaitState(Check.NOW)}
-    world.broken = True
+    harness = Harness()
+    harness.checks = {"a": WaitState(Check.NOW)}
+    harness.broken = True
 
     async def body(watcher: Watcher) -> None:
         wait = asyncio.create_task(watcher.wait("a"))
         assert await stays(wait)
-        world.broken = False
+        harness.broken = False
         await wait
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_watcher_serves_requests_without_any_wait() -> None:
-    world = World()
+    harness = Harness()
 
     async def body(watcher: Watcher) -> None:
-        await asyncio.to_thread(world.served.wait)
+        await asyncio.to_thread(harness.served.wait)
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_waits_end_while_airflow_answers_nothing() -> None:
-    world = World()
-    world.answers = False
-    world.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK), "c": WaitState(Check.NOW)}
+    harness = Harness()
+    harness.answers = False
+    harness.checks = {"a": WaitState(Check.SINK), "b": WaitState(Check.SINK), "c": WaitState(Check.NOW)}
 
     async def body(watcher: Watcher) -> None:
         one, other, due = (asyncio.create_task(watcher.wait(name)) for name in "abc")
-        world.data = {"a"}
+        harness.data = {"a"}
         await asyncio.gather(one, due)
         assert await stays(other)
-        world.data = {"b"}
+        harness.data = {"b"}
         await other
-        assert world.served.is_set()
+        assert harness.served.is_set()
 
     try:
-        watch(world, body)
+        watch(harness, body)
     finally:
-        world.deaf.set()
+        harness.unresponsive.set()
 
 
 def test_waits_of_many_connectors_are_asked_about_in_one_call() -> None:
-    world = World()
+    harness = Harness()
     names = sorted(f"c{number}" for number in range(300))
-    world.checks = {name: WaitState(Check.NOW) for name in names}
+    harness.checks = {name: WaitState(Check.NOW) for name in names}
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
         await asyncio.gather(*waits)
-        assert world.asked == [names]
+        assert harness.asked == [names]
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() -> None:
-    world = World()
+    harness = Harness()
     new = [f"new-{number:03}" for number in range(100)]
-    world.checks = {**{name: WaitState(Check.NOW) for name in new}, "busy": WaitState(Check.SINK)}
-    world.data = {"busy"}
+    harness.checks = {**{name: WaitState(Check.NOW) for name in new}, "busy": WaitState(Check.SINK)}
+    harness.data = {"busy"}
 
     async def body(watcher: Watcher) -> None:
         waits = {name: asyncio.create_task(watcher.wait(name)) for name in new}
@@ -401,34 +401,34 @@ def test_burst_of_new_connectors_starts_some_at_a_time_beside_one_with_data() ->
         assert len(done) == 4, "the rest wait until these have started"
         started = [name for name, wait in waits.items() if wait in done]
         for name in started:
-            world.checks[name] = WaitState(Check.NEVER, since_run=0.0)
+            harness.checks[name] = WaitState(Check.NEVER, since_run=0.0)
         again = [asyncio.create_task(watcher.wait(name)) for name in started]
         done, left = await asyncio.wait(left, timeout=20 * TICK)
         assert len(done) == 4
         for wait in (*left, *again):
             wait.cancel()
 
-    watch(world, body, starts_at_once=4)
+    watch(harness, body, starts_at_once=4)
 
 
 def test_tasks_of_a_burst_of_new_connectors_are_assigned_without_a_run_and_a_few_at_a_time() -> None:
-    world = World()
+    harness = Harness()
     names = [f"new-{number:03}" for number in range(60)]
-    world.checks = dict.fromkeys(names, WaitState(Check.ASSIGN))
+    harness.checks = dict.fromkeys(names, WaitState(Check.ASSIGN))
 
     async def body(watcher: Watcher) -> None:
         waits = [asyncio.create_task(watcher.wait(name)) for name in names]
-        while len(world.assigned) < len(names):
+        while len(harness.assigned) < len(names):
             await asyncio.sleep(TICK)
         assert await stays(waits[0])
-        assert sorted(world.assigned) == names, "each once"
-        assert 1 < world.most_assigning <= 8
-        world.data = {"new-007"}
+        assert sorted(harness.assigned) == names, "each once"
+        assert 1 < harness.most_assigning <= 8
+        harness.data = {"new-007"}
         await waits[7]
         for wait in waits:
             wait.cancel()
 
-    watch(world, body)
+    watch(harness, body)
 
 
 def test_connector_whose_tasks_a_run_must_assign_gets_one_and_holds_up_no_other(
@@ -436,20 +436,20 @@ def test_connector_whose_tasks_a_run_must_assign_gets_one_and_holds_up_no_other(
 ) -> None:
     monkeypatch.setattr(watching, "_SLOW_SECONDS", 2 * TICK)
     monkeypatch.setattr(watching, "_HUNG_SECONDS", 4 * TICK)
-    world = World()
-    world.hang.clear()
+    harness = Harness()
+    harness.hang.clear()
     names = [*(f"hanging-{number}" for number in range(20)), "failing", "run", "well"]
-    world.checks = dict.fromkeys(names, WaitState(Check.ASSIGN))
+    harness.checks = dict.fromkeys(names, WaitState(Check.ASSIGN))
 
     async def body(watcher: Watcher) -> None:
         waits = {name: asyncio.create_task(watcher.wait(name)) for name in names}
         done, left = await asyncio.wait(waits.values(), timeout=LONG / 2, return_when=asyncio.ALL_COMPLETED)
         assert [name for name, wait in waits.items() if wait in left] == ["well"]
         assert all(wait.exception() is None for wait in done)
-        assert world.checks["well"].check is Check.SINK
+        assert harness.checks["well"].check is Check.SINK
         waits["well"].cancel()
 
     try:
-        watch(world, body)
+        watch(harness, body)
     finally:
-        world.hang.set()
+        harness.hang.set()

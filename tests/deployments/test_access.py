@@ -72,9 +72,9 @@ def test_local_deployments_accept_this_machine_and_refuse_web_pages(
                 wrong[method, path] = own
             for headers in FOREIGN:
                 refusal = 401 if "Host" in headers else 403
-                is_let = path == "/health" if "Host" in headers else method == "GET"
+                is_allowed = path == "/health" if "Host" in headers else method == "GET"
                 status = client.request(method, path, json=body, headers=headers).status_code
-                if (status != refusal) is not is_let:
+                if (status != refusal) is not is_allowed:
                     wrong[method, path, *headers] = status
         assert wrong == {}
         assert client.get("/connectors").json() == []

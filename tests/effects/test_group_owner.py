@@ -17,7 +17,7 @@ from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
-from tests.herder.worlds import SINK
+from tests.herder.harness import SINK
 from tests.kafka.cluster import Cluster
 
 pytestmark = pytest.mark.servers

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from connect_core.store import Database
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.store.databases import sqlite_template
 
 __all__ = ["sqlite_template"]
 
 
 @pytest.fixture
-def world(sqlite_template: Path, tmp_path: Path) -> Iterator[World]:
+def harness(sqlite_template: Path, tmp_path: Path) -> Iterator[Harness]:
     shutil.copy(sqlite_template, tmp_path / "connect.db")
     database = Database(f"sqlite:///{tmp_path / 'connect.db'}")
-    yield World(database)
+    yield Harness(database)
     database.close()

@@ -15,39 +15,39 @@ from connect_core.interval.effects import InsertInterval, LoadConnector, RaiseEp
 from connect_core.interval.values import Counts, IntervalRow, IntervalState, TaskOutcome, TaskResult
 from connect_core.store import connectors
 from tests.connectors.contexts import SinkSide, limits_of
-from tests.herder.worlds import World, worker
+from tests.herder.harness import Harness, worker
 
 EXPORT = {"connector.class": "FileSystemSink", "tasks.max": "1", "topics": "t", "path": "out"}
 
 
-def world_of(world: World, folder: Path) -> World:
-    """Return the world with a worker that may write below a folder."""
-    return World(world.database, worker(**{"file.roots": str(folder)}).with_standalone_id("here"))
+def world_of(harness: Harness, folder: Path) -> Harness:
+    """Return the harness with a worker that may write below a folder."""
+    return Harness(harness.database, worker(**{"file.roots": str(folder)}).with_standalone_id("here"))
 
 
 @dataclass(slots=True)
 class Export:
     """One connector; each ``run`` is one interval over the records of partition 0 of the topic t."""
 
-    world: World
+    harness: Harness
     folder: Path
     config: Mapping[str, str] = field(default_factory=lambda: dict(EXPORT))
     name: str = "a"
     position: int = 0
 
     def create(self) -> Export:
-        self.world.create(self.name, dict(self.config))
+        self.harness.create(self.name, dict(self.config))
         return self
 
     def effects(self) -> ConnectorEffects:
-        herder = self.world.herder
+        herder = self.harness.herder
         with herder.database.read() as connection:
             state = connectors.get(connection, self.name)
         return ConnectorWorker(herder.worker, herder.database, self.name).reader(state)
 
     def run(self, values: Sequence[Any], *, gap: int = 0, is_recorded: bool = True, is_marked: bool = True) -> None:
         """Commit an interval: its records, and offsets without any behind them."""
-        driver = self.world.driver(self.name)
+        driver = self.harness.driver(self.name)
         assert driver.plan()
         driver.epoch = driver.do(RaiseEpoch(self.name, "driver"))
         state = driver.do(LoadConnector(self.name))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.architecture.sources import ROOT
-from tests.herder.worlds import World
-from tests.rest.conftest import Client, call, serve, serve_any, sqlite_template, stages, world
+from tests.herder.harness import Harness
+from tests.rest.conftest import Client, call, harness, serve, serve_any, sqlite_template, stages
 
-__all__ = ["call", "serve", "serve_any", "sqlite_template", "stages", "world"]
+__all__ = ["call", "harness", "serve", "serve_any", "sqlite_template", "stages"]
 
 pytestmark = pytest.mark.slow
 MARIADB = {
@@ -43,16 +43,16 @@ def test_validation_of_what_cannot_be_asked_goes_on(call: Client) -> None:
 
 
 @pytest.mark.parametrize("mode", CONDITIONS)
-def test_list_and_overview_say_it(call: Client, world: World, mode: str) -> None:
-    world.create("a", {**MARIADB, "mode": mode})
+def test_list_and_overview_say_it(call: Client, harness: Harness, mode: str) -> None:
+    harness.create("a", {**MARIADB, "mode": mode})
     for found in (call("GET", "/v1/connectors").json["connectors"][0], call("GET", "/v1/connectors/a").json):
         assert found["guarantee"] == "exactly-once"
         assert CONDITIONS[mode] in found["guarantee_condition"]
 
 
-def test_what_holds_without_a_condition_has_none(call: Client, world: World) -> None:
+def test_what_holds_without_a_condition_has_none(call: Client, harness: Harness) -> None:
     config = {**MARIADB, "mode": "incrementing", "connection.url": "jdbc:postgresql://127.0.0.1:1/shop"}
-    world.create("a", config)
+    harness.create("a", config)
     found = call("GET", "/v1/connectors/a").json
     assert (found["guarantee"], found["guarantee_condition"]) == ("exactly-once", "")
 

@@ -11,22 +11,22 @@ from connect_core.connectors.filesystem.sink.committer import FileSystemCommitte
 from connect_core.errors import NotFoundError, RetriableError
 from connect_core.herder.interval_files import FilesRequest, list_files
 from tests.herder.exports import EXPORT, Export, world_of
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def export(world: World, tmp_path: Path) -> Export:
+def export(harness: Harness, tmp_path: Path) -> Export:
     """Two intervals of a FileSystemSink: three rows in two files, and one in one."""
-    made = Export(world_of(world, tmp_path), tmp_path, {**EXPORT, "flush.size": "2"}).create()
+    made = Export(world_of(harness, tmp_path), tmp_path, {**EXPORT, "flush.size": "2"}).create()
     made.run([{"n": number} for number in range(3)])
     made.run([{"n": 4}])
     return made
 
 
 def test_files_are_those_a_reader_finds(export: Export) -> None:
-    found = list_files(export.world.herder, "a", FilesRequest(1))
+    found = list_files(export.harness.herder, "a", FilesRequest(1))
     first, second, _ = export.files()
     told = [(file.path, file.records, file.bytes) for file in found.files]
     assert told == [(str(first), 2, first.stat().st_size), (str(second), 1, second.stat().st_size)]
@@ -35,12 +35,12 @@ def test_files_are_those_a_reader_finds(export: Export) -> None:
 
 
 def test_some_of_many_are_listed(export: Export) -> None:
-    found = list_files(export.world.herder, "a", FilesRequest(1, limit=1))
+    found = list_files(export.harness.herder, "a", FilesRequest(1, limit=1))
     assert (len(found.files), found.file_count, found.records) == (1, 2, 3)
 
 
 def test_intervals_without_files_say_why(export: Export) -> None:
-    herder = export.world.herder
+    herder = export.harness.herder
     with pytest.raises(NotFoundError, match="no interval 9"):
         list_files(herder, "a", FilesRequest(9))
     with pytest.raises(NotFoundError):
@@ -52,7 +52,7 @@ def test_intervals_without_files_say_why(export: Export) -> None:
 def test_a_target_that_hangs_holds_nobody_up(export: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     wake = threading.Event()
     monkeypatch.setattr(FileSystemCommitter, "read_marker", lambda *_: wake.wait(60))
-    herder = export.world.herder
+    herder = export.harness.herder
     try:
         for _ in range(8):
             with pytest.raises(RetriableError, match=r"did not respond within 0\.01 s"):

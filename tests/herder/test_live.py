@@ -13,7 +13,7 @@ from connect_core.configs import ValidatedConfig, ValidatedSetting
 from connect_core.errors import RetriableError
 from connect_core.herder.live import LiveCheck, with_live_check
 from connect_core.herder.preflight import preflight
-from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.herder.harness import SINK, SOURCE, Harness, worker
 from tests.schema_registry.fault_server import Answer, FaultServer, fault_server
 
 INFOS = ValidatedConfig("Some", 0, (), (ValidatedSetting(None, ConfigValue("file", "x")), ValidatedSetting(None, None)))
@@ -61,9 +61,9 @@ def test_hanging_check_is_given_up() -> None:
     }
 
 
-def test_sink_whose_brokers_are_silent_is_told_at_its_topics(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sink_whose_brokers_are_silent_is_told_at_its_topics(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.5)
-    herder = replace(world.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
+    herder = replace(harness.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
     found = preflight(herder, {**SINK, "name": "a"}).errors()
     assert list(found) == ["topics"]
     assert "start the brokers or correct their address" in found["topics"][0]
@@ -77,8 +77,8 @@ def registry() -> Iterator[FaultServer]:
         yield running
 
 
-def test_validation_asks_once_for_key_and_value_and_hides_the_password(registry: FaultServer, world: World) -> None:
-    herder = replace(world.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
+def test_validation_asks_once_for_key_and_value_and_hides_the_password(registry: FaultServer, harness: Harness) -> None:
+    herder = replace(harness.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
     converters = {
         f"{part}.converter{key}": value
         for part in ("key", "value")

@@ -26,7 +26,7 @@ from connect_core.store.models import Report, Waiting
 from connect_core.store.reports import PartUpdate
 from connect_core.store.statuses import WaitingFacts, load_facts
 from connect_core.store.waiting import AirflowRun
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 
 pytestmark = pytest.mark.slow
 
@@ -56,20 +56,20 @@ class Topics:
 
 @dataclass
 class Scene:
-    world: World
+    harness: Harness
     topics: Topics
 
     def look(self, runs: Mapping[str, AirflowRun] | None = None, *told: PartUpdate) -> None:
         # Anew each time: what is remembered of topics would be seconds old.
-        Observer(self.world.database, TopicEnds(self.topics)).look(runs, told)
+        Observer(self.harness.database, TopicEnds(self.topics)).look(runs, told)
 
     def waiting(self, name: str = "a") -> WaitingFacts | None:
-        with self.world.database.read() as connection:
+        with self.harness.database.read() as connection:
             return load_facts(connection, [name])[0].waiting
 
     def age(self, seconds: float, table: Any = Waiting) -> None:
         """Let what was written down have been written so long ago."""
-        with self.world.database.write() as connection:
+        with self.harness.database.write() as connection:
             for row in connection.execute(select(table.__table__)).mappings().all():
                 names = [name for name in ("since", "worked_at", "told_at") if row.get(name) is not None]
                 earlier = {name: row[name] - timedelta(seconds=seconds) for name in names}
@@ -78,12 +78,12 @@ class Scene:
 
 
 @pytest.fixture
-def scene(world: World) -> Scene:
+def scene(harness: Harness) -> Scene:
     """A planned sink whose topic is empty."""
-    world.create(config=SINK)
-    driver = world.driver()
+    harness.create(config=SINK)
+    driver = harness.driver()
     driver.commit(driver.begin(), positions={LINES: 0})
-    return Scene(world, Topics())
+    return Scene(harness, Topics())
 
 
 def test_records_wait_until_they_are_moved(scene: Scene) -> None:
@@ -94,7 +94,7 @@ def test_records_wait_until_they_are_moved(scene: Scene) -> None:
     found = scene.waiting()
     assert found is not None
     assert (found.work, found.records) == ("records", 7)
-    driver = scene.world.driver()
+    driver = scene.harness.driver()
     driver.commit(driver.begin(), positions={LINES: 7})
     scene.look()
     assert scene.waiting() is None
@@ -110,7 +110,7 @@ def test_time_stands_without_progress_and_begins_anew_with_a_commit(scene: Scene
     assert found is not None
     assert found.age > 99
     assert found.records == 9
-    driver = scene.world.driver()
+    driver = scene.harness.driver()
     driver.commit(driver.begin(), positions={LINES: 5})
     scene.look()
     found = scene.waiting()
@@ -119,12 +119,12 @@ def test_time_stands_without_progress_and_begins_anew_with_a_commit(scene: Scene
 
 
 def test_progress_of_a_running_interval_counts_and_a_new_try_does_not(scene: Scene) -> None:
-    driver = scene.world.driver()
+    driver = scene.harness.driver()
     key = driver.begin()
     scene.topics.end = 7
 
     def moved(records: int) -> None:
-        with scene.world.database.write() as connection:
+        with scene.harness.database.write() as connection:
             assert beat(connection, key, driver.epoch, [TaskProgress(0, records, {"lines": records})])
 
     scene.look()
@@ -146,7 +146,7 @@ def test_work_stays_known_while_kafka_is_deaf(scene: Scene) -> None:
     found = scene.waiting()
     assert found is not None
     assert found.age > 99
-    with scene.world.database.read() as connection:
+    with scene.harness.database.read() as connection:
         kafka = reports.load(connection)[reports.KAFKA]
     assert kafka.error == "no broker responds"
     assert kafka.worked_at is not None
@@ -162,14 +162,14 @@ def test_hanging_kafka_does_not_hold_up_what_is_shown(scene: Scene) -> None:
         looked.start()
         looked.join(10)
         assert not looked.is_alive()
-        assert get_status(scene.world.herder, "a").is_stalled
+        assert get_status(scene.harness.herder, "a").is_stalled
     finally:
         scene.topics.gate.set()
 
 
 def test_run_that_is_due_is_work_of_a_source(scene: Scene) -> None:
-    scene.world.create("b", SOURCE)
-    driver = scene.world.driver("b")
+    scene.harness.create("b", SOURCE)
+    driver = scene.harness.driver("b")
     driver.commit(driver.begin())
     scene.look({"b": QUEUED})
     found = scene.waiting("b")
@@ -189,9 +189,9 @@ def test_deleted_connectors_wait_for_nothing(scene: Scene) -> None:
     assert connectors_before is not None
     from connect_core.herder import connectors
 
-    connectors.delete(scene.world.herder, "a")
+    connectors.delete(scene.harness.herder, "a")
     scene.look()
-    with scene.world.database.read() as connection:
+    with scene.harness.database.read() as connection:
         assert connection.execute(select(Waiting.connector)).all() == []
 
 
@@ -208,18 +208,18 @@ def test_two_may_look_at_once(scene: Scene) -> None:
 
 
 def test_only_one_looks_while_somebody_does(scene: Scene) -> None:
-    observer = Observer(scene.world.database, TopicEnds(scene.topics))
+    observer = Observer(scene.harness.database, TopicEnds(scene.topics))
     observer.look_if_nobody_does()
     scene.topics.end = 7
-    Observer(scene.world.database, TopicEnds(scene.topics)).look_if_nobody_does()
+    Observer(scene.harness.database, TopicEnds(scene.topics)).look_if_nobody_does()
     assert scene.waiting() is None
     scene.age(16, Report)
-    Observer(scene.world.database, TopicEnds(scene.topics)).look_if_nobody_does()
+    Observer(scene.harness.database, TopicEnds(scene.topics)).look_if_nobody_does()
     assert scene.waiting() is not None
 
 
-def test_part_that_stopped_working_keeps_its_last_time(world: World) -> None:
-    with world.database.write() as connection:
+def test_part_that_stopped_working_keeps_its_last_time(harness: Harness) -> None:
+    with harness.database.write() as connection:
         reports.tell(connection, [PartUpdate("airflow")])
         worked = reports.load(connection)["airflow"].worked_at
         reports.tell(connection, [PartUpdate("airflow", "refused")])
@@ -235,10 +235,10 @@ def test_part_that_stopped_working_keeps_its_last_time(world: World) -> None:
 def test_list_tells_the_reason(scene: Scene) -> None:
     scene.topics.end = 7
     scene.look()
-    (line,) = summarize(scene.world.herder)
+    (line,) = summarize(scene.harness.herder)
     assert (line.is_stalled, line.stalled_reason) == (False, None)
     scene.age(61)
-    (line,) = summarize(scene.world.herder)
+    (line,) = summarize(scene.harness.herder)
     assert (line.is_stalled, line.stalled_cause) == (True, "unknown")
     assert line.stalled_reason is not None
     assert line.stalled_reason.startswith("7 records wait since")

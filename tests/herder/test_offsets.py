@@ -13,117 +13,117 @@ from connect_core.errors import BadRequestError, ConnectError, NotFoundError
 from connect_core.herder import lifecycle, offsets
 from connect_core.herder.sink_offsets import parse_sink_offsets
 from connect_core.store import audit
-from tests.herder.worlds import SINK, World
+from tests.herder.harness import SINK, Harness
 
 pytestmark = pytest.mark.slow
 
 LINES = {"filename": "/tmp/a.txt"}
 
 
-def stopped(world: World, config: dict[str, str] | None = None) -> None:
-    world.create(config=config)
-    driver = world.driver()
+def stopped(harness: Harness, config: dict[str, str] | None = None) -> None:
+    harness.create(config=config)
+    driver = harness.driver()
     moved: dict[str, Any] = {"source_offsets": {'{"filename":"/tmp/a.txt"}': {"position": 14}}}
     if config:
         moved = {"positions": {TopicPartition("lines", 0): 3}}
     driver.commit(driver.begin(), **moved)
-    lifecycle.stop(world.herder, "a")
+    lifecycle.stop(harness.herder, "a")
 
 
-def test_source_offsets_are_altered(world: World) -> None:
-    stopped(world)
+def test_source_offsets_are_altered(harness: Harness) -> None:
+    stopped(harness)
     entries = [
         {"partition": LINES, "offset": {"position": 4}},
         {"partition": {"filename": "/tmp/z.txt"}, "offset": {"position": 1}},
     ]
-    message = offsets.alter(world.herder, "a", entries)
+    message = offsets.alter(harness.herder, "a", entries)
     assert message == "The offsets for this connector have been altered successfully"
-    assert offsets.get(world.herder, "a") == entries
-    offsets.alter(world.herder, "a", [{"partition": LINES, "offset": None}])
-    assert offsets.get(world.herder, "a") == entries[1:]
-    assert [move.cause for move in offsets.list_moves(world.herder, "a").moves] == ["alter"] * 3 + ["interval"]
+    assert offsets.get(harness.herder, "a") == entries
+    offsets.alter(harness.herder, "a", [{"partition": LINES, "offset": None}])
+    assert offsets.get(harness.herder, "a") == entries[1:]
+    assert [move.cause for move in offsets.list_moves(harness.herder, "a").moves] == ["alter"] * 3 + ["interval"]
 
 
-def test_sink_offsets_are_altered(world: World) -> None:
-    stopped(world, SINK)
+def test_sink_offsets_are_altered(harness: Harness) -> None:
+    stopped(harness, SINK)
     entry = {"partition": {"kafka_topic": "lines", "kafka_partition": "0"}, "offset": {"kafka_offset": "1"}}
-    offsets.alter(world.herder, "a", [entry])
-    assert offsets.get(world.herder, "a") == [
+    offsets.alter(harness.herder, "a", [entry])
+    assert offsets.get(harness.herder, "a") == [
         {"partition": {"kafka_partition": 0, "kafka_topic": "lines"}, "offset": {"kafka_offset": 1}}
     ]
 
 
-def test_reset_forgets_all(world: World) -> None:
-    stopped(world)
+def test_reset_forgets_all(harness: Harness) -> None:
+    stopped(harness)
     for _ in range(2):
-        message = offsets.reset(world.herder, "a")
+        message = offsets.reset(harness.herder, "a")
         assert message == "The offsets for this connector have been reset successfully"
-        assert offsets.get(world.herder, "a") == []
+        assert offsets.get(harness.herder, "a") == []
 
 
-def test_changes_are_audited(world: World) -> None:
-    stopped(world)
-    offsets.alter(world.herder, "a", [{"partition": LINES, "offset": {"position": 4}}])
-    with world.database.read() as connection:
+def test_changes_are_audited(harness: Harness) -> None:
+    stopped(harness)
+    offsets.alter(harness.herder, "a", [{"partition": LINES, "offset": {"position": 4}}])
+    with harness.database.read() as connection:
         act = audit.history(connection, "a", limit=1)[0].act
     assert (act.actor, act.action) == ("jo", "alter offsets")
     assert act.before == {"offsets": [{"partition": LINES, "offset": {"position": 14}}]}
     assert act.after == {"offsets": [{"partition": LINES, "offset": {"position": 4}}]}
 
 
-def test_run_before_is_fenced(world: World) -> None:
-    world.create()
-    driver = world.driver()
+def test_run_before_is_fenced(harness: Harness) -> None:
+    harness.create()
+    driver = harness.driver()
     key = driver.begin()
-    lifecycle.stop(world.herder, "a")
-    offsets.reset(world.herder, "a")
+    lifecycle.stop(harness.herder, "a")
+    offsets.reset(harness.herder, "a")
     with pytest.raises(ConnectError, match="was replaced by epoch"):
         driver.commit(key, source_offsets={'{"filename":"/tmp/a.txt"}': {"position": 14}})
-    assert offsets.get(world.herder, "a") == []
+    assert offsets.get(harness.herder, "a") == []
 
 
 @pytest.mark.parametrize("act", [lifecycle.resume, lifecycle.pause])
-def test_change_needs_a_stopped_connector(world: World, act: Any) -> None:
-    world.create()
-    act(world.herder, "a")
+def test_change_needs_a_stopped_connector(harness: Harness, act: Any) -> None:
+    harness.create()
+    act(harness.herder, "a")
     with pytest.raises(BadRequestError, match=r"^Connectors must be in the STOPPED state"):
-        offsets.reset(world.herder, "a")
+        offsets.reset(harness.herder, "a")
     with pytest.raises(BadRequestError, match=r"^Connectors must be in the STOPPED state"):
-        offsets.alter(world.herder, "a", [{"partition": LINES, "offset": {"position": 4}}])
+        offsets.alter(harness.herder, "a", [{"partition": LINES, "offset": {"position": 4}}])
 
 
-def test_unknown_connector_is_not_found(world: World) -> None:
+def test_unknown_connector_is_not_found(harness: Harness) -> None:
     for call in (
-        lambda: offsets.get(world.herder, "x"),
-        lambda: offsets.reset(world.herder, "x"),
-        lambda: offsets.alter(world.herder, "x", [{"partition": {"a": 1}, "offset": {"b": 1}}]),
-        lambda: offsets.list_moves(world.herder, "x"),
+        lambda: offsets.get(harness.herder, "x"),
+        lambda: offsets.reset(harness.herder, "x"),
+        lambda: offsets.alter(harness.herder, "x", [{"partition": {"a": 1}, "offset": {"b": 1}}]),
+        lambda: offsets.list_moves(harness.herder, "x"),
     ):
         with pytest.raises(NotFoundError, match=r"^Connector x not found$"):
             call()
 
 
-def test_nothing_to_alter_is_refused_first(world: World) -> None:
+def test_nothing_to_alter_is_refused_first(harness: Harness) -> None:
     with pytest.raises(BadRequestError, match=r"^Partitions / offsets need to be provided"):
-        offsets.alter(world.herder, "x", [])
+        offsets.alter(harness.herder, "x", [])
 
 
-def test_connector_may_refuse(world: World) -> None:
-    stopped(world)
+def test_connector_may_refuse(harness: Harness) -> None:
+    stopped(harness)
     with pytest.raises(ConnectError, match="should contain the key 'filename'"):
-        offsets.alter(world.herder, "a", [{"partition": {"nope": 1}, "offset": {"position": 4}}])
+        offsets.alter(harness.herder, "a", [{"partition": {"nope": 1}, "offset": {"position": 4}}])
     # Connect answers 500: the connector refuses it, not the API.
     for entry in ({"offset": {"position": 4}}, {"partition": None, "offset": {"position": 4}}):
         with pytest.raises(ConnectError, match=r"^Partition objects cannot be null$") as refused:
-            offsets.alter(world.herder, "a", [entry])
+            offsets.alter(harness.herder, "a", [entry])
         assert not isinstance(refused.value, BadRequestError)
 
 
-def test_negative_partition_fails(world: World) -> None:
-    stopped(world, SINK)
+def test_negative_partition_fails(harness: Harness) -> None:
+    stopped(harness, SINK)
     entry = {"partition": {"kafka_topic": "lines", "kafka_partition": -1}, "offset": {"kafka_offset": 1}}
     with pytest.raises(ConnectError, match=r"^Failed to alter consumer group offsets for connector a$"):
-        offsets.alter(world.herder, "a", [entry])
+        offsets.alter(harness.herder, "a", [entry])
 
 
 GOOD = {"kafka_topic": "t", "kafka_partition": 0}

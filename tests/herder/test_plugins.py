@@ -11,7 +11,7 @@ from connect_core.connectors.file.source import FileStreamSourceConnector
 from connect_core.errors import BadRequestError, ConfigError, NotFoundError
 from connect_core.herder import plugins
 from connect_core.herder.context import Herder
-from tests.herder.worlds import SOURCE, World, worker
+from tests.herder.harness import SOURCE, Harness, worker
 
 FULL = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 
@@ -40,25 +40,25 @@ def test_other_version_is_refused() -> None:
     ("plugin", "given"),
     [("FileStreamSource", FULL), (FULL, FULL), ("FileStreamSource", "FileStreamSourceConnector")],
 )
-def test_names_of_one_plugin_agree(world: World, plugin: str, given: str) -> None:
-    infos = plugins.validate_config(world.herder, plugin, {**SOURCE, "name": "v", "connector.class": given})
+def test_names_of_one_plugin_agree(harness: Harness, plugin: str, given: str) -> None:
+    infos = plugins.validate_config(harness.herder, plugin, {**SOURCE, "name": "v", "connector.class": given})
     assert (infos.name, infos.error_count) == (given, 0)
 
 
 @pytest.mark.parametrize(("plugin", "given"), [(FULL, "FileStreamSource"), ("Nope", "FileStreamSource")])
-def test_names_of_two_plugins_differ(world: World, plugin: str, given: str) -> None:
+def test_names_of_two_plugins_differ(harness: Harness, plugin: str, given: str) -> None:
     with pytest.raises(BadRequestError, match=f"Included connector type {given} does not match request type {plugin}"):
-        plugins.validate_config(world.herder, plugin, {**SOURCE, "connector.class": given})
+        plugins.validate_config(harness.herder, plugin, {**SOURCE, "connector.class": given})
 
 
-def test_missing_class_is_a_config_error(world: World) -> None:
+def test_missing_class_is_a_config_error(harness: Harness) -> None:
     with pytest.raises(ConfigError, match="contains no connector type"):
-        plugins.validate_config(world.herder, "FileStreamSource", {"name": "v"})
+        plugins.validate_config(harness.herder, "FileStreamSource", {"name": "v"})
 
 
-def test_live_check_is_of_the_connector(world: World, tmp_path: Path) -> None:
+def test_live_check_is_of_the_connector(harness: Harness, tmp_path: Path) -> None:
     settings = worker(**{"connect.validate.live": "true", "file.roots": str(tmp_path)})
-    herder = World(world.database, settings).herder
+    herder = Harness(harness.database, settings).herder
     config = {**SOURCE, "name": "v", "file": str(tmp_path / "none.txt")}
     found = plugins.validate_config(herder, "FileStreamSource", config).errors()
     assert found == {key: list(errors) for key, errors in live_errors(config, herder).items()}

@@ -12,8 +12,8 @@ from connect_core.herder.stalls import Deployment
 from connect_core.herder.status import compute_status, get_status, get_task_status, list_statuses
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
 from connect_core.store.statuses import ConnectorFacts, FailureFacts, IntervalFacts, TaskFacts
-from tests.herder.worlds import World
-from tests.store.worlds import failed
+from tests.herder.harness import Harness
+from tests.store.harness import failed
 
 FAILED = TaskFacts(0, TaskOutcome.FAILED, "Traceback: t", False, "worker:7")
 RETRIABLE = TaskFacts(0, TaskOutcome.FAILED, "Traceback: r", True, "worker:7")
@@ -147,25 +147,25 @@ def test_old_heartbeat_is_a_stall(state: IntervalState, age: float, is_stalled: 
     )
 
 
-def test_life_of_a_failing_task(world: World) -> None:
-    world.create()
-    assert get_status(world.herder, "a").connector.state.value == "UNASSIGNED"
-    driver = world.driver()
+def test_life_of_a_failing_task(harness: Harness) -> None:
+    harness.create()
+    assert get_status(harness.herder, "a").connector.state.value == "UNASSIGNED"
+    driver = harness.driver()
     key = driver.begin()
-    assert get_task_status(world.herder, "a", 0).state.value == "RUNNING"
+    assert get_task_status(harness.herder, "a", 0).state.value == "RUNNING"
     driver.fail(key, [failed()])
-    shown = get_task_status(world.herder, "a", 0)
+    shown = get_task_status(harness.herder, "a", 0)
     assert (shown.state.value, shown.worker_id, shown.trace) == ("FAILED", "worker:7", "Traceback: boom")
     key = driver.begin()
-    assert get_task_status(world.herder, "a", 0).state.value == "RUNNING"
+    assert get_task_status(harness.herder, "a", 0).state.value == "RUNNING"
     driver.commit(key)
-    assert list_statuses(world.herder)["a"].to_json()["tasks"][0]["state"] == "RUNNING"
+    assert list_statuses(harness.herder)["a"].to_json()["tasks"][0]["state"] == "RUNNING"
 
 
-def test_unknown_names_have_no_status(world: World) -> None:
+def test_unknown_names_have_no_status(harness: Harness) -> None:
     with pytest.raises(NotFoundError, match="No status found for connector x"):
-        get_status(world.herder, "x")
-    world.create()
+        get_status(harness.herder, "x")
+    harness.create()
     for name, task in (("x", 0), ("a", 0)):
         with pytest.raises(NotFoundError, match=f"No status found for task {name}-{task}"):
-            get_task_status(world.herder, name, task)
+            get_task_status(harness.herder, name, task)

@@ -21,7 +21,7 @@ from connect_core.errors import (
 from connect_core.herder import connectors, lifecycle, offsets, plugins, status, topics
 from connect_core.herder.connectors import NewConnector
 from connect_core.herder.lifecycle import RestartRequest
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 
 pytestmark = pytest.mark.slow
 
@@ -65,9 +65,9 @@ def _is_ours(step: Mapping[str, Any]) -> bool:
 class Api:
     """The routes of Connect's REST API, straight onto the herder."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.herder = world.herder
+    def __init__(self, harness: Harness) -> None:
+        self.harness = harness
+        self.herder = harness.herder
 
     def call(self, method: str, path: str, query: Mapping[str, list[str]], body: Any) -> tuple[int, Any]:
         parts = [unquote(part) for part in path.strip("/").split("/")][1:]
@@ -129,12 +129,12 @@ class Api:
     def _put(self, name: str, body: Any) -> tuple[int, Any]:
         is_new, info = connectors.put_config(self.herder, name, _texts(body))
         if not is_new:
-            self.world.scheduler.plan(name)
+            self.harness.scheduler.plan(name)
         return (201 if is_new else 200), info
 
     def _patch(self, name: str, parts: list[str], query: Any, body: Any) -> Any:
         info = connectors.patch_config(self.herder, name, _texts(body))
-        self.world.scheduler.plan(name)
+        self.harness.scheduler.plan(name)
         return info
 
     def _restart(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, Any]:
@@ -168,9 +168,9 @@ def _as_lines(expected: Any, actual: Any) -> tuple[Any, Any]:
     return expected, actual
 
 
-def test_transcript_is_answered_alike(world: World, tmp_path: Path) -> None:
-    world.scheduler.is_planning = True
-    api, wrong, checked = Api(world), [], 0
+def test_transcript_is_answered_alike(harness: Harness, tmp_path: Path) -> None:
+    harness.scheduler.is_planning = True
+    api, wrong, checked = Api(harness), [], 0
     for step in _steps():
         request = json.loads(json.dumps(step["request"]).replace("${DIR}", str(tmp_path)))
         expect = json.loads(json.dumps(step["expect"]).replace("${DIR}", str(tmp_path)))

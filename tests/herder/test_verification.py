@@ -20,22 +20,22 @@ from connect_core.herder.topic_ends import TopicEnds
 from connect_core.herder.verification import Verification, VerificationRequest, verify
 from connect_core.interval.values import PartitionEnds
 from tests.herder.exports import EXPORT, Export, world_of
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def export(world: World, tmp_path: Path) -> Export:
+def export(harness: Harness, tmp_path: Path) -> Export:
     """Three intervals of a FileSystemSink: offsets [0, 3), [3, 7) and [7, 9)."""
-    made = Export(world_of(world, tmp_path), tmp_path).create()
+    made = Export(world_of(harness, tmp_path), tmp_path).create()
     for first, count in ((0, 3), (3, 4), (7, 2)):
         made.run([{"n": number} for number in range(first, first + count)])
     return made
 
 
 def recount(export: Export, first: int = 1, last: int | None = None) -> Verification:
-    return verify(export.world.herder, export.name, VerificationRequest(first, last))
+    return verify(export.harness.herder, export.name, VerificationRequest(first, last))
 
 
 def kinds(found: Verification) -> list[tuple[str, int | None]]:
@@ -170,10 +170,10 @@ def test_offsets_without_records_are_no_difference(export: Export) -> None:
 
 def test_moved_offsets_are_no_gap(export: Export) -> None:
     """An operator went back to 3 and on: equal ranges have equal files, others lie beside them."""
-    lifecycle.stop(export.world.herder, "a")
+    lifecycle.stop(export.harness.herder, "a")
     entry = {"partition": {"kafka_topic": "t", "kafka_partition": 0}, "offset": {"kafka_offset": 3}}
-    offsets.alter(export.world.herder, "a", [entry])
-    lifecycle.resume(export.world.herder, "a")
+    offsets.alter(export.harness.herder, "a", [entry])
+    lifecycle.resume(export.harness.herder, "a")
     export.position = 3
     export.run([{"n": number} for number in (3, 4, 5, 6)])
     found = recount(export)
@@ -183,13 +183,13 @@ def test_moved_offsets_are_no_gap(export: Export) -> None:
 
 
 def test_interval_that_is_not_over_is_left_alone(export: Export) -> None:
-    export.world.driver("a").begin()
+    export.harness.driver("a").begin()
     assert (recount(export).differences, recount(export).last) == ([], 3)
 
 
 def test_connector_that_moved_elsewhere(export: Export) -> None:
     """What it wrote before is not looked for at the new place."""
-    connectors.put_config(export.world.herder, "a", {**EXPORT, "path": "elsewhere"})
+    connectors.put_config(export.harness.herder, "a", {**EXPORT, "path": "elsewhere"})
     export.config = {**EXPORT, "path": "elsewhere"}
     export.run([{"n": 9}])
     found = recount(export)
@@ -198,22 +198,22 @@ def test_connector_that_moved_elsewhere(export: Export) -> None:
 
 
 def test_time_is_limited(export: Export) -> None:
-    found = verify(export.world.herder, "a", VerificationRequest(seconds=0))
+    found = verify(export.harness.herder, "a", VerificationRequest(seconds=0))
     assert (found.is_complete, found.intervals) == (False, 1)
 
 
 @pytest.mark.parametrize("form", ["avro", "orc", "json", "csv"])
 @pytest.mark.parametrize("codec", ["none", "gzip", "zstd"])
-def test_rows_of_other_formats_are_counted(world: World, tmp_path: Path, form: str, codec: str) -> None:
+def test_rows_of_other_formats_are_counted(harness: Harness, tmp_path: Path, form: str, codec: str) -> None:
     config = {**EXPORT, "format": form, "compression.type": codec}
-    export = Export(world_of(world, tmp_path), tmp_path, config).create()
+    export = Export(world_of(harness, tmp_path), tmp_path, config).create()
     export.run([{"text": 'a "quoted"\nline'}, {"text": "b"}, {"text": None}])
     found = recount(export)
     assert (found.differences, found.rows, found.found) == ([], 3, 3)
 
 
-def test_rows_that_a_format_does_not_tell(world: World, tmp_path: Path) -> None:
-    export = Export(world_of(world, tmp_path), tmp_path, {**EXPORT, "format": "raw"}).create()
+def test_rows_that_a_format_does_not_tell(harness: Harness, tmp_path: Path) -> None:
+    export = Export(world_of(harness, tmp_path), tmp_path, {**EXPORT, "format": "raw"}).create()
     export.run(["a\nb", "c"])
     found = recount(export)
     assert (found.differences, found.rows, found.found, found.uncounted) == ([], 2, 0, 2)
@@ -248,21 +248,21 @@ class Ends:
     ],
 )
 def test_what_kafka_still_has(export: Export, end: PartitionEnds, retained: int | None, expected: list[str]) -> None:
-    found = verify(replace(export.world.herder, ends=TopicEnds(Ends(end))), "a")
+    found = verify(replace(export.harness.herder, ends=TopicEnds(Ends(end))), "a")
     assert [one.retained for one in found.partitions] == [retained]
     assert [one.kind for one in found.differences] == expected
 
 
-def test_target_that_cannot_be_recounted(world: World, tmp_path: Path) -> None:
-    world = world_of(world, tmp_path)
-    world.create("a", {**SINK, "file": str(tmp_path / "b.txt")})
-    world.create("b", SOURCE)
+def test_target_that_cannot_be_recounted(harness: Harness, tmp_path: Path) -> None:
+    harness = world_of(harness, tmp_path)
+    harness.create("a", {**SINK, "file": str(tmp_path / "b.txt")})
+    harness.create("b", SOURCE)
     for name in ("a", "b"):
-        found = verify(world.herder, name)
+        found = verify(harness.herder, name)
         assert not found.is_recountable
         assert (found.reason or "").startswith("This connector's target cannot be recounted: ")
     with pytest.raises(NotFoundError):
-        verify(world.herder, "c")
+        verify(harness.herder, "c")
 
 
 class OwnCommitter:
@@ -281,9 +281,13 @@ class OwnCommitter:
         """Nothing is held."""
 
 
-def test_committer_of_somebody_else_may_recount(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_committer_of_somebody_else_may_recount(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(FileStreamSinkConnector, "committer", lambda connector, config: OwnCommitter())
-    export = Export(world_of(world, tmp_path), tmp_path, {**SINK, "topics": "t", "file": str(tmp_path / "b")}).create()
+    export = Export(
+        world_of(harness, tmp_path), tmp_path, {**SINK, "topics": "t", "file": str(tmp_path / "b")}
+    ).create()
     export.run([1, 2, 3], is_marked=False)
     found = recount(export)
     assert (kinds(found), found.rows, found.found, "n" in found.notes) == ([("rows", 1), ("foreign", None)], 3, 2, True)
@@ -301,10 +305,10 @@ LAKES = {
 
 
 @pytest.mark.parametrize("kind", LAKES)
-def test_tables_are_recounted(world: World, tmp_path: Path, kind: str) -> None:
+def test_tables_are_recounted(harness: Harness, tmp_path: Path, kind: str) -> None:
     pytest.importorskip({"IcebergSink": "pyiceberg", "DeltaSink": "deltalake"}[kind])
     config = {"connector.class": kind, "tasks.max": "1", "topics": "t", **LAKES[kind]}
-    export = Export(world_of(world, tmp_path), tmp_path, config).create()
+    export = Export(world_of(harness, tmp_path), tmp_path, config).create()
     for first in (0, 2):
         export.run([{"n": first}, {"n": first + 1}])
     found = recount(export)

@@ -146,9 +146,9 @@ def _check(phase: Phase, latency: Latency) -> None:
     assert calls.count < CALLS_A_CONNECTOR * COUNT + CALLS_A_SECOND * (phase.ended - phase.began)
 
 
-def _eventually(is_so: Callable[[], bool], seconds: float) -> None:
+def _eventually(is_true: Callable[[], bool], seconds: float) -> None:
     deadline = time.monotonic() + seconds
-    while not is_so():
+    while not is_true():
         assert time.monotonic() < deadline, f"not so after {seconds:.0f} s"
         time.sleep(0.5)
 

@@ -27,11 +27,11 @@ from connect_core.run.runner import ThreadRunner
 from connect_core.settings import WorkerMode
 from connect_core.spark.remote import remote_runner
 from tests.benchmarks.connector_runs import ConnectorRuns
+from tests.full_run import IS_FULL_RUN
 from tests.integration.file_readers import READERS, SPARK, by_spark, plain
 from tests.integration.file_rows import COUNT, PARTITIONS, ROWS, Row, as_csv, as_json, stored_country, value_of
 from tests.integration.file_stores import FileStore, started
 from tests.integration.topics import Topics
-from tests.whole import IS_WHOLE
 
 pytestmark = pytest.mark.servers
 
@@ -130,7 +130,7 @@ class Workbench:
         config = config_of(form, partitioner, self.topic, name, store)
         if storage == "local":
             os.environ["CONNECT_FILE_ROOTS"] = config["path"].rpartition("/")[0]
-        with ConnectorRuns(name, config, runner=None if IS_WHOLE else ThreadRunner()) as export:
+        with ConnectorRuns(name, config, runner=None if IS_FULL_RUN else ThreadRunner()) as export:
             assert export.run().records == COUNT
             if is_recounted:
                 check_recount(export.recounted())
@@ -150,7 +150,7 @@ def bench(
     return Workbench(topic, store_of, folder)
 
 
-@pytest.mark.parametrize("combination", ALL if IS_WHOLE else pairwise(SMOKE), ids="-".join)
+@pytest.mark.parametrize("combination", ALL if IS_FULL_RUN else pairwise(SMOKE), ids="-".join)
 def test_files_hold_what_the_topic_holds(combination: Combination, bench: Workbench) -> None:
     form, partitioner, _ = combination
     files = bench.exported(*combination)
@@ -158,14 +158,14 @@ def test_files_hold_what_the_topic_holds(combination: Combination, bench: Workbe
     for reader, read in READERS[form].items():
         found = {place: [plain(row) for row in read(place)] for place in files}
         check(found, expected_of(form, reader), home, partitioner)
-    if IS_WHOLE and form in SPARK:
+    if IS_FULL_RUN and form in SPARK:
         settings = load_worker(None, os.environ, WorkerMode.DISTRIBUTED)
         rows = by_spark(remote_runner(settings).session, form, home)
         expected = [without(row, "moment", "data" if form == "json" else "") for row in ROWS]
         assert [typed(row) for row in rows] == [typed(row) for row in expected]
 
 
-@pytest.mark.parametrize("storage", STORAGES if IS_WHOLE else STORAGES[:-1])
+@pytest.mark.parametrize("storage", STORAGES if IS_FULL_RUN else STORAGES[:-1])
 def test_an_export_is_recounted_without_a_difference(storage: str, bench: Workbench) -> None:
     """By ``connect verify``, on files of a storage and a topic of a broker."""
     assert len(bench.exported("parquet", "partition", storage, is_recounted=True)) == PARTITIONS

@@ -13,10 +13,10 @@ import pytest
 from connect_core.dev.stack import Stack
 from tests.connectors.jdbc.servers import Server, postgresql_server, postgresql_stack
 from tests.faults.proxy import Network, Proxy, Watch
+from tests.full_run import IS_FULL_RUN
 from tests.integration.deployment import eventually
 from tests.integration.test_jdbc_round_trip import running_standalone
 from tests.integration.topics import Topics
-from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -105,7 +105,7 @@ def failures(folder: Path, names: list[str]) -> list[str]:
     return [part.get("trace", "") for part in parts if part["state"] == "FAILED"]
 
 
-if IS_WHOLE:
+if IS_FULL_RUN:
 
     @pytest.fixture(scope="module")
     def away(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:

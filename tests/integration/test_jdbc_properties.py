@@ -29,12 +29,12 @@ from connect_core.spark.code import build_archive
 from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.jdbc.servers import file_server, mariadb_running, postgresql_server
 from tests.connectors.jdbc.test_source_types import POSTGRESQL
+from tests.full_run import IS_FULL_RUN
 from tests.integration import record_lane_connectors
 from tests.integration.distribution import install
 from tests.integration.jdbc_rows import BEGAN, COLUMNS, create, store
 from tests.integration.test_jdbc_round_trip import Pair, allowed, check, configs
 from tests.integration.topics import Topics
-from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
@@ -214,7 +214,7 @@ def _forget_plugins() -> None:
 
 @pytest.mark.parametrize("lane", LANES)
 @settings(
-    max_examples=60 if IS_WHOLE else 2,
+    max_examples=60 if IS_FULL_RUN else 2,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
@@ -235,7 +235,7 @@ ANY = st.fixed_dictionaries({
 })  # fmt: skip
 """Rows of the types that all databases have, without ``id`` and ``changed``."""
 
-if IS_WHOLE:
+if IS_FULL_RUN:
 
     @pytest.mark.parametrize("kind", ["mariadb", "sqlite", "duckdb"])
     @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))

@@ -22,11 +22,11 @@ from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
 from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.jdbc.servers import MariaDb, Server, file_server, mariadb_running, postgresql_server
+from tests.full_run import IS_FULL_RUN
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.jdbc_rows import BEGAN, COLUMNS, PLAIN, Row, contents, create, random_rows, store
 from tests.integration.test_standalone import standalone, write_worker
 from tests.integration.topics import Topics
-from tests.whole import IS_WHOLE
 
 pytestmark = pytest.mark.servers
 
@@ -163,7 +163,7 @@ def check(pair: Pair, has_schema: bool) -> None:
     assert found == contents(pair.source, "orders", names)
 
 
-@pytest.mark.parametrize(("kind", "has_schema"), ALL if IS_WHOLE else SMOKE, ids=lambda one: FORMATS.get(one, one))
+@pytest.mark.parametrize(("kind", "has_schema"), ALL if IS_FULL_RUN else SMOKE, ids=lambda one: FORMATS.get(one, one))
 def test_a_table_is_copied(pair: Pair, has_schema: bool, folder: Path, topics: Topics, variables: None) -> None:
     later = prepare(pair, has_schema)
     given = configs(pair, f"{folder.name}-", has_schema)
@@ -223,7 +223,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-if IS_WHOLE:
+if IS_FULL_RUN:
 
     @pytest.mark.parametrize(("kind", "has_schema"), ALL, ids=lambda one: FORMATS.get(one, one))
     def test_a_table_is_copied_by_standalone(pair: Pair, has_schema: bool, folder: Path, topics: Topics) -> None:

@@ -103,7 +103,7 @@ def break_down(proxy: FaultProxy, fault: Fault | None) -> None:
         proxy.break_down(fault)
 
 
-def mend(proxy: FaultProxy) -> None:
+def repair(proxy: FaultProxy) -> None:
     proxy.recover()
     proxy.up()
 
@@ -124,7 +124,7 @@ def test_sink_waits_for_its_registry(
     assert "it is not skipped, regardless of errors.tolerance" in trace
     assert kind in ("down", "hanging") or f"HTTP {kind.split()[0]}" in trace
     assert (lines_of(file), worker.offsets(name), topics.read(dead)) == ([], [], [])
-    mend(proxy)
+    repair(proxy)
     await_running_again(worker, name, file, texts)
     assert (topics.read(dead), worker.skipped(name)) == ([], [])
     worker.delete(name)
@@ -146,7 +146,7 @@ def test_outage_in_the_middle_of_an_interval(
     trace = worker.await_failure(name, f"topic {topic}, partition 0, offset 12 in stage VALUE_CONVERTER")
     assert f"GET /schemas/ids/{new}" in trace
     assert (lines_of(file), worker.offsets(name), topics.read(dead)) == ([], [], [])
-    mend(proxy)
+    repair(proxy)
     await_running_again(worker, name, file, texts)
     assert (topics.read(dead), worker.skipped(name)) == ([], [])
     worker.delete(name)
@@ -268,7 +268,7 @@ def test_sink_of_another_kind_waits_for_its_registry(
     trace = worker.await_failure(name, f"topic {topic}, partition 0, offset 0 in stage VALUE_CONVERTER")
     assert f"GET /schemas/ids/{id}" in trace
     assert (lines_of(file), worker.offsets(name)) == ([], [])
-    mend(proxy)
+    repair(proxy)
     worker.restart(name)
     assert eventually(lambda: len(lines_of(file)), lambda found: found >= 3) == 3
     worker.delete(name)
@@ -344,7 +344,7 @@ def test_source_waits_for_its_registry(kind: str, worker: PluginWorker, proxy: F
     assert f"POST /subjects/{topic}-value/versions" in trace
     assert '"position":' in trace.replace(" ", "")
     assert (topics.read(topic), topics.read(dead), worker.offsets(name)) == ([], [], [])
-    mend(proxy)
+    repair(proxy)
 
     def values() -> list[bytes | None]:
         if any(part["state"] == "FAILED" for part in parts_of(worker.status(name))):

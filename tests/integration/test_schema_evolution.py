@@ -20,10 +20,10 @@ from connect_core.errors import ConnectError
 from connect_core.run.runner import ThreadRunner
 from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.connectors.jdbc.clusters import Cluster, cluster
+from tests.full_run import IS_FULL_RUN
 from tests.integration.schema_changes import CHANGES, Change, Row
 from tests.integration.topics import Topics
 from tests.schema_registry.apicurio_server import apicurio_running
-from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -37,7 +37,7 @@ MODES = ("BACKWARD", "FORWARD", "FULL")
 LANES = [
     pytest.param(name, is_by_record, id=f"{name}, by {'record' if is_by_record else 'column'}")
     for at, name in enumerate(CHANGES)
-    for is_by_record in ((False, True) if IS_WHOLE else (at % 2 == 1,))
+    for is_by_record in ((False, True) if IS_FULL_RUN else (at % 2 == 1,))
 ]
 """``make test`` takes the lanes in turn, ``make matrix`` both for each change."""
 EACH = 24

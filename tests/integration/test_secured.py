@@ -12,13 +12,13 @@ from confluent_kafka.admin import AclOperation, ResourceType
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.rights import unreadable_topics
 from connect_core.migration.topics_here import topics_here
-from tests.herder.conftest import sqlite_template, world
-from tests.herder.worlds import World, worker
+from tests.herder.conftest import harness, sqlite_template
+from tests.herder.harness import Harness, worker
 from tests.integration.plugin_worker import eventually, plugin_worker
 from tests.integration.secured import SecuredBroker, right, secured_broker
 from tests.integration.topics import Topics
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -82,11 +82,11 @@ def test_rights_to_topics_are_asked_before_a_sink_runs(broker: SecuredBroker) ->
         broker.allow(read)
 
 
-def test_an_import_tells_which_topics_are_there_and_may_be_used(broker: SecuredBroker, world: World) -> None:
+def test_an_import_tells_which_topics_are_there_and_may_be_used(broker: SecuredBroker, harness: Harness) -> None:
     topic, other = Topics(broker.internal).create(1), Topics(broker.internal).create(1)
     logins = broker.login("worker") | broker.login("consumer", "consumer.") | broker.login("producer", "producer.")
     settings = {**logins, "bootstrap.servers": broker.bootstrap, "connect.validate.live": "true"}
-    herder = replace(world.herder, worker=worker(**settings))
+    herder = replace(harness.herder, worker=worker(**settings))
     sink = {"name": "a", "topics": f"{topic},gone", "errors.deadletterqueue.topic.name": other}
 
     def told(kind: str, config: dict[str, str], *used: str) -> list[tuple[str, str, str]]:

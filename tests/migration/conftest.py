@@ -1,8 +1,8 @@
-"""The herder's world, and a Connect cluster beside it."""
+"""The herder's test harness, and a Connect cluster beside it."""
 
 from __future__ import annotations
 
-from tests.herder.conftest import world
+from tests.herder.conftest import harness
 from tests.store.databases import sqlite_template
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]

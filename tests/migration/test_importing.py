@@ -9,7 +9,7 @@ from connect_core.herder import lifecycle, offsets
 from connect_core.migration.connect_api import OffsetEntries
 from connect_core.migration.importing import Outcome, definition_of, import_all, import_one
 from connect_core.store import origins
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 from tests.migration.fake_connect import Died, FakeConnect, FakeConnector
 
 SINK_PARTITION = canonical({"kafka_topic": "lines", "kafka_partition": 0})
@@ -21,30 +21,30 @@ def cluster() -> FakeConnect:
     return FakeConnect({"a": source, "b": sink})
 
 
-def imported(world: World, there: FakeConnect, name: str = "a") -> Outcome:
+def imported(harness: Harness, there: FakeConnect, name: str = "a") -> Outcome:
     with there.api() as api:
-        return import_one(world.herder, definition_of(api.connector(name), api.address), api).outcome
+        return import_one(harness.herder, definition_of(api.connector(name), api.address), api).outcome
 
 
-def test_offsets_are_filled_in_after_a_crash(world: World) -> None:
+def test_offsets_are_filled_in_after_a_crash(harness: Harness) -> None:
     there = cluster()
     there.dies_before = 3
     with pytest.raises(Died):
-        imported(world, there)
-    assert offsets.get(world.herder, "a") == []
+        imported(harness, there)
+    assert offsets.get(harness.herder, "a") == []
     there.dies_before = None
-    assert imported(world, there) is Outcome.COMPLETED
-    assert offsets.get(world.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 10}}]
-    assert imported(world, there) is Outcome.UNCHANGED
+    assert imported(harness, there) is Outcome.COMPLETED
+    assert offsets.get(harness.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 10}}]
+    assert imported(harness, there) is Outcome.UNCHANGED
 
 
-def test_a_running_sink_keeps_its_group_to_itself(world: World) -> None:
+def test_a_running_sink_keeps_its_group_to_itself(harness: Harness) -> None:
     there = cluster()
-    assert imported(world, there, "b") is Outcome.CREATED
-    assert offsets.get(world.herder, "b") == []
+    assert imported(harness, there, "b") is Outcome.CREATED
+    assert offsets.get(harness.herder, "b") == []
     there.connectors["b"].state = "STOPPED"
-    assert imported(world, there, "b") is Outcome.COMPLETED
-    assert [one["offset"] for one in offsets.get(world.herder, "b")] == [{"kafka_offset": 4}]
+    assert imported(harness, there, "b") is Outcome.COMPLETED
+    assert [one["offset"] for one in offsets.get(harness.herder, "b")] == [{"kafka_offset": 4}]
 
 
 class Topic:
@@ -55,36 +55,36 @@ class Topic:
 
 
 @pytest.mark.parametrize("is_cluster", [True, False])
-def test_offsets_of_a_topic_are_those_of_its_sources(world: World, is_cluster: bool) -> None:
+def test_offsets_of_a_topic_are_those_of_its_sources(harness: Harness, is_cluster: bool) -> None:
     there = cluster()
     there.has_offsets = False
     with there.api() as api:
         one, other = (definition_of(api.connector(name), api.address) for name in "ab")
         given = api if is_cluster else None
-        assert import_one(world.herder, one, given, Topic()).outcome is Outcome.CREATED
-        assert import_one(world.herder, one, given, Topic()).outcome is Outcome.UNCHANGED
-        assert import_one(world.herder, other, given, Topic()).offsets == 0
-    assert offsets.get(world.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 99}}]
-    assert offsets.get(world.herder, "b") == []
+        assert import_one(harness.herder, one, given, Topic()).outcome is Outcome.CREATED
+        assert import_one(harness.herder, one, given, Topic()).outcome is Outcome.UNCHANGED
+        assert import_one(harness.herder, other, given, Topic()).offsets == 0
+    assert offsets.get(harness.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 99}}]
+    assert offsets.get(harness.herder, "b") == []
 
 
-def test_one_that_runs_here_is_not_touched(world: World) -> None:
+def test_one_that_runs_here_is_not_touched(harness: Harness) -> None:
     there = cluster()
-    world.create("a", dict(SOURCE))
-    assert imported(world, there) is Outcome.UNCHANGED
-    assert offsets.get(world.herder, "a") == []
-    with world.database.read() as connection:
+    harness.create("a", dict(SOURCE))
+    assert imported(harness, there) is Outcome.UNCHANGED
+    assert offsets.get(harness.herder, "a") == []
+    with harness.database.read() as connection:
         assert origins.find(connection, "a") is None
-    lifecycle.stop(world.herder, "a")
-    assert imported(world, there) is Outcome.COMPLETED
+    lifecycle.stop(harness.herder, "a")
+    assert imported(harness, there) is Outcome.COMPLETED
 
 
-def test_one_that_fails_does_not_hold_up_the_others(world: World) -> None:
+def test_one_that_fails_does_not_hold_up_the_others(harness: Harness) -> None:
     there = cluster()
     with there.api() as api:
         wanted = [definition_of(one, api.address) for one in api.connectors()]
         broken = definition_of(api.connector("a"), api.address)
         broken = type(broken)("broken", {**broken.config, "tasks.max": "0"})
-        found = list(import_all(world.herder, [broken, *wanted], api))
+        found = list(import_all(harness.herder, [broken, *wanted], api))
     assert [one.outcome for one in found] == [Outcome.FAILED, Outcome.CREATED, Outcome.CREATED]
     assert "tasks.max" in found[0].why

@@ -30,12 +30,12 @@ from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch
 from connect_core.rest import LoopbackAuthorizer, create_app, serve_in_thread
 from connect_core.settings import Listener
+from tests.full_run import IS_FULL_RUN
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.test_main_job import SERVICES
 from tests.integration.topics import Topics
 from tests.migration.fake_connect import Died
 from tests.side_by_side.deployments import ApacheConnect
-from tests.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(1500)]
 
@@ -302,7 +302,7 @@ def test_a_source_under_load(deployment: Deployment, there: ApacheConnect, broke
         created(there, "live-source", source(file, topic))
         assert connect("import", "--from", url_of(there), "--only", "live-source").returncode == 0
         dying_there_and_back(deployment, there, "live-source")
-        if IS_WHOLE:
+        if IS_FULL_RUN:
             killed_there_and_back(deployment, there, "live-source")
     total = written() * 20
     found = Counter(int(value or b"-1") for value in broker.read(topic, total))
@@ -377,7 +377,7 @@ def test_a_sink_under_load(deployment: Deployment, there: ApacheConnect, broker:
     with load(write, 0.1) as written:
         created(there, "live-sink", sink(topic, file))
         assert connect("import", "--from", url_of(there), "--only", "live-sink").returncode == 0
-        if IS_WHOLE:
+        if IS_FULL_RUN:
             dying_there_and_back(deployment, there, "live-sink")
         killed_there_and_back(deployment, there, "live-sink")
     total = written() * 20

@@ -9,7 +9,7 @@ from connect_core.herder.context import Herder
 from connect_core.migration.definitions import Definition
 from connect_core.migration.keys import KeyTreatment
 from connect_core.migration.report import ConnectorReport, There, examine
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 
 S3 = {
     "connector.class": "io.confluent.connect.s3.S3SinkConnector",
@@ -25,16 +25,16 @@ S3 = {
 }
 
 
-def report_of(world: World, config: dict[str, str], there: There | None = None) -> ConnectorReport:
-    return examine(world.herder, Definition("a", config), there)
+def report_of(harness: Harness, config: dict[str, str], there: There | None = None) -> ConnectorReport:
+    return examine(harness.herder, Definition("a", config), there)
 
 
 def treatments(report: ConnectorReport) -> dict[str, KeyTreatment]:
     return {one.key: one.treatment for one in report.keys}
 
 
-def test_a_sink_of_another_maker_says_what_becomes_of_its_keys(world: World) -> None:
-    report = report_of(world, {**S3, "aws.secret.access.key": "written-out-4711"})
+def test_a_sink_of_another_maker_says_what_becomes_of_its_keys(harness: Harness) -> None:
+    report = report_of(harness, {**S3, "aws.secret.access.key": "written-out-4711"})
     found = treatments(report)
     assert (report.kind, report.reasons) == ("native", ())
     assert found["flush.size"] is KeyTreatment.HONOURED
@@ -44,8 +44,8 @@ def test_a_sink_of_another_maker_says_what_becomes_of_its_keys(world: World) -> 
     assert "4711" not in str(report.to_json())
 
 
-def test_a_provider_that_is_not_here_is_a_reason(world: World) -> None:
-    report = report_of(world, S3)
+def test_a_provider_that_is_not_here_is_a_reason(harness: Harness) -> None:
+    report = report_of(harness, S3)
     assert report.kind == "not possible"
     assert "the provider vault of references is not in the worker's config.providers" in report.reasons
     assert [(one.provider, one.path, one.keys, one.is_here) for one in report.secrets] == [
@@ -69,23 +69,23 @@ def test_a_provider_that_is_not_here_is_a_reason(world: World) -> None:
         ({"producer.override.sasl.jaas.config": "com.acme.Login required;"}, "producer.override.sasl.jaas.config: "),
     ],
 )
-def test_what_is_in_the_way_is_a_reason(world: World, changes: dict[str, str], reason: str) -> None:
-    report = report_of(world, {**SOURCE, **changes})
+def test_what_is_in_the_way_is_a_reason(harness: Harness, changes: dict[str, str], reason: str) -> None:
+    report = report_of(harness, {**SOURCE, **changes})
     assert report.kind == "not possible"
     assert any(one.startswith(reason) for one in report.reasons), report.reasons
 
 
-def test_a_required_key_that_is_not_given_is_missing(world: World) -> None:
-    report = report_of(world, {key: value for key, value in SOURCE.items() if key != "topic"})
+def test_a_required_key_that_is_not_given_is_missing(harness: Harness) -> None:
+    report = report_of(harness, {key: value for key, value in SOURCE.items() if key != "topic"})
     assert treatments(report)["topic"] is KeyTreatment.MISSING
     assert not report.is_possible
 
 
-def test_overrides_are_honoured_mapped_or_not_needed(world: World) -> None:
+def test_overrides_are_honoured_mapped_or_not_needed(harness: Harness) -> None:
     prefix = "consumer.override."
     found = treatments(
         report_of(
-            world,
+            harness,
             {
                 **SINK,
                 f"{prefix}auto.offset.reset": "latest",
@@ -105,32 +105,32 @@ def test_overrides_are_honoured_mapped_or_not_needed(world: World) -> None:
     }
 
 
-def test_an_unknown_key_is_missing_unless_nobody_has_it_there(world: World) -> None:
+def test_an_unknown_key_is_missing_unless_nobody_has_it_there(harness: Harness) -> None:
     config = {**SINK, "odd": "1", "transforms": "", "transforms.x.odd": "1"}
-    assert treatments(report_of(world, config))["odd"] is KeyTreatment.MISSING
+    assert treatments(report_of(harness, config))["odd"] is KeyTreatment.MISSING
     there = There("sink", "RUNNING", known_keys=frozenset(("odd",)))
-    assert treatments(report_of(world, config, there))["odd"] is KeyTreatment.MISSING
+    assert treatments(report_of(harness, config, there))["odd"] is KeyTreatment.MISSING
     elsewhere = There("sink", "RUNNING", known_keys=frozenset(("topics",)))
-    found = treatments(report_of(world, config, elsewhere))
+    found = treatments(report_of(harness, config, elsewhere))
     assert (found["odd"], found["transforms.x.odd"]) == (KeyTreatment.UNNEEDED, KeyTreatment.MISSING)
-    assert report_of(world, config).is_possible
+    assert report_of(harness, config).is_possible
 
 
-def test_guarantee_topics_and_notes(world: World) -> None:
+def test_guarantee_topics_and_notes(harness: Harness) -> None:
     there = There("sink", "RUNNING", ("RUNNING",), topics=("lines", "more"))
-    report = report_of(world, {**SINK, "errors.deadletterqueue.topic.name": "letters"}, there)
+    report = report_of(harness, {**SINK, "errors.deadletterqueue.topic.name": "letters"}, there)
     assert report.topics == ("lines", "letters", "more")
     assert report.group == "connect-a"
     assert report.change == "exactly-once here; at-least-once there, unless the plugin keeps offsets with its data"
     assert [note.split()[0] for note in report.notes] == ["key.converter", "value.converter"]
     own = {f"{part}.converter": "org.apache.kafka.connect.storage.StringConverter" for part in ("key", "value")}
-    assert report_of(world, {**SINK, **own}).notes == ()
+    assert report_of(harness, {**SINK, **own}).notes == ()
 
 
-def test_a_secret_behind_a_provider_is_not_shown(world: World, tmp_path: object) -> None:
+def test_a_secret_behind_a_provider_is_not_shown(harness: Harness, tmp_path: object) -> None:
     properties = {"config.providers": "env", "config.providers.env.param.allowlist.pattern": "CANARY"}
     providers = make_providers(properties, {"CANARY": "canary-4711"})
-    settings = world.herder
+    settings = harness.herder
     herder = Herder(settings.database, settings.worker, settings.scheduler, settings.rewrite_offsets, providers, "jo")
     report = examine(herder, Definition("a", {**SOURCE, "tasks.max": "${env:CANARY}"}))
     assert not report.is_possible

@@ -15,7 +15,7 @@ from connect_core.migration.importing import Outcome, definition_of, import_one
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch, offset_map
 from connect_core.store import origins
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 from tests.migration.fake_connect import Died, FakeConnect, FakeConnector
 
 pytestmark = pytest.mark.slow
@@ -32,80 +32,82 @@ def sink_there() -> FakeConnect:
     return FakeConnect({"a": FakeConnector(dict(SINK), "sink", "RUNNING", {SINK_PARTITION: {"kafka_offset": 10}})})
 
 
-def imported(world: World, there: FakeConnect) -> None:
+def imported(harness: Harness, there: FakeConnect) -> None:
     with there.api() as api:
-        assert import_one(world.herder, definition_of(api.connector("a"), api.address), api).outcome is Outcome.CREATED
+        assert (
+            import_one(harness.herder, definition_of(api.connector("a"), api.address), api).outcome is Outcome.CREATED
+        )
 
 
-def switch(world: World, there: FakeConnect, *, back: bool = False, **more: Any) -> list[Step]:
+def switch(harness: Harness, there: FakeConnect, *, back: bool = False, **more: Any) -> list[Step]:
     with there.api() as api:
-        return Switch(world.herder, api, "a", back, sleep=lambda seconds: None, **more).run()
+        return Switch(harness.herder, api, "a", back, sleep=lambda seconds: None, **more).run()
 
 
-def here(world: World) -> str:
-    return get_status(world.herder, "a").connector.state.value
+def here(harness: Harness) -> str:
+    return get_status(harness.herder, "a").connector.state.value
 
 
-def positions(world: World) -> dict[str, Any]:
-    return offset_map(offsets.get(world.herder, "a"))
+def positions(harness: Harness) -> dict[str, Any]:
+    return offset_map(offsets.get(harness.herder, "a"))
 
 
-def moved_here(world: World, key: str, offset: dict[str, Any]) -> None:
+def moved_here(harness: Harness, key: str, offset: dict[str, Any]) -> None:
     """Let the connector move offsets here, as its intervals do."""
-    lifecycle.stop(world.herder, "a")
+    lifecycle.stop(harness.herder, "a")
     partition = {"filename": "/tmp/a.txt"} if key == PARTITION else {"kafka_topic": "lines", "kafka_partition": 0}
-    offsets.alter(world.herder, "a", [{"partition": partition, "offset": offset}])
-    lifecycle.resume(world.herder, "a")
+    offsets.alter(harness.herder, "a", [{"partition": partition, "offset": offset}])
+    lifecycle.resume(harness.herder, "a")
 
 
 @pytest.mark.parametrize(
     ("make", "key", "word"), [(source_there, PARTITION, "position"), (sink_there, SINK_PARTITION, "kafka_offset")]
 )
-def test_there_and_back(world: World, make: Callable[[], FakeConnect], key: str, word: str) -> None:
+def test_there_and_back(harness: Harness, make: Callable[[], FakeConnect], key: str, word: str) -> None:
     there = make()
-    imported(world, there)
+    imported(harness, there)
     there.connectors["a"].ending = 3
     there.connectors["a"].offsets[key] = {word: 17}
-    assert switch(world, there) == [Step.BEGIN, Step.STOP_THERE, Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
-    assert (there.connectors["a"].state, here(world) != "STOPPED") == ("STOPPED", True)
-    assert positions(world) == {key: {word: 17}}
-    moved_here(world, key, {word: 40})
-    done = switch(world, there, back=True)
+    assert switch(harness, there) == [Step.BEGIN, Step.STOP_THERE, Step.TAKE_OFFSETS, Step.START_HERE, Step.END]
+    assert (there.connectors["a"].state, here(harness) != "STOPPED") == ("STOPPED", True)
+    assert positions(harness) == {key: {word: 17}}
+    moved_here(harness, key, {word: 40})
+    done = switch(harness, there, back=True)
     assert done == [Step.BEGIN, Step.STOP_HERE, Step.GIVE_OFFSETS, Step.START_THERE, Step.END]
-    assert (there.connectors["a"].state, here(world)) == ("RUNNING", "STOPPED")
+    assert (there.connectors["a"].state, here(harness)) == ("RUNNING", "STOPPED")
     assert there.connectors["a"].offsets == {key: {word: 40}}
-    assert switch(world, there, back=True) == []
+    assert switch(harness, there, back=True) == []
 
 
-def test_a_second_switch_changes_nothing(world: World) -> None:
+def test_a_second_switch_changes_nothing(harness: Harness) -> None:
     there = source_there()
-    imported(world, there)
-    switch(world, there)
-    moved_here(world, PARTITION, {"position": 99})
-    lifecycle.stop(world.herder, "a")
-    assert switch(world, there) == []
-    assert positions(world) == {PARTITION: {"position": 99}}
+    imported(harness, there)
+    switch(harness, there)
+    moved_here(harness, PARTITION, {"position": 99})
+    lifecycle.stop(harness.herder, "a")
+    assert switch(harness, there) == []
+    assert positions(harness) == {PARTITION: {"position": 99}}
 
 
 @pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])
-def test_a_state_is_kept(world: World, state: str) -> None:
+def test_a_state_is_kept(harness: Harness, state: str) -> None:
     there = source_there(state)
-    imported(world, there)
-    switch(world, there)
-    assert (there.connectors["a"].state, here(world)) == ("STOPPED", state)
-    switch(world, there, back=True)
-    assert (there.connectors["a"].state, here(world)) == (state, "STOPPED")
+    imported(harness, there)
+    switch(harness, there)
+    assert (there.connectors["a"].state, here(harness)) == ("STOPPED", state)
+    switch(harness, there, back=True)
+    assert (there.connectors["a"].state, here(harness)) == (state, "STOPPED")
 
 
 @pytest.mark.parametrize("back", [False, True])
 @pytest.mark.parametrize("when", ["dies_before", "dies_after"])
-def test_killed_at_each_call_and_run_again(world: World, back: bool, when: str) -> None:
+def test_killed_at_each_call_and_run_again(harness: Harness, back: bool, when: str) -> None:
     """Every call of a switch is the last one of a command once; nothing is lost, and both sides never run."""
     there = source_there()
-    imported(world, there)
+    imported(harness, there)
 
     def never_both(call: str) -> None:
-        both = there.connectors["a"].state == "RUNNING" and here(world) not in ("STOPPED",)
+        both = there.connectors["a"].state == "RUNNING" and here(harness) not in ("STOPPED",)
         assert not both, f"both run after {call}"
 
     there.watch = never_both
@@ -113,22 +115,22 @@ def test_killed_at_each_call_and_run_again(world: World, back: bool, when: str) 
     for number in range(60):
         side = {"position": 100 + number}
         if back:
-            switch(world, there)
-            moved_here(world, PARTITION, side)
+            switch(harness, there)
+            moved_here(harness, PARTITION, side)
         else:
-            switch(world, there, back=True)
+            switch(harness, there, back=True)
             there.connectors["a"].offsets[PARTITION] = side
         setattr(there, when, len(there.calls) + number)
         try:
-            switch(world, there, back=back)
+            switch(harness, there, back=back)
             break
         except Died:
             rounds += 1
         finally:
             setattr(there, when, None)
-        switch(world, there, back=back)
-        assert positions(world) == there.connectors["a"].offsets == {PARTITION: side}
-        assert (there.connectors["a"].state, here(world) == "STOPPED") == (
+        switch(harness, there, back=back)
+        assert positions(harness) == there.connectors["a"].offsets == {PARTITION: side}
+        assert (there.connectors["a"].state, here(harness) == "STOPPED") == (
             ("RUNNING", True) if back else ("STOPPED", False)
         )
     assert rounds > 10
@@ -136,12 +138,12 @@ def test_killed_at_each_call_and_run_again(world: World, back: bool, when: str) 
 
 @pytest.mark.parametrize("back", [False, True])
 @pytest.mark.parametrize("step", [one for one in Step if one is not Step.DONE])
-def test_killed_after_each_step_then_sent_the_other_way(world: World, back: bool, step: Step) -> None:
+def test_killed_after_each_step_then_sent_the_other_way(harness: Harness, back: bool, step: Step) -> None:
     there = source_there()
-    imported(world, there)
+    imported(harness, there)
     if back:
-        switch(world, there)
-        moved_here(world, PARTITION, {"position": 50})
+        switch(harness, there)
+        moved_here(harness, PARTITION, {"position": 50})
     newest = {"position": 50 if back else 10}
 
     def die(done: Step) -> None:
@@ -150,73 +152,73 @@ def test_killed_after_each_step_then_sent_the_other_way(world: World, back: bool
 
     with there.api() as api:
         try:
-            Switch(world.herder, api, "a", back, sleep=lambda seconds: None).run(die)
+            Switch(harness.herder, api, "a", back, sleep=lambda seconds: None).run(die)
         except Died:
-            switch(world, there, back=not back)
+            switch(harness, there, back=not back)
             assert (there.connectors["a"].state == "RUNNING") is not back
-            assert (here(world) == "STOPPED") is not back
-    assert positions(world) == {PARTITION: newest}
+            assert (here(harness) == "STOPPED") is not back
+    assert positions(harness) == {PARTITION: newest}
 
 
-def test_both_running_is_refused(world: World) -> None:
+def test_both_running_is_refused(harness: Harness) -> None:
     there = source_there()
-    imported(world, there)
-    lifecycle.resume(world.herder, "a")
+    imported(harness, there)
+    lifecycle.resume(harness.herder, "a")
     with pytest.raises(IllegalWorkerStateError, match="Stop it here"):
-        switch(world, there)
-    lifecycle.stop(world.herder, "a")
-    switch(world, there)
+        switch(harness, there)
+    lifecycle.stop(harness.herder, "a")
+    switch(harness, there)
     there.connectors["a"].state = "RUNNING"
     with pytest.raises(IllegalWorkerStateError, match="Stop it there"):
-        switch(world, there, back=True)
+        switch(harness, there, back=True)
 
 
-def test_tasks_that_do_not_end_are_named(world: World) -> None:
+def test_tasks_that_do_not_end_are_named(harness: Harness) -> None:
     there = source_there()
-    imported(world, there)
+    imported(harness, there)
     there.connectors["a"].ending = 10**9
     with pytest.raises(RetriableError, match="waiting for its tasks there to end"):
-        switch(world, there, seconds=0.0)
+        switch(harness, there, seconds=0.0)
     there.connectors["a"].ending = 0
-    assert Step.START_HERE in switch(world, there)
+    assert Step.START_HERE in switch(harness, there)
 
 
-def test_a_partition_forgotten_here_is_forgotten_there(world: World) -> None:
+def test_a_partition_forgotten_here_is_forgotten_there(harness: Harness) -> None:
     there = source_there()
-    imported(world, there)
-    switch(world, there)
-    lifecycle.stop(world.herder, "a")
-    offsets.reset(world.herder, "a")
-    switch(world, there, back=True)
+    imported(harness, there)
+    switch(harness, there)
+    lifecycle.stop(harness.herder, "a")
+    offsets.reset(harness.herder, "a")
+    switch(harness, there, back=True)
     assert there.connectors["a"].offsets == {}
 
 
-def test_what_is_not_there_or_not_imported_is_named(world: World) -> None:
+def test_what_is_not_there_or_not_imported_is_named(harness: Harness) -> None:
     there = source_there()
     with pytest.raises(NotFoundError, match="connect import --from http://there:8083 --only a"):
-        switch(world, there)
-    world.create()
+        switch(harness, there)
+    harness.create()
     with pytest.raises(NotFoundError, match="was not imported"):
-        switch(world, there)
+        switch(harness, there)
     there.connectors.clear()
     with pytest.raises(NotFoundError, match="does not exist at http://there:8083"):
-        switch(world, there)
+        switch(harness, there)
 
 
-def test_a_deleted_connector_has_no_origin(world: World) -> None:
+def test_a_deleted_connector_has_no_origin(harness: Harness) -> None:
     there = source_there()
-    imported(world, there)
-    connectors.delete(world.herder, "a")
-    with world.database.read() as connection:
+    imported(harness, there)
+    connectors.delete(harness.herder, "a")
+    with harness.database.read() as connection:
         assert origins.find(connection, "a") is None
 
 
-def test_offsets_that_are_refused_leave_it_stopped_on_both_sides(world: World) -> None:
+def test_offsets_that_are_refused_leave_it_stopped_on_both_sides(harness: Harness) -> None:
     there = source_there()
-    imported(world, there)
+    imported(harness, there)
     there.connectors["a"].offsets[PARTITION] = {"position": -5}
     with pytest.raises(ConnectError, match="non-negative"):
-        switch(world, there)
-    assert (there.connectors["a"].state, here(world)) == ("STOPPED", "STOPPED")
-    switch(world, there, back=True)
+        switch(harness, there)
+    assert (there.connectors["a"].state, here(harness)) == ("STOPPED", "STOPPED")
+    switch(harness, there, back=True)
     assert there.connectors["a"].state == "RUNNING"

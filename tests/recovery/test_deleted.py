@@ -25,13 +25,13 @@ class Operator:
 
     actor = "jo"
 
-    def __init__(self, sink: Sink, meddle: Callable[[dict[Any, Any]], None] = lambda handlers: None) -> None:
-        self.sink, self.database, self.meddle, self.tries = sink, sink.database, meddle, 0
+    def __init__(self, sink: Sink, interfere: Callable[[dict[Any, Any]], None] = lambda handlers: None) -> None:
+        self.sink, self.database, self.interfere, self.tries = sink, sink.database, interfere, 0
 
     def rewrite_offsets(self, herder: Any, connector: str, wanted: Any, *, is_deleted: bool = False) -> None:
         self.tries += 1
         handlers = self.sink.handlers()
-        self.meddle(handlers)
+        self.interfere(handlers)
         state = handlers[fx.LoadConnector](fx.LoadConnector(connector))
         perform(abandon(self.sink.driven(state), OffsetRequest(wanted, "jo")), handlers)
         if is_deleted:

@@ -15,10 +15,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from connect_core.herder.context import Herder
 from connect_core.rest import Authorizer, LoopbackAuthorizer, RestOptions, RestServer, create_app, serve_in_thread
 from connect_core.settings import Listener
-from tests.herder.conftest import sqlite_template, world
-from tests.herder.worlds import World
+from tests.herder.conftest import harness, sqlite_template
+from tests.herder.harness import Harness
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]
 
 JSON = {"Content-Type": "application/json"}
 
@@ -60,9 +60,9 @@ class Client:
             connection.close()
 
 
-def app_of(world: World, authorizer: Authorizer, **options: Any) -> FastAPI:
+def app_of(harness: Harness, authorizer: Authorizer, **options: Any) -> FastAPI:
     def herder(actor: str) -> Herder:
-        return replace(world.herder, actor=actor)
+        return replace(harness.herder, actor=actor)
 
     return create_app(herder, authorizer, RestOptions(lambda: "cluster-1", **options))
 
@@ -113,12 +113,12 @@ def serve_any(stages: list[Stage]) -> Iterator[Callable[[ASGIApp], Client]]:
 
 
 @pytest.fixture
-def serve(world: World, serve_any: Callable[[ASGIApp], Client]) -> Callable[[FastAPI], Client]:
-    """Serve applications over a world, which outlives them."""
+def serve(harness: Harness, serve_any: Callable[[ASGIApp], Client]) -> Callable[[FastAPI], Client]:
+    """Serve applications over a harness, which outlives them."""
     return serve_any
 
 
 @pytest.fixture
-def call(world: World, serve: Callable[[FastAPI], Client]) -> Client:
+def call(harness: Harness, serve: Callable[[FastAPI], Client]) -> Client:
     """The API as ``connect rest`` serves it."""
-    return serve(app_of(world, LoopbackAuthorizer()))
+    return serve(app_of(harness, LoopbackAuthorizer()))

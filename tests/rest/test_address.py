@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connect_core.rest.address import Refused, plain_path
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.rest.conftest import Client
 
 
@@ -48,8 +48,8 @@ def test_refusal_is_a_page_only_where_jetty_has_one(call: Client, method: str, c
     assert (answer.headers.get("content-type") or "").partition(";")[0] == (content_type or "")
 
 
-def test_last_slash_is_dropped(call: Client, world: World) -> None:
-    world.create("a")
+def test_last_slash_is_dropped(call: Client, harness: Harness) -> None:
+    harness.create("a")
     assert call("GET", "/connectors/").json == ["a"]
     assert call("GET", "/connectors/a/status/").json["name"] == "a"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from connect_core.rest import LoopbackAuthorizer
-from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.herder.harness import SINK, SOURCE, Harness, worker
 from tests.rest.conftest import Client, app_of
 from tests.rest.test_attacks import Serve
 
@@ -31,17 +31,17 @@ def test_version_that_no_plugin_fits_is_an_error_of_class_and_version(call: Clie
     assert wrong == {"connector.class", "connector.plugin.version"}
 
 
-def test_exactly_once_that_the_worker_has_switched_off_is_refused(world: World, serve: Serve) -> None:
+def test_exactly_once_that_the_worker_has_switched_off_is_refused(harness: Harness, serve: Serve) -> None:
     config = {"name": "a", **SOURCE, "file": "x", "exactly.once.support": "required"}
     for setting, errors in (("enabled", 0), ("disabled", 1)):
-        world.herder = replace(world.herder, worker=worker(**{"exactly.once.source.support": setting}))
-        call = serve(app_of(world, LoopbackAuthorizer()))
+        harness.herder = replace(harness.herder, worker=worker(**{"exactly.once.source.support": setting}))
+        call = serve(app_of(harness, LoopbackAuthorizer()))
         found = call("PUT", "/connector-plugins/FileStreamSource/config/validate", config).json
         assert found["error_count"] == errors, setting
 
 
-def test_null_partition_of_a_source_is_an_error_of_the_server(call: Client, world: World) -> None:
-    world.create("a", {**SOURCE, "file": "x"})
+def test_null_partition_of_a_source_is_an_error_of_the_server(call: Client, harness: Harness) -> None:
+    harness.create("a", {**SOURCE, "file": "x"})
     assert call("PUT", "/connectors/a/stop").status == 204
     body = {"offsets": [{"partition": None, "offset": {"position": 1}}]}
     assert call("PATCH", "/connectors/a/offsets", body).status == 500
@@ -52,9 +52,9 @@ def test_level_beside_keys_nobody_knows_is_set(call: Client) -> None:
     assert call("PUT", "/admin/loggers/connect_core.rest.as_connect", body).status == 200
 
 
-def test_task_of_a_stopped_connector_cannot_be_restarted(call: Client, world: World) -> None:
-    world.create()
-    world.driver().begin()
+def test_task_of_a_stopped_connector_cannot_be_restarted(call: Client, harness: Harness) -> None:
+    harness.create()
+    harness.driver().begin()
     assert call("PUT", "/connectors/a/stop").status == 204
     assert call("POST", "/connectors/a/tasks/0/restart").status == 409
     assert call("POST", "/connectors/a/tasks/1/restart").status == 404

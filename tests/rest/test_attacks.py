@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from connect_core.rest import LoopbackAuthorizer
 from connect_core.settings import WorkerMode, WorkerSettings
-from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.herder.harness import SINK, SOURCE, Harness, worker
 from tests.rest.conftest import Client, app_of
 
 pytestmark = pytest.mark.slow
@@ -35,10 +35,10 @@ JDBC = {
 OWN = f"{PLAIN} username='shop' password='of-the-shop';"
 
 
-def served(world: World, serve: Serve, **settings: str) -> Client:
+def served(harness: Harness, serve: Serve, **settings: str) -> Client:
     """Serve a worker with further settings."""
-    world.herder = replace(world.herder, worker=worker(**settings))
-    return serve(app_of(world, LoopbackAuthorizer()))
+    harness.herder = replace(harness.herder, worker=worker(**settings))
+    return serve(app_of(harness, LoopbackAuthorizer()))
 
 
 def logged_in(policy: str) -> dict[str, str]:
@@ -50,14 +50,14 @@ def logged_in(policy: str) -> dict[str, str]:
 @pytest.mark.parametrize("kind", [SOURCE, SINK], ids=["source", "sink"])
 @pytest.mark.parametrize("client", ["producer", "consumer", "admin"])
 def test_worker_does_not_log_in_where_a_connector_says(
-    world: World, serve: Serve, kind: dict[str, str], client: str
+    harness: Harness, serve: Serve, kind: dict[str, str], client: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as rogue:
         rogue.settimeout(0.5)
         address = f"127.0.0.1:{rogue.getsockname()[1]}"
         for policy in ("All", "Allowlist", "Principal", "None"):
             call = served(
-                world,
+                harness,
                 serve,
                 **logged_in(policy),
                 **{
@@ -74,8 +74,8 @@ def test_worker_does_not_log_in_where_a_connector_says(
             rogue.accept()
 
 
-def test_connector_with_a_login_of_its_own_may_say_where(world: World, serve: Serve) -> None:
-    call = served(world, serve, **logged_in("All"))
+def test_connector_with_a_login_of_its_own_may_say_where(harness: Harness, serve: Serve) -> None:
+    call = served(harness, serve, **logged_in("All"))
     own = {"consumer.override.sasl.jaas.config": OWN, "consumer.override.bootstrap.servers": "other:9092"}
     assert call("POST", "/connectors", {"name": "own", "config": {**SINK, **own}}).status == 201
     whose = {"admin.override.sasl.mechanism": "SCRAM-SHA-256"}
@@ -92,9 +92,9 @@ def test_connector_with_a_login_of_its_own_may_say_where(world: World, serve: Se
     ],
 )
 def test_override_of_another_type_is_refused_as_connect_does(
-    world: World, serve: Serve, key: str, value: str, kind: str | None
+    harness: Harness, serve: Serve, key: str, value: str, kind: str | None
 ) -> None:
-    call = served(world, serve)
+    call = served(harness, serve)
     name = key.partition(".override.")[2]
     why = f"Not a number of type {kind}" if kind else "Expected value to be either true or false"
     config = {**SINK, key: value, "name": "typed"}
@@ -132,7 +132,7 @@ def project(tmp_path: Path) -> Path:
     ],
 )
 def test_connector_touches_neither_code_nor_secrets_nor_the_database(
-    world: World, serve: Serve, project: Path, file: str
+    harness: Harness, serve: Serve, project: Path, file: str
 ) -> None:
     own = {"CONNECT_PROJECT": str(project), "CONNECT_WORKER_CONFIG": str(project / "worker.properties")}
     properties = {
@@ -143,8 +143,8 @@ def test_connector_touches_neither_code_nor_secrets_nor_the_database(
         "secret.key.file": f"{project}/state/secret-key",
     }
     settings = WorkerSettings.from_properties(properties, own, WorkerMode.STANDALONE)
-    world.herder = replace(world.herder, worker=replace(settings, values={**settings.values, **LIVE}))
-    call = serve(app_of(world, LoopbackAuthorizer()))
+    harness.herder = replace(harness.herder, worker=replace(settings, values={**settings.values, **LIVE}))
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     path = str(project / file)
     attacks = (
         {**SINK, "file": path},
@@ -159,28 +159,28 @@ def test_connector_touches_neither_code_nor_secrets_nor_the_database(
     assert call("POST", "/connectors", {"name": "fine", "config": fine}).status == 201
 
 
-def test_database_in_a_file_has_no_host(world: World, serve: Serve, project: Path) -> None:
+def test_database_in_a_file_has_no_host(harness: Harness, serve: Serve, project: Path) -> None:
     for dialect in ("sqlite", "duckdb"):
         settings = {"limits.jdbc.dialects": "sqlite,duckdb", "connect.validate.live": "true"}
-        call = served(world, serve, **settings, **{"file.roots": str(project / "state" / "data")})
+        call = served(harness, serve, **settings, **{"file.roots": str(project / "state" / "data")})
         config = {**JDBC, "connection.url": f"jdbc:{dialect}://host/{project}/state/connect.offsets.db"}
         answer = call("POST", "/connectors", {"name": "thief", "config": config})
         assert (answer.status, "has no host" in answer.text) == (400, True), answer.text
 
 
 def test_query_of_a_jdbc_source_is_refused_where_the_worker_does_not_allow_them(
-    world: World, serve: Serve, tmp_path: Path
+    harness: Harness, serve: Serve, tmp_path: Path
 ) -> None:
     with sqlite3.connect(tmp_path / "shop.db") as shop:
         shop.execute("CREATE TABLE secrets (id INTEGER PRIMARY KEY)")
         shop.execute("INSERT INTO secrets VALUES (1)")
     settings = {"limits.jdbc.dialects": "sqlite", "connect.validate.live": "true", "file.roots": str(tmp_path)}
     config = {**JDBC, "connection.url": f"jdbc:sqlite:{tmp_path}/shop.db", "query": "SELECT id FROM secrets"}
-    call = served(world, serve, **settings, **{"jdbc.query.allowed": "false"})
+    call = served(harness, serve, **settings, **{"jdbc.query.allowed": "false"})
     answer = call("POST", "/connectors", {"name": "thief", "config": config})
     assert (answer.status, "set jdbc.query.allowed=true" in answer.text) == (400, True), answer.text
     found = call("PUT", "/connector-plugins/JdbcSource/config/validate", {"name": "thief", **config}).json
     errors = {one["value"]["name"]: one["value"]["errors"] for one in found["configs"] if one["value"]["errors"]}
     assert list(errors) == ["query"]
-    call = served(world, serve, **settings, **{"jdbc.query.allowed": "true"})
+    call = served(harness, serve, **settings, **{"jdbc.query.allowed": "true"})
     assert call("POST", "/connectors", {"name": "reader", "config": config}).status == 201

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from connect_core.errors import RetriableError
 from connect_core.rest.auth import LoopbackAuthorizer, Service, is_loopback
 from connect_core.store import audit
-from tests.herder.worlds import SOURCE, World
+from tests.herder.harness import SOURCE, Harness
 from tests.rest.conftest import Client, app_of
 
 OWN = {"jo": {"a"}, "ann": {"b"}}
@@ -39,8 +39,8 @@ class Guests:
 
 
 @pytest.fixture
-def app(world: World) -> FastAPI:
-    return app_of(world, Guests())
+def app(harness: Harness) -> FastAPI:
+    return app_of(harness, Guests())
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_only_health_itself_is_open(guarded: Client, path: str) -> None:
     assert guarded("GET", path).status in (401, 404)
 
 
-def test_every_route_of_a_connector_needs_the_right_to_it(app: FastAPI, guarded: Client, world: World) -> None:
-    world.create("a")
+def test_every_route_of_a_connector_needs_the_right_to_it(app: FastAPI, guarded: Client, harness: Harness) -> None:
+    harness.create("a")
     wrong = {
         (method, path): status
         for method, path in routes(app)
@@ -83,9 +83,9 @@ def as_user(name: str) -> dict[str, str]:
     return {"X-Guest": name, "Content-Type": "application/json"}
 
 
-def test_lists_show_what_the_caller_may_see(guarded: Client, world: World) -> None:
-    world.create("a")
-    world.create("b")
+def test_lists_show_what_the_caller_may_see(guarded: Client, harness: Harness) -> None:
+    harness.create("a")
+    harness.create("b")
     assert guarded("GET", "/connectors", headers=as_user("ann")).json == ["b"]
     assert list(guarded("GET", "/connectors?expand=status", headers=as_user("jo")).json) == ["a"]
 
@@ -96,18 +96,18 @@ def test_connector_is_created_by_who_may_under_that_name(guarded: Client) -> Non
     assert guarded("POST", "/connectors", new, as_user("jo")).status == 201
 
 
-def test_settings_that_reach_beyond_the_connector_need_their_own_right(guarded: Client, world: World) -> None:
+def test_settings_that_reach_beyond_the_connector_need_their_own_right(guarded: Client, harness: Harness) -> None:
     theirs = {**SOURCE, "schedule.pool": "theirs"}
     assert guarded("POST", "/connectors", {"name": "a", "config": theirs}, as_user("jo")).status == 403
     assert guarded("PUT", "/connectors/a/config", theirs, as_user("jo")).status == 403
-    world.create("a", {**SOURCE, "schedule.pool": "theirs"})
+    harness.create("a", {**SOURCE, "schedule.pool": "theirs"})
     assert guarded("PUT", "/connectors/a/config", theirs, as_user("jo")).status == 200
     assert guarded("PATCH", "/connectors/a/config", {"schedule.pool": "own"}, as_user("jo")).status == 200
     assert guarded("PATCH", "/connectors/a/config", {"schedule.pool": "theirs"}, as_user("jo")).status == 403
 
 
-def test_page_of_another_origin_may_change_nothing(call: Client, world: World) -> None:
-    world.create("a")
+def test_page_of_another_origin_may_change_nothing(call: Client, harness: Harness) -> None:
+    harness.create("a")
     foreign, own = {"Origin": "http://evil.example"}, {"Origin": call.base}
     assert call("POST", "/connectors/a/restart", headers=foreign).status == 403
     assert call("POST", "/connectors/a/restart", headers={"Sec-Fetch-Site": "cross-site"}).status == 403
@@ -115,14 +115,14 @@ def test_page_of_another_origin_may_change_nothing(call: Client, world: World) -
     assert call("GET", "/connectors/a", headers=foreign).status == 200
 
 
-def acts(world: World) -> list[tuple[str, str, str | None, Any]]:
-    with world.database.read() as connection:
+def acts(harness: Harness) -> list[tuple[str, str, str | None, Any]]:
+    with harness.database.read() as connection:
         rows = [one.act for one in audit.history(connection) if one.act.action.startswith("refused")]
     return [(act.actor, act.action, act.connector, (act.after or {})["refused"]) for act in reversed(rows)]
 
 
-def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, world: World) -> None:
-    world.create("a")
+def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, harness: Harness) -> None:
+    harness.create("a")
     for _ in range(2):
         assert guarded("DELETE", "/connectors/a", headers=as_user("ann")).status == 403
     assert guarded("GET", "/v1/connectors/a/acts", headers=as_user("ann")).status == 403
@@ -133,7 +133,7 @@ def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, world: W
     assert guarded("GET", "/connectors/a", headers={"X-Guest": "jo", "Host": "evil@x"}).status == 400
     pool = {**SOURCE, "schedule.pool": "theirs"}
     assert guarded("PUT", "/connectors/a/config", pool, as_user("jo")).status == 403
-    assert acts(world) == [
+    assert acts(harness) == [
         ("ann", "refused DELETE", "a", "User ann may not delete connector a"),
         ("ann", "refused GET", "a", "User ann may not see connector a"),
         ("ann", "refused PUT", "a", "User ann may not change connector a"),
@@ -147,7 +147,7 @@ def test_what_a_known_user_was_refused_is_in_the_audit(guarded: Client, world: W
 
 
 def test_a_refusal_stays_one_while_the_audit_cannot_be_written(
-    guarded: Client, world: World, monkeypatch: pytest.MonkeyPatch
+    guarded: Client, harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*given: object) -> None:
         raise RetriableError("the database is away")
@@ -156,9 +156,9 @@ def test_a_refusal_stays_one_while_the_audit_cannot_be_written(
     assert guarded("DELETE", "/connectors/a", headers=as_user("ann")).status == 403
 
 
-def test_allowed_origin_may(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    world.create("a")
-    call = serve(app_of(world, LoopbackAuthorizer(), origins=("http://ui.example",)))
+def test_allowed_origin_may(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    harness.create("a")
+    call = serve(app_of(harness, LoopbackAuthorizer(), origins=("http://ui.example",)))
     assert call("POST", "/connectors/a/restart", headers={"Origin": "http://ui.example"}).status == 204
 
 

@@ -16,7 +16,7 @@ from connect_core.configs import providers_of
 from connect_core.herder import preflight
 from connect_core.rest import LoopbackAuthorizer
 from connect_core.settings import WorkerMode, WorkerSettings
-from tests.herder.worlds import SINK, World, worker
+from tests.herder.harness import SINK, Harness, worker
 from tests.rest.conftest import Client, app_of
 from tests.rest.test_attacks import Serve
 
@@ -26,7 +26,7 @@ HIDDEN = "[hidden]"
 
 
 @pytest.fixture
-def call(world: World, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
+def call(harness: Harness, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A server with all providers and a key, which tries what a configuration names."""
     # There are no brokers.
     monkeypatch.setattr(preflight, "_BROKER_SECONDS", 0.3)
@@ -47,8 +47,8 @@ def call(world: World, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyP
     }
     settings = WorkerSettings.from_properties(properties, {}, WorkerMode.STANDALONE)
     providers = providers_of(settings, {"CANARY": CANARIES["env"]})
-    world.herder = replace(world.herder, worker=settings, providers=providers)
-    return serve(app_of(world, LoopbackAuthorizer()))
+    harness.herder = replace(harness.herder, worker=settings, providers=providers)
+    return serve(app_of(harness, LoopbackAuthorizer()))
 
 
 def values(tmp_path: Path) -> dict[str, str]:
@@ -75,7 +75,7 @@ def attempts(value: str) -> Iterator[dict[str, str]]:
 
 @pytest.mark.parametrize("provider", CANARIES)
 def test_no_channel_shows_a_secret(
-    world: World, call: Client, tmp_path: Path, caplog: pytest.LogCaptureFixture, provider: str
+    harness: Harness, call: Client, tmp_path: Path, caplog: pytest.LogCaptureFixture, provider: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
     value, found = values(tmp_path)[provider], []
@@ -89,9 +89,9 @@ def test_no_channel_shows_a_secret(
         found.append(call("POST", "/connectors", {"name": name, "config": config}).text)
         found.append(call("PUT", f"/connectors/{name}/config", config).text)
     good = {**SINK, "file": f"{tmp_path}/out.txt", "accessToken": value, "x.password": value}
-    with_live = dict(world.herder.worker.values)
+    with_live = dict(harness.herder.worker.values)
     with_live["connect.validate.live"] = False
-    world.herder = replace(world.herder, worker=replace(world.herder.worker, values=with_live))
+    harness.herder = replace(harness.herder, worker=replace(harness.herder.worker, values=with_live))
     assert call("POST", "/connectors", {"name": "good", "config": good}).status == 201
     call("PATCH", "/connectors/good/config", {"tasks.max": value})
     for path in ("", "/config", "/status", "/tasks", "/offsets", "/topics"):
@@ -100,7 +100,7 @@ def test_no_channel_shows_a_secret(
         found.append(call("GET", f"/v1/connectors/good{path}").text)
     found.append(call("GET", "/connectors?expand=info&expand=status").text)
     found.append(caplog.text)
-    with world.database.read() as connection:
+    with harness.database.read() as connection:
         tables = sa.inspect(connection).get_table_names()
         found += [str(connection.execute(sa.text(f"SELECT * FROM {table}")).fetchall()) for table in tables]
     assert len(found) > 50
@@ -114,8 +114,8 @@ def is_secret(key: str) -> bool:
     return key in ("accessToken", "account.key", "connection.string", "authorization", "webhook") or "password" in key
 
 
-def test_hidden_value_does_not_go_where_somebody_else_points(world: World, serve: Serve) -> None:
-    call = serve(app_of(world, LoopbackAuthorizer()))
+def test_hidden_value_does_not_go_where_somebody_else_points(harness: Harness, serve: Serve) -> None:
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     stored = {**SINK, "my.url": "http://good/", "my.password": "secret-1", "tasks.max": "1"}
     assert call("POST", "/connectors", {"name": "a", "config": stored}).status == 201
     shown = call("GET", "/connectors/a/config").json
@@ -137,13 +137,13 @@ def test_hidden_value_does_not_go_where_somebody_else_points(world: World, serve
     assert call("PATCH", "/connectors/a/config", {"tasks.max": "3"}).status == 200
     again = {"my.url": "http://better/", "my.password": "secret-2"}
     assert call("PATCH", "/connectors/a/config", again).status == 200
-    with world.database.read() as connection:
+    with harness.database.read() as connection:
         text = str(connection.execute(sa.text("SELECT config FROM connectors")).fetchall())
     assert "secret-2" in text
 
 
-def test_what_was_refused_is_in_the_audit(world: World, serve: Serve) -> None:
-    call = serve(app_of(world, LoopbackAuthorizer()))
+def test_what_was_refused_is_in_the_audit(harness: Harness, serve: Serve) -> None:
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     assert call("POST", "/connectors", {"name": "a", "config": SINK}).status == 201
     assert call("PUT", "/connectors/a/config", {**SINK, "tasks.max": "0", "x.password": "canary-1"}).status == 400
     assert call("PATCH", "/connectors/a/config", {"tasks.max": "none\0\ud800"}).status == 400

@@ -8,7 +8,7 @@ import pytest
 
 from connect_core.errors import DataError
 from connect_core.rest.entities import config_body, new_connector_body, offsets_body
-from tests.herder.worlds import SOURCE, World
+from tests.herder.harness import SOURCE, Harness
 from tests.rest.conftest import JSON, Client
 
 
@@ -74,7 +74,7 @@ def test_body_beyond_the_limit_is_refused(call: Client) -> None:
     assert answer.status == 413
 
 
-def test_refused_body_changes_nothing(call: Client, world: World) -> None:
-    world.create("a")
+def test_refused_body_changes_nothing(call: Client, harness: Harness) -> None:
+    harness.create("a")
     assert call("PUT", "/connectors/a/config", b"{]", JSON).status == 500
     assert call("GET", "/connectors/a/config").json == {**SOURCE, "name": "a"}

@@ -11,7 +11,7 @@ from connect_core import errors
 from connect_core.errors import ConnectError
 from connect_core.rest.auth import LoopbackAuthorizer
 from connect_core.rest.errors import ForbiddenError, status_of
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.rest.conftest import Client, app_of
 
 
@@ -50,9 +50,9 @@ def test_what_no_route_answers_has_no_content_type(
 
 
 def test_unforeseen_error_is_logged_and_tells_nothing(
-    world: World, serve: Callable[[FastAPI], Client], caplog: pytest.LogCaptureFixture
+    harness: Harness, serve: Callable[[FastAPI], Client], caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = app_of(world, LoopbackAuthorizer())
+    app = app_of(harness, LoopbackAuthorizer())
 
     def broken() -> str:
         raise LookupError("secret")
@@ -64,9 +64,9 @@ def test_unforeseen_error_is_logged_and_tells_nothing(
     assert "secret" in caplog.text
 
 
-def test_database_that_is_down_is_503_and_unhealthy(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    call = serve(app_of(world, LoopbackAuthorizer()))
-    with world.database.write() as connection:
+def test_database_that_is_down_is_503_and_unhealthy(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    call = serve(app_of(harness, LoopbackAuthorizer()))
+    with harness.database.write() as connection:
         connection.exec_driver_sql("DROP TABLE connectors")
     assert call("GET", "/connectors").status == 500
     assert call("GET", "/health").status == 500

@@ -12,7 +12,7 @@ import pytest
 
 from connect_core.configs import providers_of
 from connect_core.rest import LoopbackAuthorizer
-from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.herder.harness import SINK, SOURCE, Harness, worker
 from tests.rest.conftest import Client, app_of
 from tests.rest.test_attacks import Serve
 
@@ -60,13 +60,13 @@ def test_references_are_read_in_one_pass(call: Client, value: str) -> None:
     validated(call, {**SINK, "file": value})
 
 
-def test_references_do_not_multiply_what_they_stand_for(world: World, serve: Serve) -> None:
+def test_references_do_not_multiply_what_they_stand_for(harness: Harness, serve: Serve) -> None:
     allowed = {"config.providers": "env", "config.providers.env.param.allowlist.pattern": "(BIG_?)+"}
     settings = worker(**allowed)
-    world.herder = replace(
-        world.herder, worker=settings, providers=providers_of(settings, {"BIG": "x" * 100_000, "BIG_": "y"})
+    harness.herder = replace(
+        harness.herder, worker=settings, providers=providers_of(settings, {"BIG": "x" * 100_000, "BIG_": "y"})
     )
-    call = serve(app_of(world, LoopbackAuthorizer()))
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     assert "longer than 1048576 characters" in validated(call, {**SINK, "file": "${env:BIG}" * 90_000})
     assert "more than 100 references" in validated(
         call,
@@ -95,9 +95,9 @@ def test_long_values_are_read_in_one_pass(call: Client, config: dict[str, str]) 
     assert call("GET", "/connectors").status == 200
 
 
-def test_jaas_entry_is_read_in_one_pass(world: World, serve: Serve) -> None:
-    world.herder = replace(world.herder, worker=worker(**{"connector.client.config.override.policy": "All"}))
-    call = serve(app_of(world, LoopbackAuthorizer()))
+def test_jaas_entry_is_read_in_one_pass(harness: Harness, serve: Serve) -> None:
+    harness.herder = replace(harness.herder, worker=worker(**{"connector.client.config.override.policy": "All"}))
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     entry = "org.apache.kafka.common.security.plain.PlainLoginModule required " + "a" * LONG
     live = {**SINK, "consumer.override.sasl.jaas.config": entry}
     validated(call, live)

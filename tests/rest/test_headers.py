@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from connect_core.errors import ConfigError
 from connect_core.rest import LoopbackAuthorizer, parse_rules
 from connect_core.rest.headers import HeaderRule
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.rest.conftest import Client, app_of
 
 PAGE = {"Origin": "http://ui.example"}
@@ -34,17 +34,17 @@ def test_unclear_rules_are_refused(text: str) -> None:
         parse_rules(text)
 
 
-def test_headers_are_put_into_every_answer(world: World, serve: Callable[[FastAPI], Client]) -> None:
+def test_headers_are_put_into_every_answer(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
     rules = parse_rules("set X-Frame-Options: DENY, setDate Date-Of: 0")
-    call = serve(app_of(world, LoopbackAuthorizer(), headers=rules))
+    call = serve(app_of(harness, LoopbackAuthorizer(), headers=rules))
     for path in ("/connectors", "/nope"):
         answer = call("GET", path)
         assert answer.headers["x-frame-options"] == "DENY"
         assert answer.headers["date-of"].endswith("GMT")
 
 
-def test_page_of_an_allowed_origin_may_read(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    call = serve(app_of(world, LoopbackAuthorizer(), origins=("http://ui.example",), methods=("GET", "PUT")))
+def test_page_of_an_allowed_origin_may_read(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    call = serve(app_of(harness, LoopbackAuthorizer(), origins=("http://ui.example",), methods=("GET", "PUT")))
     assert call("GET", "/connectors", headers=PAGE).headers["access-control-allow-origin"] == "http://ui.example"
     asked = call("OPTIONS", "/connectors/a/pause", headers=ASKS)
     assert (asked.status, asked.headers["access-control-allow-methods"]) == (200, "GET, PUT")
@@ -52,14 +52,14 @@ def test_page_of_an_allowed_origin_may_read(world: World, serve: Callable[[FastA
     assert "access-control-allow-origin" not in other.headers
 
 
-def test_any_origin_may_read_but_not_change(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    world.create("a")
-    call = serve(app_of(world, LoopbackAuthorizer(), origins=("*",)))
+def test_any_origin_may_read_but_not_change(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    harness.create("a")
+    call = serve(app_of(harness, LoopbackAuthorizer(), origins=("*",)))
     assert call("GET", "/connectors", headers=PAGE).headers["access-control-allow-origin"] == "http://ui.example"
     assert call("PUT", "/connectors/a/pause", headers=PAGE).status == 403
 
 
-def test_admin_endpoints_can_be_off(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    call = serve(app_of(world, LoopbackAuthorizer(), has_admin=False))
+def test_admin_endpoints_can_be_off(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    call = serve(app_of(harness, LoopbackAuthorizer(), has_admin=False))
     assert call("GET", "/admin/loggers").status == 404
     assert call("GET", "/connectors").status == 200

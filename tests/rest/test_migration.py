@@ -17,7 +17,7 @@ from connect_core.migration.rounds import ImportReport, Moved, SwitchRound
 from connect_core.migration.steps import Step
 from connect_core.rest import LoopbackAuthorizer
 from connect_core.store import audit
-from tests.herder.worlds import SINK, SOURCE, World, worker
+from tests.herder.harness import SINK, SOURCE, Harness, worker
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 from tests.migration.served_connect import ServedConnect, served_connect
 from tests.rest.conftest import Client, app_of
@@ -96,21 +96,21 @@ def test_report_ends_in_time_and_goes_on_after_it(call: Client, cluster: ServedC
     assert (absent.status, "no connector z at" in absent.text) == (404, True)
 
 
-def test_converters_of_their_workers_are_taken_over(world: World, call: Client, cluster: ServedConnect) -> None:
+def test_converters_of_their_workers_are_taken_over(harness: Harness, call: Client, cluster: ServedConnect) -> None:
     own = {f"{part}.converter": "org.apache.kafka.connect.storage.StringConverter" for part in ("key", "value")}
     (one,) = reported(call, cluster, names=["a"], converters=own)["connectors"]
     assert one["notes"] == []
     body = {"url": cluster.url, **LOGIN, "converters": own}
     assert call("POST", "/v1/connectors/a/import", body).status == 201
-    assert own.items() <= connectors.get_config(world.herder, "a").items()
+    assert own.items() <= connectors.get_config(harness.herder, "a").items()
     wrong = call("POST", "/v1/connectors/b/import", {**body, "converters": {"ssl.key.password": "x"}})
     assert (wrong.status, "ssl.key.password is not a setting of" in wrong.text) == (400, True)
 
 
-def test_import_creates_stopped_with_offsets_once(world: World, call: Client, cluster: ServedConnect) -> None:
+def test_import_creates_stopped_with_offsets_once(harness: Harness, call: Client, cluster: ServedConnect) -> None:
     assert imported(call, cluster) == {"name": "a", "outcome": "created", "why": "", "offsets": 1}
     assert call("GET", "/connectors/a/status").json["connector"]["state"] == "STOPPED"
-    assert offsets.get(world.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 10}}]
+    assert offsets.get(harness.herder, "a") == [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 10}}]
     assert imported(call, cluster, status=200)["outcome"] == "unchanged"
     cluster.there.connectors["a"].config["topic"] = "others"
     other = imported(call, cluster, status=200)
@@ -129,7 +129,7 @@ def test_import_of_what_cannot_be_says_why(
     assert call("GET", "/connectors").json == []
 
 
-def test_there_and_back(world: World, call: Client, cluster: ServedConnect) -> None:
+def test_there_and_back(harness: Harness, call: Client, cluster: ServedConnect) -> None:
     imported(call, cluster)
     stored = fits(Moved, call("GET", "/v1/connectors/a/switch").json)
     assert (stored["url"], stored["newest"], stored["state"]) == (cluster.url, "there", None)
@@ -144,14 +144,14 @@ def test_there_and_back(world: World, call: Client, cluster: ServedConnect) -> N
     assert (done["steps"], done["next"], done["newest"]) == (values(FORWARD), None, "here")
     assert (cluster.there.connectors["a"].state, done["there"], done["tasks_there"]) == ("STOPPED", "STOPPED", 0)
     assert switched(call)["steps"] == []
-    lifecycle.stop(world.herder, "a")
-    offsets.alter(world.herder, "a", [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 50}}])
-    lifecycle.resume(world.herder, "a")
+    lifecycle.stop(harness.herder, "a")
+    offsets.alter(harness.herder, "a", [{"partition": {"filename": "/tmp/a.txt"}, "offset": {"position": 50}}])
+    lifecycle.resume(harness.herder, "a")
     back = switched(call, back=True)
     assert (back["steps"], back["next"], back["newest"]) == (values(BACK), None, "there")
     assert cluster.there.connectors["a"].offsets == {PARTITION: {"position": 50}}
     assert (back["here"], back["there"]) == ("STOPPED", "RUNNING")
-    with world.database.read() as connection:
+    with harness.database.read() as connection:
         found = [one.act for one in audit.history(connection)]
     acts = {act.action: act for act in reversed(found)}
     assert {"import", "begin switch", "switch"} <= acts.keys()
@@ -197,15 +197,17 @@ def test_two_at_once_do_not_switch_one_connector(call: Client, cluster: ServedCo
     assert switched(call)["next"] is None
 
 
-def test_what_runs_on_both_sides_is_refused_with_the_remedy(world: World, call: Client, cluster: ServedConnect) -> None:
+def test_what_runs_on_both_sides_is_refused_with_the_remedy(
+    harness: Harness, call: Client, cluster: ServedConnect
+) -> None:
     imported(call, cluster)
-    lifecycle.resume(world.herder, "a")
+    lifecycle.resume(harness.herder, "a")
     answer = call("POST", "/v1/connectors/a/switch", LOGIN)
     assert (answer.status, "Stop it here (connect stop a)" in answer.text) == (409, True)
 
 
-def test_one_that_was_not_imported_has_no_origin(world: World, call: Client, cluster: ServedConnect) -> None:
-    world.create("a")
+def test_one_that_was_not_imported_has_no_origin(harness: Harness, call: Client, cluster: ServedConnect) -> None:
+    harness.create("a")
     nothing = {"connector": "a", "url": None, "newest": None, "state": None, "changed_at": None}
     assert fits(Moved, call("GET", "/v1/connectors/a/switch").json) == nothing
     assert call("POST", "/v1/connectors/a/switch", LOGIN).status == 400
@@ -229,9 +231,9 @@ class Owners(Guests):
         return super().allows(caller, method, connector) or (caller.name == "ann" and method == "POST")
 
 
-def test_rights(world: World, serve: Callable[[FastAPI], Client], cluster: ServedConnect) -> None:
+def test_rights(harness: Harness, serve: Callable[[FastAPI], Client], cluster: ServedConnect) -> None:
     """The whole cluster is an administrator's; one connector takes the rights to create and to change it."""
-    call = serve(app_of(world, Guests()))
+    call = serve(app_of(harness, Guests()))
     body = {"url": cluster.url, **LOGIN}
     for user in ("jo", "ann"):
         for sent in (body, {}):
@@ -239,22 +241,22 @@ def test_rights(world: World, serve: Callable[[FastAPI], Client], cluster: Serve
     assert call("POST", "/v1/connectors/a/import", body, as_user("ann")).status == 403
     assert call("POST", "/v1/connectors/a/switch", body, as_user("ann")).status == 403
     assert call("GET", "/v1/connectors/a/switch", headers=as_user("ann")).status == 403
-    creator = serve(app_of(world, Owners()))
+    creator = serve(app_of(harness, Owners()))
     assert creator("POST", "/v1/connectors/a/import", body, as_user("ann")).status == 403
     assert cluster.headers == []
     assert call("POST", "/v1/connectors/a/import", body, as_user("jo")).status == 201
     cluster.there.connectors["a"].config["schedule.pool"] = "theirs"
-    connectors.delete(world.herder, "a")
+    connectors.delete(harness.herder, "a")
     refused = call("POST", "/v1/connectors/a/import", body, as_user("jo"))
     assert (refused.status, refused.json["message"]) == (403, "User jo may not use that pool")
-    assert connectors.list_names(world.herder) == []
+    assert connectors.list_names(harness.herder) == []
 
 
 def test_hosts_that_are_not_listed_are_not_called(
-    world: World, serve: Callable[[FastAPI], Client], cluster: ServedConnect
+    harness: Harness, serve: Callable[[FastAPI], Client], cluster: ServedConnect
 ) -> None:
-    world.herder = replace(world.herder, worker=worker(**{"limits.hosts.allowed": "connect.example"}))
-    call = serve(app_of(world, LoopbackAuthorizer()))
+    harness.herder = replace(harness.herder, worker=worker(**{"limits.hosts.allowed": "connect.example"}))
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     for path in ("/v1/import/report", "/v1/connectors/a/import"):
         answer = call("POST", path, {"url": cluster.url, **LOGIN})
         assert (answer.status, "limits.hosts.allowed" in answer.text) == (400, True)

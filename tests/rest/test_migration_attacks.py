@@ -26,7 +26,7 @@ from connect_core.migration.cluster import open_bounded_api
 from connect_core.migration.transport import Bounds
 from connect_core.rest import LoopbackAuthorizer
 from connect_core.rest.v1 import migration
-from tests.herder.worlds import SOURCE, World, worker
+from tests.herder.harness import SOURCE, Harness, worker
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 from tests.migration.served_connect import served_connect
 from tests.rest.conftest import Client, app_of
@@ -63,9 +63,9 @@ def report(call: Client, url: str, **more: Any) -> tuple[int, str]:
     ["169.254.169.254", "2852039166", "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "100.100.100.200", "0.0.0.0"],
 )
 @pytest.mark.parametrize("path", ["/v1/import/report", "/v1/connectors/a/import", "/v1/connectors/a/switch"])
-def test_metadata_services_are_not_called(world: World, call: Client, host: str, path: str) -> None:
+def test_metadata_services_are_not_called(harness: Harness, call: Client, host: str, path: str) -> None:
     if path.endswith("switch"):
-        world.create("a")
+        harness.create("a")
     answer = call("POST", path, {"url": f"http://{host}:80/latest", **LOGIN})
     assert (answer.status, "link-local, metadata or multicast" in answer.text) == (400, True), answer.text
 
@@ -115,9 +115,11 @@ def test_a_name_that_comes_to_mean_a_metadata_service_is_not_called(monkeypatch:
     assert called == []
 
 
-def test_an_unlisted_address_of_a_listed_name_is_not_called(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    world.herder = replace(world.herder, worker=worker(**{"limits.hosts.allowed": "10.0.0.0/8"}))
-    call = serve(app_of(world, LoopbackAuthorizer()))
+def test_an_unlisted_address_of_a_listed_name_is_not_called(
+    harness: Harness, serve: Callable[[FastAPI], Client]
+) -> None:
+    harness.herder = replace(harness.herder, worker=worker(**{"limits.hosts.allowed": "10.0.0.0/8"}))
+    call = serve(app_of(harness, LoopbackAuthorizer()))
     status, message = report(call, "http://localhost:1")
     assert (status, "limits.hosts.allowed" in message) == (400, True)
 
@@ -252,7 +254,7 @@ def test_a_body_that_is_refused_is_not_repeated(call: Client, body: Any) -> None
     assert PASSWORD not in answer.text
 
 
-def test_the_password_is_nowhere(world: World, call: Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_password_is_nowhere(harness: Harness, call: Client, caplog: pytest.LogCaptureFixture) -> None:
     """Not in answers, logs, audit or the database: not of what succeeds, nor of what fails at each call."""
     caplog.set_level(logging.DEBUG)
     told: list[str] = []
@@ -280,7 +282,7 @@ def test_the_password_is_nowhere(world: World, call: Client, caplog: pytest.LogC
     assert "begin switch" in told[-3]
     told.append(caplog.text)
     assert "401" in caplog.text
-    with world.database.read() as connection:
+    with harness.database.read() as connection:
         tables = sa.inspect(connection).get_table_names()
         told += [str(connection.execute(sa.text(f"SELECT * FROM {table}")).fetchall()) for table in tables]
     assert len(told) > 25

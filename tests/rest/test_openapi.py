@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import booleans
 
 from connect_core.rest import LoopbackAuthorizer
-from tests.herder.worlds import SINK, World
+from tests.herder.harness import SINK, Harness
 from tests.rest.conftest import Client, app_of
 from tests.rest.described import DESCRIBED, undescribed
 
@@ -24,13 +24,13 @@ SURPRISE = "see the log of the REST API"
 
 
 @pytest.fixture
-def app(world: World) -> FastAPI:
-    return app_of(world, LoopbackAuthorizer())
+def app(harness: Harness) -> FastAPI:
+    return app_of(harness, LoopbackAuthorizer())
 
 
 @pytest.fixture
-def base(app: FastAPI, serve: Callable[[FastAPI], Client], world: World) -> str:
-    world.create("a", SINK)
+def base(app: FastAPI, serve: Callable[[FastAPI], Client], harness: Harness) -> str:
+    harness.create("a", SINK)
     return serve(app).base
 
 

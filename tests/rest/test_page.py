@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 
 from connect_core.rest import LoopbackAuthorizer, ui
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.rest.conftest import Client, app_of
 
 STATIC = Path(ui.__file__).parent / "static"
@@ -82,7 +82,7 @@ def test_page_is_only_read(call: Client) -> None:
     assert call("POST", "/ui/app.js", b"{}").status in (404, 405)
 
 
-def test_page_is_behind_the_login(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    call = serve(app_of(world, Nobody()))
+def test_page_is_behind_the_login(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    call = serve(app_of(harness, Nobody()))
     for path in ("/ui/", "/ui/app.js", "/ui", "/"):
         assert call("GET", path, headers=BROWSER).status == 401

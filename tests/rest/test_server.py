@@ -9,7 +9,7 @@ import pytest
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.rest import LoopbackAuthorizer, check_listeners, serve_in_thread
 from connect_core.settings import Listener
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.rest.conftest import app_of
 
 
@@ -32,15 +32,15 @@ def test_loopback_needs_no_login() -> None:
     check_listeners([Listener("http", "127.0.0.1", 8083), Listener("http", "localhost", 1)])
 
 
-def test_taken_port_is_named(world: World) -> None:
+def test_taken_port_is_named(harness: Harness) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ConnectError, match=f"cannot listen on http://127.0.0.1:{port}"):
-            serve_in_thread(app_of(world, LoopbackAuthorizer()), Listener("http", "127.0.0.1", port))
+            serve_in_thread(app_of(harness, LoopbackAuthorizer()), Listener("http", "127.0.0.1", port))
 
 
-def test_stopped_server_is_gone(world: World) -> None:
-    server = serve_in_thread(app_of(world, LoopbackAuthorizer()), Listener("http", "127.0.0.1", 0))
+def test_stopped_server_is_gone(harness: Harness) -> None:
+    server = serve_in_thread(app_of(harness, LoopbackAuthorizer()), Listener("http", "127.0.0.1", 0))
     server.stop()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", server.port), timeout=5)

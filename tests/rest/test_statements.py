@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.benchmarks.rest import fill, statements
-from tests.herder.worlds import World
+from tests.herder.harness import Harness
 from tests.rest.conftest import Client
 
 COUNTS = {
@@ -20,8 +20,8 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("connectors", [2, 30])
-def test_number_of_statements_is_constant(world: World, call: Client, connectors: int) -> None:
-    fill(world.database, connectors, 3)
+def test_number_of_statements_is_constant(harness: Harness, call: Client, connectors: int) -> None:
+    fill(harness.database, connectors, 3)
     found = {}
     for path in COUNTS:
         with statements(world.database) as seen:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from connect_core.herder import connectors
+from tests.herder.harness import Harness
 from tests.herder.test_transcript import MOVING
-from tests.herder.worlds import World
 from tests.rest import replay
 from tests.rest.conftest import Client
 from tests.rest.described import undescribed
@@ -34,10 +34,10 @@ def info_level() -> Iterator[None]:
     logging.getLogger().setLevel(before)
 
 
-def plan_all(world: World) -> None:
+def plan_all(harness: Harness) -> None:
     """Let the drivers of all connectors see what is wanted by now."""
-    for name in connectors.list_names(world.herder):
-        world.scheduler.plan(name)
+    for name in connectors.list_names(harness.herder):
+        harness.scheduler.plan(name)
 
 
 def outcome(base: str, step: dict[str, Any]) -> list[Any]:
@@ -50,11 +50,11 @@ def outcome(base: str, step: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.timeout(120)
 @pytest.mark.usefixtures("info_level")
-def test_every_step_is_answered_as_by_the_real_worker(call: Client, world: World, tmp_path: Path) -> None:
+def test_every_step_is_answered_as_by_the_real_worker(call: Client, harness: Harness, tmp_path: Path) -> None:
     differing = {}
     for raw in json.loads(TRANSCRIPT.read_text("utf-8"))["steps"]:
         step = replay.subst(raw, {"DIR": str(tmp_path), "BASE": call.base})
-        plan_all(world)
+        plan_all(harness)
         if step["id"] in (*MOVING, *RESTARTED):
             step.pop("wait_until", None)
             replay.exchange(call.base, step, step["expect"]["status"])

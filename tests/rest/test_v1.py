@@ -40,7 +40,7 @@ from connect_core.rest import Links, LoopbackAuthorizer
 from connect_core.rest.v1 import entities
 from connect_core.store import silences
 from tests.herder.exports import Export, world_of
-from tests.herder.worlds import SINK, SOURCE, World
+from tests.herder.harness import SINK, SOURCE, Harness
 from tests.rest.conftest import Client, app_of
 from tests.schema_registry.fault_server import Answer, fault_server, schema
 
@@ -53,9 +53,9 @@ def done(records: int, task: int = 0) -> TaskResult:
     return TaskResult(task, TaskOutcome.DONE, counts=Counts(records=records), host="spark:1")
 
 
-def commit_sink(world: World, start: int, end: int, name: str = "a") -> int:
+def commit_sink(harness: Harness, start: int, end: int, name: str = "a") -> int:
     """Commit one interval of a sink that read lines-0 from start to end."""
-    driver = world.driver(name)
+    driver = harness.driver(name)
     assert driver.plan()
     driver.epoch = driver.do(RaiseEpoch(name, "driver"))
     state = driver.do(LoadConnector(name))
@@ -74,15 +74,15 @@ def fits(shape: Any, value: Any) -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def sink(world: World) -> World:
+def sink(harness: Harness) -> Harness:
     """A sink that has committed [0, 10), [10, 25) and [25, 30)."""
-    world.create(config={**SINK, "tags": "night, files"})
+    harness.create(config={**SINK, "tags": "night, files"})
     for start, end in ((0, 10), (10, 25), (25, 30)):
-        commit_sink(world, start, end)
-    return world
+        commit_sink(harness, start, end)
+    return harness
 
 
-def test_list_shows_each_connector_at_a_glance(sink: World, call: Client) -> None:
+def test_list_shows_each_connector_at_a_glance(sink: Harness, call: Client) -> None:
     sink.create("b")
     answer = call("GET", "/v1/connectors")
     found = fits(overview.ConnectorSummaryList, answer.json)["connectors"]
@@ -97,9 +97,9 @@ def test_list_shows_each_connector_at_a_glance(sink: World, call: Client) -> Non
     assert (found[1]["state"], found[1]["strip"]) == ("UNASSIGNED", [])
 
 
-def test_failed_connector_says_why_in_a_line(world: World, call: Client) -> None:
-    world.create()
-    driver = world.driver()
+def test_failed_connector_says_why_in_a_line(harness: Harness, call: Client) -> None:
+    harness.create()
+    driver = harness.driver()
     error = TaskError(
         "ValueError",
         "no such table",
@@ -113,7 +113,7 @@ def test_failed_connector_says_why_in_a_line(world: World, call: Client) -> None
     assert shown["task_views"][0]["trace"].startswith("Traceback")
 
 
-def test_intervals_come_in_pages(sink: World, call: Client) -> None:
+def test_intervals_come_in_pages(sink: Harness, call: Client) -> None:
     first = fits(intervals.IntervalPage, call("GET", "/v1/connectors/a/intervals?limit=2").json)
     assert [one["sequence"] for one in first["intervals"]] == [3, 2]
     assert first["intervals"][0]["ranges"] == [{"topic": "lines", "partition": 0, "start": 25, "end": 30}]
@@ -122,7 +122,7 @@ def test_intervals_come_in_pages(sink: World, call: Client) -> None:
     assert ([one["sequence"] for one in last["intervals"]], last["next"]) == ([1], None)
 
 
-def test_interval_shows_its_tasks(sink: World, call: Client) -> None:
+def test_interval_shows_its_tasks(sink: Harness, call: Client) -> None:
     found = fits(intervals.IntervalWithTasks, call("GET", "/v1/connectors/a/intervals/2").json)
     assert [(task["outcome"], task["counts"]["records"]) for task in found["tasks"]] == [("DONE", 15)]
     assert call("GET", "/v1/connectors/a/intervals/9").status == 404
@@ -130,11 +130,11 @@ def test_interval_shows_its_tasks(sink: World, call: Client) -> None:
     assert call("GET", "/v1/connectors/b/intervals").status == 404
 
 
-def test_links_lead_to_airflow(world: World, serve: Callable[[FastAPI], Client]) -> None:
-    world.create()
-    world.driver().begin()
+def test_links_lead_to_airflow(harness: Harness, serve: Callable[[FastAPI], Client]) -> None:
+    harness.create()
+    harness.driver().begin()
     links = Links(lambda name: f"dag-{name}", "http://airflow:8080/", "http://spark:4040")
-    call = serve(app_of(world, LoopbackAuthorizer(), links=links, deployment="rest"))
+    call = serve(app_of(harness, LoopbackAuthorizer(), links=links, deployment="rest"))
     (found,) = call("GET", "/v1/connectors/a/intervals").json["intervals"]
     assert found["run_url"] == "http://airflow:8080/dags/dag-a/runs/run-1"
     assert found["spark_url"] == "http://spark:4040"
@@ -143,7 +143,7 @@ def test_links_lead_to_airflow(world: World, serve: Callable[[FastAPI], Client])
     assert (worker["deployment"], worker["airflow_url"]) == ("rest", "http://airflow:8080")
 
 
-def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> None:
+def test_rewind_reads_again_what_the_preview_said(sink: Harness, call: Client) -> None:
     preview = fits(rewind.OffsetsPreview, call("POST", "/v1/connectors/a/offsets/preview", {"to": 2}).json)
     assert (preview["intervals"], preview["records"]) == ([3, 2], 20)
     assert [(one["before"], one["after"], one["again"]) for one in preview["changes"]] == [
@@ -159,7 +159,7 @@ def test_rewind_reads_again_what_the_preview_said(sink: World, call: Client) -> 
     assert "Nothing has changed" not in done["message"]
 
 
-def test_reset_and_altered_offsets_have_a_preview(sink: World, call: Client) -> None:
+def test_reset_and_altered_offsets_have_a_preview(sink: Harness, call: Client) -> None:
     reset = call("POST", "/v1/connectors/a/offsets/preview", {"reset": True}).json
     assert (reset["intervals"], reset["records"]) == ([3, 2, 1], 30)
     partition = {"kafka_topic": "lines", "kafka_partition": 0}
@@ -171,12 +171,12 @@ def test_reset_and_altered_offsets_have_a_preview(sink: World, call: Client) -> 
 
 
 @pytest.mark.parametrize("body", [{}, {"to": 0}, {"to": 1, "reset": True}, {"upto": 1}, [], b"", b"{", {"to": "x"}])
-def test_unclear_previews_are_refused(sink: World, call: Client, body: Any) -> None:
+def test_unclear_previews_are_refused(sink: Harness, call: Client, body: Any) -> None:
     assert call("POST", "/v1/connectors/a/offsets/preview", body).status == 400
     assert call("POST", "/v1/connectors/a/rewind", {"to": 9}).status == 404
 
 
-def test_rewound_offsets_are_in_the_history(sink: World, call: Client) -> None:
+def test_rewound_offsets_are_in_the_history(sink: Harness, call: Client) -> None:
     lifecycle.stop(sink.herder, "a")
     call("POST", "/v1/connectors/a/rewind", {"to": 3})
     moves = fits(offsets.OffsetMoveList, call("GET", "/v1/connectors/a/offsets/history?limit=2").json)
@@ -188,9 +188,9 @@ def test_rewound_offsets_are_in_the_history(sink: World, call: Client) -> None:
     assert acts[0]["action"] == "alter offsets"
 
 
-def test_config_history_shows_what_changed(world: World, call: Client) -> None:
-    world.create(config={**SOURCE, "some.password": "one"})
-    connectors.put_config(world.herder, "a", {**SOURCE, "topic": "other", "some.password": "two"})
+def test_config_history_shows_what_changed(harness: Harness, call: Client) -> None:
+    harness.create(config={**SOURCE, "some.password": "one"})
+    connectors.put_config(harness.herder, "a", {**SOURCE, "topic": "other", "some.password": "two"})
     versions = fits(history.ConfigVersionList, call("GET", "/v1/connectors/a/config/history").json)["versions"]
     assert [one["version"] for one in versions] == [2, 1]
     changes = {one["key"]: (one["before"], one["after"]) for one in versions[0]["changes"]}
@@ -198,8 +198,8 @@ def test_config_history_shows_what_changed(world: World, call: Client) -> None:
     assert {one["key"] for one in versions[1]["changes"]} == {*SOURCE, "name", "some.password"}
 
 
-def test_lag_says_why_it_is_not_known(world: World, call: Client) -> None:
-    world.create()
+def test_lag_says_why_it_is_not_known(harness: Harness, call: Client) -> None:
+    harness.create()
     found = fits(lag.Lag, call("GET", "/v1/connectors/a/lag").json)
     assert found["lag"] is None
     assert "source" in found["reason"]
@@ -208,11 +208,11 @@ def test_lag_says_why_it_is_not_known(world: World, call: Client) -> None:
 AVRO = {"value.converter": "io.confluent.connect.avro.AvroConverter", "value.converter.schema.registry.url": "URL"}
 
 
-def test_schemas_of_topics_are_shown(world: World, call: Client) -> None:
+def test_schemas_of_topics_are_shown(harness: Harness, call: Client) -> None:
     with fault_server() as registry:
         registry.answers["/subjects/lines-value/versions/latest"] = [schema(id=8, version=3)]
         avro = {key: value.replace("URL", registry.url) for key, value in AVRO.items()}
-        world.create("s", {**SINK, **avro, "topics": "lines,new"})
+        harness.create("s", {**SINK, **avro, "topics": "lines,new"})
         found = fits(schemas.TopicSchemaList, call("GET", "/v1/connectors/s/schemas").json)
     first, second = found["schemas"]
     assert (first["topic"], first["part"], first["subject"], first["id"]) == ("lines", "value", "lines-value", 8)
@@ -220,12 +220,12 @@ def test_schemas_of_topics_are_shown(world: World, call: Client) -> None:
     assert (second["subject"], second["id"], second["error"]) == ("new-value", None, "not registered yet")
 
 
-def test_a_registry_that_hangs_costs_some_seconds_and_shows_no_login(world: World, call: Client) -> None:
+def test_a_registry_that_hangs_costs_some_seconds_and_shows_no_login(harness: Harness, call: Client) -> None:
     with fault_server() as registry:
         registry.answers["/subjects/lines-value/versions/latest"] = [Answer(seconds=4)]
         login = registry.url.replace("http://", "http://somebody:s3cret-word@")
         avro = {key: value.replace("URL", login) for key, value in AVRO.items()}
-        world.create("s", {**SINK, **avro, "topics": "lines,other"})
+        harness.create("s", {**SINK, **avro, "topics": "lines,other"})
         began = time.monotonic()
         answered = call("GET", "/v1/connectors/s/schemas")
         took = time.monotonic() - began
@@ -236,28 +236,28 @@ def test_a_registry_that_hangs_costs_some_seconds_and_shows_no_login(world: Worl
     assert took < 10
 
 
-def test_without_a_registry_there_are_no_schemas(world: World, call: Client) -> None:
-    world.create("s", SINK)
+def test_without_a_registry_there_are_no_schemas(harness: Harness, call: Client) -> None:
+    harness.create("s", SINK)
     assert call("GET", "/v1/connectors/s/schemas").json == {"schemas": [], "reason": None}
     assert call("GET", "/v1/connectors/nobody/schemas").status == 404
 
 
-def test_nothing_skipped_is_an_empty_list(world: World, call: Client) -> None:
-    world.create("s", {**SINK, "errors.deadletterqueue.topic.name": "dead"})
+def test_nothing_skipped_is_an_empty_list(harness: Harness, call: Client) -> None:
+    harness.create("s", {**SINK, "errors.deadletterqueue.topic.name": "dead"})
     found = fits(history.SkippedRecords, call("GET", "/v1/connectors/s/skipped").json)
     assert (found["lines"], found["records"], found["dead_letter_topic"]) == ([], 0, "dead")
 
 
-def test_run_now_asks_the_scheduler(world: World, call: Client) -> None:
-    world.create()
+def test_run_now_asks_the_scheduler(harness: Harness, call: Client) -> None:
+    harness.create()
     answer = call("POST", "/v1/connectors/a/run")
     assert (answer.status, fits(entities.RunStarted, answer.json)["run_id"]) == (202, "manual-1")
-    assert world.scheduler.calls[-1] == ("trigger", "a")
+    assert harness.scheduler.calls[-1] == ("trigger", "a")
     assert call("POST", "/v1/connectors/b/run").status == 404
 
 
 @pytest.mark.parametrize("path", ["/metrics", "/v1/metrics"])
-def test_metrics_are_prometheus(sink: World, call: Client, path: str) -> None:
+def test_metrics_are_prometheus(sink: Harness, call: Client, path: str) -> None:
     answer = call("GET", path, headers={"Accept": "text/plain"})
     assert answer.headers["content-type"].startswith("text/plain")
     lines = answer.text.splitlines()
@@ -267,7 +267,7 @@ def test_metrics_are_prometheus(sink: World, call: Client, path: str) -> None:
     assert 'connect_intervals_total{connector="a",state="COMMITTED"} 3.0' in lines
 
 
-def test_list_says_since_when_airflow_has_not_answered(sink: World, call: Client) -> None:
+def test_list_says_since_when_airflow_has_not_answered(sink: Harness, call: Client) -> None:
     assert call("GET", "/v1/connectors").json["scheduler_silences"] == []
     since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     with sink.database.write() as connection:
@@ -281,11 +281,11 @@ def test_list_says_since_when_airflow_has_not_answered(sink: World, call: Client
     assert call("GET", "/v1/connectors").json["scheduler_silences"] == []
 
 
-def test_sink_is_recounted(world: World, tmp_path: Path, serve: Callable[[FastAPI], Client]) -> None:
-    export = Export(world_of(world, tmp_path), tmp_path).create()
+def test_sink_is_recounted(harness: Harness, tmp_path: Path, serve: Callable[[FastAPI], Client]) -> None:
+    export = Export(world_of(harness, tmp_path), tmp_path).create()
     export.run([{"n": 1}, {"n": 2}])
     export.run([{"n": 3}])
-    call = serve(app_of(export.world, LoopbackAuthorizer()))
+    call = serve(app_of(export.harness, LoopbackAuthorizer()))
     found = fits(verification.Verification, call("POST", "/v1/connectors/a/verify").json)
     assert (found["rows"], found["found"], found["difference_count"]) == (3, 3, 0)
     export.files()[0].unlink()

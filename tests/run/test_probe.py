@@ -21,12 +21,12 @@ from connect_core.store import Database, connectors
 from connect_core.store.connectors import NewConfig
 from connect_core.store.schedules import scheduled_connectors
 from connect_core.store.statuses import load_facts
-from tests.herder.conftest import sqlite_template, world
-from tests.herder.worlds import SINK, Driver, World, worker
+from tests.herder.conftest import harness, sqlite_template
+from tests.herder.harness import SINK, Driver, Harness, worker
 
 pytestmark = pytest.mark.slow
 
-__all__ = ["sqlite_template", "world"]
+__all__ = ["harness", "sqlite_template"]
 
 PROVIDERS = {
     "config.providers": "env",
@@ -54,10 +54,10 @@ def ends() -> Ends:
 
 
 @pytest.fixture
-def probe(world: World, ends: Ends) -> ConnectorProbe:
+def probe(harness: Harness, ends: Ends) -> ConnectorProbe:
     providers = make_providers(PROVIDERS, {"TASKS": "2"})
     return ConnectorProbe(
-        worker(**PROVIDERS).with_standalone_id("test"), world.database, cast(KafkaAdmin, ends), providers
+        worker(**PROVIDERS).with_standalone_id("test"), harness.database, cast(KafkaAdmin, ends), providers
     )
 
 
@@ -70,9 +70,9 @@ def store(database: Database, name: str, **more: str) -> None:
     driver.do(RecordAssignment(name, "driver", (config,), state.config_version))
 
 
-def test_reference_in_a_number_is_resolved(world: World, probe: ConnectorProbe) -> None:
-    store(world.database, "a", tasks_max="${env:TASKS}")
-    store(world.database, "b")
+def test_reference_in_a_number_is_resolved(harness: Harness, probe: ConnectorProbe) -> None:
+    store(harness.database, "a", tasks_max="${env:TASKS}")
+    store(harness.database, "b")
     assert {name: one.check for name, one in probe.wait_states(["a", "b"]).items()} == {
         "a": Check.SINK,
         "b": Check.SINK,
@@ -82,24 +82,24 @@ def test_reference_in_a_number_is_resolved(world: World, probe: ConnectorProbe) 
 
 @pytest.mark.parametrize("broken", [{"tasks_max": "${env:SECRET}"}, {"connector_class": "Gone"}, {"tasks_max": "x"}])
 def test_connector_that_cannot_be_read_is_left_to_its_run(
-    world: World, probe: ConnectorProbe, broken: dict[str, str]
+    harness: Harness, probe: ConnectorProbe, broken: dict[str, str]
 ) -> None:
-    store(world.database, "broken", **broken)
-    store(world.database, "well")
+    store(harness.database, "broken", **broken)
+    store(harness.database, "well")
     assert probe.wait_states(["broken", "well"])["well"].check is Check.SINK
     assert sorted(probe.sinks_with_data(["broken", "well"])) == ["broken", "well"]
 
 
-def test_topic_nobody_may_read_holds_up_nobody_else(world: World, probe: ConnectorProbe, ends: Ends) -> None:
+def test_topic_nobody_may_read_holds_up_nobody_else(harness: Harness, probe: ConnectorProbe, ends: Ends) -> None:
     ends.refusals = {"secret": ConnectError("not allowed"), "going": LeaderChangingError("no leader")}
     for topic in ("secret", "going", "lines"):
-        store(world.database, topic, topics=topic)
+        store(harness.database, topic, topics=topic)
     assert sorted(probe.sinks_with_data(["going", "lines", "secret"])) == ["lines", "secret"]
 
 
-def test_brokers_that_are_down_are_asked_once(world: World, probe: ConnectorProbe, ends: Ends) -> None:
+def test_brokers_that_are_down_are_asked_once(harness: Harness, probe: ConnectorProbe, ends: Ends) -> None:
     ends.refusals = {"lines": RetriableError("no broker responds")}
-    store(world.database, "a")
+    store(harness.database, "a")
     with pytest.raises(RetriableError):
         probe.sinks_with_data(["a"])
 
@@ -115,38 +115,40 @@ def assigned(database: Database, name: str) -> int | None:
         return load_facts(connection, [name])[0].task_count
 
 
-def test_tasks_of_a_new_connector_are_assigned_without_a_run(world: World, probe: ConnectorProbe) -> None:
-    create(world.database, "new", tasks_max="3")
+def test_tasks_of_a_new_connector_are_assigned_without_a_run(harness: Harness, probe: ConnectorProbe) -> None:
+    create(harness.database, "new", tasks_max="3")
     assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
     assert probe.assign("new") is False
-    assert assigned(world.database, "new") == 3
+    assert assigned(harness.database, "new") == 3
     assert probe.wait_states(["new"])["new"].check is Check.SINK
     # Whoever comes next may take it: nothing is held, and no epoch was raised.
-    state = Driver(world.database, "new").do(TakeLease("new", "run-1 driver", 60))
+    state = Driver(harness.database, "new").do(TakeLease("new", "run-1 driver", 60))
     assert (state.epoch, state.sequence) == (0, 0)
     # Now a run has it, which assigns by itself.
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         connectors.replace_config(connection, "new", NewConfig(ConnectorType.SINK, {**SINK, "tasks.max": "2"}))
     assert probe.wait_states(["new"])["new"].check is Check.ASSIGN
     assert probe.assign("new") is False
-    assert assigned(world.database, "new") == 3
+    assert assigned(harness.database, "new") == 3
 
 
-def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_assigns(world: World, probe: ConnectorProbe) -> None:
-    create(world.database, "latest", consumer_override_auto_offset_reset="latest")
+def test_where_a_plan_fixes_the_start_or_ends_an_interval_the_run_assigns(
+    harness: Harness, probe: ConnectorProbe
+) -> None:
+    create(harness.database, "latest", consumer_override_auto_offset_reset="latest")
     assert probe.assign("latest") is True
-    assert assigned(world.database, "latest") is None
-    store(world.database, "unfinished")
-    Driver(world.database, "unfinished").begin()
+    assert assigned(harness.database, "latest") is None
+    store(harness.database, "unfinished")
+    Driver(harness.database, "unfinished").begin()
     assert probe.wait_states(["unfinished"])["unfinished"].check is Check.NOW
 
 
-def test_assignment_that_fails_is_left_to_a_run_and_holds_nothing(world: World, probe: ConnectorProbe) -> None:
-    create(world.database, "broken", connector_class="Gone")
+def test_assignment_that_fails_is_left_to_a_run_and_holds_nothing(harness: Harness, probe: ConnectorProbe) -> None:
+    create(harness.database, "broken", connector_class="Gone")
     with pytest.raises(ConnectError, match="Gone"):
         probe.assign("broken")
-    assert assigned(world.database, "broken") is None
-    assert Driver(world.database, "broken").do(TakeLease("broken", "run-1 driver", 60)) is not None
+    assert assigned(harness.database, "broken") is None
+    assert Driver(harness.database, "broken").do(TakeLease("broken", "run-1 driver", 60)) is not None
 
 
 @pytest.mark.parametrize(
@@ -159,10 +161,10 @@ def test_assignment_that_fails_is_left_to_a_run_and_holds_nothing(world: World, 
         {"schedule_outlets": "http://["},
     ],
 )
-def test_schedule_that_makes_no_sense_leaves_the_dags_of_others(world: World, schedule: dict[str, str]) -> None:
-    store(world.database, "broken", **schedule)
-    store(world.database, "well")
-    with world.database.read() as connection:
+def test_schedule_that_makes_no_sense_leaves_the_dags_of_others(harness: Harness, schedule: dict[str, str]) -> None:
+    store(harness.database, "broken", **schedule)
+    store(harness.database, "well")
+    with harness.database.read() as connection:
         found = scheduled_connectors(connection)
     dags = connector_dags(found)
     schedule_found: Any = dags[dag_id_of("well")].schedule

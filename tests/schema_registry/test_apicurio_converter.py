@@ -21,10 +21,10 @@ from connect_core.java_host.settings import HostSettings
 from connect_core.java_plugins.plugins import JavaPlugins
 from tests.api.data.strategies import schemas, values_of
 from tests.converters.avro.samples import EVERYTHING, everything
+from tests.full_run import examples
 from tests.java_plugins.equipment import loaded, silent
 from tests.schema_registry.apicurio_converter import converter_folder, converter_settings
 from tests.seeds import SEED
-from tests.whole import examples
 
 pytestmark = pytest.mark.servers
 

@@ -17,12 +17,12 @@ from connect_core.standalone.session import ProcessSession
 from connect_core.standalone.worker import open_standalone
 from connect_core.store import Database, connectors, migrate
 from connect_core.store.connectors import NewConfig
-from tests.herder.conftest import sqlite_template, world
-from tests.herder.worlds import SINK, World, worker
+from tests.herder.conftest import harness, sqlite_template
+from tests.herder.harness import SINK, Harness, worker
 from tests.kafka.cluster import Cluster
 from tests.kafka.conftest import cluster
 
-__all__ = ["cluster", "sqlite_template", "world"]
+__all__ = ["cluster", "harness", "sqlite_template"]
 CANARY = "canary-of-old"
 PLAIN = {**SINK, "my.password": CANARY, "other.password": "${file:/x:password}", "tasks.max": "2"}
 
@@ -34,8 +34,8 @@ def key(tmp_path: Path) -> Path:
     return file
 
 
-def store(world: World, name: str, *configs: dict[str, str]) -> None:
-    with world.database.write() as connection:
+def store(harness: Harness, name: str, *configs: dict[str, str]) -> None:
+    with harness.database.write() as connection:
         first, *others = ({**config, "name": name} for config in configs)
         connectors.create(connection, name, NewConfig(ConnectorType.SINK, first), TargetState.STARTED)
         for config in others:
@@ -53,11 +53,11 @@ def holds_canary(database: Database) -> bool:
     return any(CANARY.encode() in one.read_bytes() for one in file.parent.glob(f"{file.name}*"))
 
 
-def test_stored_passwords_are_sealed_wherever_they_are(world: World, key: Path, tmp_path: Path) -> None:
-    store(world, "a", PLAIN, {**PLAIN, "tasks.max": "3"})
-    store(world, "gone", PLAIN)
-    store(world, "harmless", SINK)
-    with world.database.write() as connection:
+def test_stored_passwords_are_sealed_wherever_they_are(harness: Harness, key: Path, tmp_path: Path) -> None:
+    store(harness, "a", PLAIN, {**PLAIN, "tasks.max": "3"})
+    store(harness, "gone", PLAIN)
+    store(harness, "harmless", SINK)
+    with harness.database.write() as connection:
         connectors.delete(connection, "gone")
         task = {"my.password": CANARY, "url": f"http://u:{CANARY}@h/", "batch": "1"}
         connection.execute(
@@ -65,27 +65,27 @@ def test_stored_passwords_are_sealed_wherever_they_are(world: World, key: Path, 
             .where(sa.column("name") == "a")
             .values(task_configs=json.dumps([task]))
         )
-    assert holds_canary(world.database)
-    assert seal_stored(world.database, key) == 2
-    assert not holds_canary(world.database)
-    with world.database.read() as connection:
+    assert holds_canary(harness.database)
+    assert seal_stored(harness.database, key) == 2
+    assert not holds_canary(harness.database)
+    with harness.database.read() as connection:
         stored = connectors.get(connection, "a").config
         assigned = connectors.list_task_configs(connection, "a")
-        versions = rows(world.database, "SELECT config FROM connector_configs WHERE connector = 'a'")
+        versions = rows(harness.database, "SELECT config FROM connector_configs WHERE connector = 'a'")
     opened = ConfigProviders(key_file=key).resolve(stored, "a")
     assert opened == {**PLAIN, "tasks.max": "3", "name": "a", "other.password": "${file:/x:password}"}
     assert ConfigProviders(key_file=key).resolve(assigned[0], "a") == task
     assert len(versions) == 2
     assert all(stored["my.password"] in one for one in versions), "one text for one secret"
-    assert seal_stored(world.database, key) == 0
+    assert seal_stored(harness.database, key) == 0
 
 
-def test_unusable_key_is_named_and_nothing_is_changed(world: World, tmp_path: Path) -> None:
-    store(world, "a", PLAIN)
+def test_unusable_key_is_named_and_nothing_is_changed(harness: Harness, tmp_path: Path) -> None:
+    store(harness, "a", PLAIN)
     (tmp_path / "bad").write_text("no key")
     with pytest.raises(ConfigError, match="it does not hold a key"):
-        seal_stored(world.database, tmp_path / "bad")
-    with world.database.read() as connection:
+        seal_stored(harness.database, tmp_path / "bad")
+    with harness.database.read() as connection:
         assert connectors.get(connection, "a").config["my.password"] == CANARY
 
 
@@ -95,7 +95,7 @@ def test_standalone_worker_seals_before_it_begins(cluster: Cluster, tmp_path: Pa
         **{"bootstrap.servers": cluster.bootstrap, "offset.storage.file.filename": f"{tmp_path}/connect.offsets"}
     )
     migrate(settings.database_url)
-    old = World(Database(settings.database_url), settings)
+    old = Harness(Database(settings.database_url), settings)
     store(old, "a", PLAIN)
     assert holds_canary(old.database)
     old.database.close()

@@ -13,7 +13,7 @@ from tests.store.databases import (
     pytest_generate_tests,
     sqlite_template,
 )
-from tests.store.worlds import World
+from tests.store.harness import Harness
 
 __all__ = [
     "database",
@@ -26,5 +26,5 @@ __all__ = [
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+def harness(database: Database) -> Harness:
+    return Harness(database)

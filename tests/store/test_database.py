@@ -17,18 +17,18 @@ from connect_core.interval.values import ConnectorType, TargetState
 from connect_core.store import Database, connectors
 from connect_core.store.clock import age, later, now
 from connect_core.store.connectors import NewConfig
-from tests.store.worlds import World
+from tests.store.harness import Harness
 
 
-def test_error_in_block_rolls_back(world: World) -> None:
+def test_error_in_block_rolls_back(harness: Harness) -> None:
     def create_and_fail() -> None:
-        with world.database.write() as connection:
+        with harness.database.write() as connection:
             connectors.create(connection, "c", NewConfig(ConnectorType.SINK, {}), TargetState.STARTED)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         create_and_fail()
-    with world.database.read() as connection:
+    with harness.database.read() as connection:
         assert connectors.list_names(connection) == []
 
 
@@ -38,11 +38,11 @@ def test_reading_block_cannot_write(postgresql_url: str) -> None:
         connection.execute(text("CREATE TABLE x (y INTEGER)"))
 
 
-def test_reading_block_sees_one_moment(world: World) -> None:
-    world.create("a")
-    with world.database.read() as connection:
+def test_reading_block_sees_one_moment(harness: Harness) -> None:
+    harness.create("a")
+    with harness.database.read() as connection:
         before = connectors.list_names(connection)
-        world.create("b")
+        harness.create("b")
         assert connectors.list_names(connection) == before == ["a"]
 
 

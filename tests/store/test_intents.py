@@ -23,7 +23,7 @@ from connect_core.interval.effects import (
 from connect_core.interval.values import ConnectorType, TargetState, TopicPosition
 from connect_core.store import connectors, intents, offsets
 from connect_core.store.models import Intent
-from tests.store.worlds import World, race
+from tests.store.harness import Harness, race
 
 PARTITION = '{"kafka_partition":0,"kafka_topic":"t"}'
 PART = TopicPartition("t", 0)
@@ -36,116 +36,116 @@ def pending(connection: Connection) -> tuple[Any, str] | None:
 
 
 @pytest.mark.parametrize("target", [TargetState.STARTED, TargetState.PAUSED])
-def test_intent_needs_a_stopped_connector(world: World, target: TargetState) -> None:
-    world.create()
-    world.target(target)
+def test_intent_needs_a_stopped_connector(harness: Harness, target: TargetState) -> None:
+    harness.create()
+    harness.target(target)
     with pytest.raises(IllegalWorkerStateError, match=r"must be in the STOPPED state.*'/connectors/c/stop' endpoint"):
-        world.do(StoreIntent("c", None))
+        harness.do(StoreIntent("c", None))
 
 
-def test_intent_of_unknown_connector(world: World) -> None:
+def test_intent_of_unknown_connector(harness: Harness) -> None:
     with pytest.raises(NotFoundError, match="Connector c not found"):
-        world.do(StoreIntent("c", None))
+        harness.do(StoreIntent("c", None))
 
 
-def test_intent_fences_the_run_before(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive())
-    world.insert(key)
-    world.target(TargetState.STOPPED)
-    epoch = world.do(StoreIntent("c", {PARTITION: {"kafka_offset": 3}}, "jo", floor=6))
+def test_intent_fences_the_run_before(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive())
+    harness.insert(key)
+    harness.target(TargetState.STOPPED)
+    epoch = harness.do(StoreIntent("c", {PARTITION: {"kafka_offset": 3}}, "jo", floor=6))
     assert epoch == 7
     with pytest.raises(StaleEpochError):
-        world.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
-    with world.database.read() as connection:
+        harness.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
+    with harness.database.read() as connection:
         assert pending(connection) == ({PARTITION: {"kafka_offset": 3}}, "jo")
-    world.do(FinishIntent("c", epoch, {PARTITION: {"kafka_offset": 3}}))
-    assert world.do(LoadOffsets("c")) == {PART: 3}
-    assert world.do(LoadUnfinished("c")) is None
-    with world.database.read() as connection:
+    harness.do(FinishIntent("c", epoch, {PARTITION: {"kafka_offset": 3}}))
+    assert harness.do(LoadOffsets("c")) == {PART: 3}
+    assert harness.do(LoadUnfinished("c")) is None
+    with harness.database.read() as connection:
         assert pending(connection) is None
         (line,) = offsets.history(connection, "c")
     assert (line.cause, line.actor, line.epoch) == ("alter", "jo", 7)
 
 
-def test_reset_forgets_offsets(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive())
-    world.insert(key)
-    world.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
-    world.target(TargetState.STOPPED)
-    epoch = world.do(StoreIntent("c", None, "jo"))
-    world.do(FinishIntent("c", epoch, {PARTITION: None}))
-    assert world.do(LoadOffsets("c")) == {}
-    with world.database.read() as connection:
+def test_reset_forgets_offsets(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive())
+    harness.insert(key)
+    harness.do(CommitInterval(key, key.epoch, (), positions={PART: 10}))
+    harness.target(TargetState.STOPPED)
+    epoch = harness.do(StoreIntent("c", None, "jo"))
+    harness.do(FinishIntent("c", epoch, {PARTITION: None}))
+    assert harness.do(LoadOffsets("c")) == {}
+    with harness.database.read() as connection:
         assert offsets.history(connection, "c")[0].cause == "reset"
 
 
-def test_reset_before_the_first_interval_counts_as_one(world: World) -> None:
+def test_reset_before_the_first_interval_counts_as_one(harness: Harness) -> None:
     """Else the first plan would adopt the very positions of a consumer group that were to be forgotten."""
-    world.create()
-    world.target(TargetState.STOPPED)
-    world.do(StoreIntent("c", {PARTITION: {"kafka_offset": 3}}))
-    assert world.do(LoadConnector("c")).sequence == 0
-    world.do(StoreIntent("c", None))
-    world.do(StoreIntent("c", None))
-    assert world.do(LoadConnector("c")).sequence == 1
+    harness.create()
+    harness.target(TargetState.STOPPED)
+    harness.do(StoreIntent("c", {PARTITION: {"kafka_offset": 3}}))
+    assert harness.do(LoadConnector("c")).sequence == 0
+    harness.do(StoreIntent("c", None))
+    harness.do(StoreIntent("c", None))
+    assert harness.do(LoadConnector("c")).sequence == 1
 
 
-def test_overtaken_intent_is_stale(world: World) -> None:
-    world.create()
-    world.target(TargetState.STOPPED)
-    first = world.do(StoreIntent("c", None))
-    second = world.do(StoreIntent("c", None))
+def test_overtaken_intent_is_stale(harness: Harness) -> None:
+    harness.create()
+    harness.target(TargetState.STOPPED)
+    first = harness.do(StoreIntent("c", None))
+    second = harness.do(StoreIntent("c", None))
     assert second == first + 1
     with pytest.raises(StaleEpochError):
-        world.do(FinishIntent("c", first, {}))
-    world.do(FinishIntent("c", second, {}))
+        harness.do(FinishIntent("c", first, {}))
+    harness.do(FinishIntent("c", second, {}))
 
 
-def test_resume_overtakes_an_intent(world: World) -> None:
-    world.create()
-    world.target(TargetState.STOPPED)
-    epoch = world.do(StoreIntent("c", None))
-    world.target(TargetState.STARTED)
-    world.do(TakeLease("c", "h", 60))
-    world.do(RaiseEpoch("c", "h"))
+def test_resume_overtakes_an_intent(harness: Harness) -> None:
+    harness.create()
+    harness.target(TargetState.STOPPED)
+    epoch = harness.do(StoreIntent("c", None))
+    harness.target(TargetState.STARTED)
+    harness.do(TakeLease("c", "h", 60))
+    harness.do(RaiseEpoch("c", "h"))
     with pytest.raises(StaleEpochError):
-        world.do(FinishIntent("c", epoch, {}))
+        harness.do(FinishIntent("c", epoch, {}))
 
 
-def test_intent_and_start_race(world: World) -> None:
-    world.create()
-    world.target(TargetState.STOPPED)
+def test_intent_and_start_race(harness: Harness) -> None:
+    harness.create()
+    harness.target(TargetState.STOPPED)
 
     def act(number: int) -> object:
         if number:
-            return world.do(StoreIntent("c", None))
-        world.target(TargetState.STARTED)
+            return harness.do(StoreIntent("c", None))
+        harness.target(TargetState.STARTED)
         return None
 
     _, intent = race(2, act)
     assert isinstance(intent, int | IllegalWorkerStateError)
 
 
-def test_the_offsets_topic_of_a_wish_is_known_before_it_is_written_to(world: World) -> None:
-    world.create(kind=ConnectorType.SOURCE)
-    world.target(TargetState.STOPPED)
+def test_the_offsets_topic_of_a_wish_is_known_before_it_is_written_to(harness: Harness) -> None:
+    harness.create(kind=ConnectorType.SOURCE)
+    harness.target(TargetState.STOPPED)
     first, other = TopicPosition("offsets", "id-1"), TopicPosition("others", "id-2")
-    world.do(StoreIntent("c", {}, position=first))
-    world.do(StoreIntent("c", {}, position=other))
-    assert world.do(LoadConnector("c")).offsets_position == first
+    harness.do(StoreIntent("c", {}, position=first))
+    harness.do(StoreIntent("c", {}, position=other))
+    assert harness.do(LoadConnector("c")).offsets_position == first
 
 
 @pytest.mark.parametrize("forget", [True, False])
-def test_a_successor_knows_the_offsets_topic_and_reads_all_of_it(world: World, forget: bool) -> None:
-    world.create(kind=ConnectorType.SOURCE)
-    world.target(TargetState.STOPPED)
-    epoch = world.do(StoreIntent("c", {}))
-    world.do(FinishIntent("c", epoch, {}, TopicPosition("offsets", "id-1", {0: 7})))
-    with world.database.write() as connection:
+def test_a_successor_knows_the_offsets_topic_and_reads_all_of_it(harness: Harness, forget: bool) -> None:
+    harness.create(kind=ConnectorType.SOURCE)
+    harness.target(TargetState.STOPPED)
+    epoch = harness.do(StoreIntent("c", {}))
+    harness.do(FinishIntent("c", epoch, {}, TopicPosition("offsets", "id-1", {0: 7})))
+    with harness.database.write() as connection:
         if not forget:
             intents.finish_unasked(connection, "c", intents.store(connection, StoreIntent("c", {})), {})
         connectors.delete(connection, "c", forget_offsets=forget)
-    world.create(kind=ConnectorType.SOURCE)
-    assert world.do(LoadConnector("c")).offsets_position == TopicPosition("offsets", "id-1")
+    harness.create(kind=ConnectorType.SOURCE)
+    assert harness.do(LoadConnector("c")).offsets_position == TopicPosition("offsets", "id-1")

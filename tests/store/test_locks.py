@@ -12,7 +12,7 @@ from connect_core.interval.values import TargetState
 from connect_core.store import Connection, connectors, dag_states, requests, restarts
 from connect_core.store.dag_states import Dag
 from connect_core.store.requests import Asked
-from tests.store.worlds import World, race
+from tests.store.harness import Harness, race
 
 NAMES = ("a", "b", "c")
 
@@ -33,34 +33,39 @@ def _restart(connection: Connection) -> None:
     requests.add(connection, Asked("retry", "a"))
 
 
-def _drive(world: World, epoch: int) -> None:
+def _drive(harness: Harness, epoch: int) -> None:
     sequence = 1
     for _ in range(15):
         key = IntervalKey("a", 1, sequence, epoch)
         try:
-            world.insert(key)
+            harness.insert(key)
         except StaleEpochError as refusal:
             # An operator was faster.
             if "PAUSED" not in str(refusal):
                 raise
             continue
-        world.effects.heartbeat(key, epoch)
-        world.do(CommitInterval(key, epoch, ()))
+        harness.effects.heartbeat(key, epoch)
+        harness.do(CommitInterval(key, epoch, ()))
         sequence += 1
 
 
-def test_operators_mirror_and_driver_meet(world: World) -> None:
+def test_operators_mirror_and_driver_meet(harness: Harness) -> None:
     for name in NAMES:
-        world.create(name)
-    epoch = world.drive("a")
+        harness.create(name)
+    epoch = harness.drive("a")
 
     def repeat(act: Callable[[Connection], None]) -> Callable[[], None]:
         def loop() -> None:
             for _ in range(15):
-                with world.database.write() as connection:
+                with harness.database.write() as connection:
                     act(connection)
 
         return loop
 
-    loops: list[Callable[[], None]] = [repeat(_mirror), repeat(_pause), repeat(_restart), partial(_drive, world, epoch)]
+    loops: list[Callable[[], None]] = [
+        repeat(_mirror),
+        repeat(_pause),
+        repeat(_restart),
+        partial(_drive, harness, epoch),
+    ]
     assert race(len(loops), lambda number: loops[number]()) == [None] * 4

@@ -14,7 +14,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.interval.values import ConnectorType
 from connect_core.store import Database, connectors, offsets
 from connect_core.store.offsets import Move
-from tests.store.worlds import World
+from tests.store.harness import Harness
 
 pytestmark = pytest.mark.slow
 
@@ -49,9 +49,9 @@ def test_canonical_texts_differ_with_meaning(one: dict[str, Any], other: dict[st
 @EVERY_WORLD
 @given(data=st.lists(st.dictionaries(OFFSET.map(canonical), st.none() | OFFSET, max_size=5), max_size=5))
 def test_moves_end_where_they_should(database: Database, data: list[dict[str, dict[str, Any] | None]]) -> None:
-    world = World(database)
+    harness = Harness(database)
     name = f"c{len(_names(database))}"
-    world.create(name, ConnectorType.SOURCE)
+    harness.create(name, ConnectorType.SOURCE)
     expected: dict[str, Any] = {}
     with database.write() as connection:
         for number, wanted in enumerate(data):
@@ -77,27 +77,27 @@ def _names(database: Database) -> list[str]:
         return connectors.list_names(connection)
 
 
-def test_long_partitions_are_kept(world: World) -> None:
-    world.create("s", ConnectorType.SOURCE)
+def test_long_partitions_are_kept(harness: Harness) -> None:
+    harness.create("s", ConnectorType.SOURCE)
     wanted = {canonical({"file": "/" + "é" * 5000 + str(number)}): {"p": number} for number in range(150)}
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         assert offsets.move(connection, Move("s", ConnectorType.SOURCE, "interval", 1), wanted) == 150
         assert offsets.move(connection, Move("s", ConnectorType.SOURCE, "interval", 1), wanted) == 0
         assert offsets.load(connection, "s", ConnectorType.SOURCE) == wanted
 
 
-def test_nul_in_an_offset_is_kept(world: World) -> None:
-    world.create("s", ConnectorType.SOURCE)
+def test_nul_in_an_offset_is_kept(harness: Harness) -> None:
+    harness.create("s", ConnectorType.SOURCE)
     wanted = {canonical({"k\x00": "a\x00b"}): {"p": "\x00"}}
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         offsets.move(connection, Move("s", ConnectorType.SOURCE, "interval", 1), wanted)
         assert offsets.load(connection, "s", ConnectorType.SOURCE) == wanted
 
 
-def test_types_keep_their_offsets_apart(world: World) -> None:
-    world.create("c")
+def test_types_keep_their_offsets_apart(harness: Harness) -> None:
+    harness.create("c")
     wanted = offsets.sink_offsets({TopicPartition("t", 0): 5})
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         offsets.move(connection, Move("c", ConnectorType.SINK, "interval", 1), wanted)
         assert offsets.load(connection, "c", ConnectorType.SOURCE) == {}
         assert offsets.sink_positions(offsets.load(connection, "c", ConnectorType.SINK)) == {TopicPartition("t", 0): 5}
@@ -110,9 +110,9 @@ def test_sink_offsets_are_in_connects_form() -> None:
     }
 
 
-def test_history_is_paged_newest_first(world: World) -> None:
-    world.create("s", ConnectorType.SOURCE)
-    with world.database.write() as connection:
+def test_history_is_paged_newest_first(harness: Harness) -> None:
+    harness.create("s", ConnectorType.SOURCE)
+    with harness.database.write() as connection:
         for number in range(5):
             reason = Move("s", ConnectorType.SOURCE, "interval", 1, number)
             offsets.move(connection, reason, {'{"a":1}': {"p": number}})

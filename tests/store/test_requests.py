@@ -8,7 +8,7 @@ from connect_core.store import Database, audit, dag_states, requests
 from connect_core.store.audit import Act
 from connect_core.store.dag_states import Dag
 from connect_core.store.requests import Asked
-from tests.store.worlds import World, race
+from tests.store.harness import Harness, race
 
 
 def test_requests_are_claimed_in_order(database: Database) -> None:
@@ -73,12 +73,12 @@ def test_done_requests_are_forgotten(database: Database) -> None:
         assert len(requests.claim(connection, "one", 60)) == 1
 
 
-def test_dag_states_are_mirrored(world: World) -> None:
-    world.create("a")
-    world.create("b")
+def test_dag_states_are_mirrored(harness: Harness) -> None:
+    harness.create("a")
+    harness.create("b")
     at = datetime(2026, 1, 1, tzinfo=UTC)
     seen = [Dag("a", "a-1", False), Dag("b", "b-1", True, "run", "running", at), Dag("gone", "g-1", False)]
-    with world.database.write() as connection:
+    with harness.database.write() as connection:
         dag_states.store(connection, seen)
         assert dag_states.list_dags(connection) == seen[:2]
         dag_states.store(connection, [Dag("a", "a-1", True)])

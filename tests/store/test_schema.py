@@ -13,8 +13,8 @@ from connect_core.errors import ConnectError
 from connect_core.store import Database, check, migrate, overviews
 from connect_core.store.models import METADATA
 from connect_core.store.schema import VERSION_TABLE, differences, downgrade
+from tests.store.harness import Harness
 from tests.store.test_interval_history import moved
-from tests.store.worlds import World
 
 pytestmark = pytest.mark.slow
 
@@ -122,8 +122,8 @@ def test_half_a_migration_is_undone(empty_url: str) -> None:
 def test_totals_begin_with_what_the_history_has(empty_url: str) -> None:
     database = Database(empty_url, pooled=False)
     migrate(database)
-    world = World(database)
-    moved(world, 3)
+    harness = Harness(database)
+    moved(harness, 3)
     downgrade(database, "0009")
     migrate(database)
     with database.read() as connection:

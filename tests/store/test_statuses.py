@@ -16,118 +16,118 @@ from connect_core.store import Connection, Database, dag_states, restarts, statu
 from connect_core.store.clock import now
 from connect_core.store.models import Connector, Interval, IntervalTask
 from connect_core.store.statuses import ConnectorFacts
-from tests.store.worlds import World, failed
+from tests.store.harness import Harness, failed
 
 pytestmark = pytest.mark.slow
 
 
-def facts_of(world: World, name: str = "c") -> ConnectorFacts:
-    with world.database.read() as connection:
+def facts_of(harness: Harness, name: str = "c") -> ConnectorFacts:
+    with harness.database.read() as connection:
         (facts,) = statuses.load_facts(connection, [name])
     return facts
 
 
-def test_new_connector_has_no_plan(world: World) -> None:
-    world.create()
-    facts = facts_of(world)
+def test_new_connector_has_no_plan(harness: Harness) -> None:
+    harness.create()
+    facts = facts_of(harness)
     assert (facts.name, facts.target_state, facts.plugin_version) == ("c", TargetState.STARTED, "4.3.1")
     assert (facts.task_count, facts.interval, facts.failure, facts.worker) == (None, None, None, None)
     assert not facts.is_dag_paused
 
 
-def test_unknown_names_are_left_out(world: World) -> None:
-    world.create("a")
-    world.create("b")
-    world.delete("b")
-    with world.database.read() as connection:
+def test_unknown_names_are_left_out(harness: Harness) -> None:
+    harness.create("a")
+    harness.create("b")
+    harness.delete("b")
+    with harness.database.read() as connection:
         assert [one.name for one in statuses.load_facts(connection, ["a", "b", "x"])] == ["a"]
         assert [one.name for one in statuses.load_facts(connection)] == ["a"]
 
 
-def test_assigned_tasks_show_before_any_interval(world: World) -> None:
-    world.create()
-    world.drive(tasks=2)
-    facts = facts_of(world)
+def test_assigned_tasks_show_before_any_interval(harness: Harness) -> None:
+    harness.create()
+    harness.drive(tasks=2)
+    facts = facts_of(harness)
     assert (facts.task_count, facts.worker, facts.interval, facts.planned_version) == (2, "driver:1", None, 1)
-    world.do(RecordAssignment("c", "h", ({},), 7))
-    assert facts_of(world).planned_version == 7
+    harness.do(RecordAssignment("c", "h", ({},), 7))
+    assert facts_of(harness).planned_version == 7
 
 
-def test_running_interval_has_a_heartbeat(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive())
-    world.insert(key)
-    world.effects.heartbeat(key, key.epoch)
-    interval = facts_of(world).interval
+def test_running_interval_has_a_heartbeat(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive())
+    harness.insert(key)
+    harness.effects.heartbeat(key, key.epoch)
+    interval = facts_of(harness).interval
     assert interval is not None
     assert (interval.sequence, interval.state) == (1, IntervalState.RUNNING)
     assert 0 <= (interval.heartbeat_age or 0) < 20
 
 
-def test_failed_task_shows_its_trace(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive(tasks=2))
-    world.insert(key, tasks=2)
+def test_failed_task_shows_its_trace(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive(tasks=2))
+    harness.insert(key, tasks=2)
     done = TaskResult(0, TaskOutcome.DONE, host="worker:5")
-    world.do(RecordAttempt(key, key.epoch, (done, failed(1)), IntervalState.FAILED))
-    interval = facts_of(world).interval
+    harness.do(RecordAttempt(key, key.epoch, (done, failed(1)), IntervalState.FAILED))
+    interval = facts_of(harness).interval
     assert interval is not None
     assert [(one.task, one.outcome, one.trace, one.worker) for one in interval.tasks] == [
         (0, TaskOutcome.DONE, None, "worker:5"),
         (1, TaskOutcome.FAILED, "Traceback: boom", "worker:7"),
     ]
-    assert world.effects.schedule_retry("c", 60, 2)
-    interval = facts_of(world).interval
+    assert harness.effects.schedule_retry("c", 60, 2)
+    interval = facts_of(harness).interval
     assert interval is not None
     assert (interval.tries_left, interval.retry_at is not None) == (2, True)
-    world.do(RestartInterval(key, key.epoch, "sink-2", 2))
-    interval = facts_of(world).interval
+    harness.do(RestartInterval(key, key.epoch, "sink-2", 2))
+    interval = facts_of(harness).interval
     assert interval is not None
     assert (interval.state, interval.retry_at, interval.tries_left) == (IntervalState.PLANNED, None, 0)
     assert [one.outcome for one in interval.tasks] == [None, None]
 
 
-def test_restarts_and_pause_show(world: World) -> None:
-    world.create()
-    with world.database.write() as connection:
+def test_restarts_and_pause_show(harness: Harness) -> None:
+    harness.create()
+    with harness.database.write() as connection:
         restarts.ask(connection, "c", [restarts.CONNECTOR, 1])
         dag_states.store(connection, [dag_states.Dag("c", "c-1", True)])
-    facts = facts_of(world)
+    facts = facts_of(harness)
     assert (facts.restarting, facts.is_dag_paused) == (frozenset({-1, 1}), True)
 
 
-def test_stop_clears_tasks_and_failures(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive())
-    world.insert(key)
-    world.do(RecordAttempt(key, key.epoch, (failed(),), IntervalState.FAILED))
-    world.effects.record_failure("c", "h", "Traceback", is_retriable=False)
-    world.target(TargetState.STOPPED)
-    facts = facts_of(world)
+def test_stop_clears_tasks_and_failures(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive())
+    harness.insert(key)
+    harness.do(RecordAttempt(key, key.epoch, (failed(),), IntervalState.FAILED))
+    harness.effects.record_failure("c", "h", "Traceback", is_retriable=False)
+    harness.target(TargetState.STOPPED)
+    facts = facts_of(harness)
     assert (facts.task_count, facts.failure) == (None, None)
     assert facts.interval is not None
     assert facts.interval.state is IntervalState.PLANNED
 
 
-def test_earlier_life_does_not_show(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive())
-    world.insert(key)
-    world.do(RecordAttempt(key, key.epoch, (failed(),), IntervalState.FAILED))
-    world.delete()
-    world.create()
-    facts = facts_of(world)
+def test_earlier_life_does_not_show(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive())
+    harness.insert(key)
+    harness.do(RecordAttempt(key, key.epoch, (failed(),), IntervalState.FAILED))
+    harness.delete()
+    harness.create()
+    facts = facts_of(harness)
     assert (facts.interval, facts.task_count) == (None, None)
 
 
-def test_committed_interval_shows_when(world: World) -> None:
-    world.create()
-    key = IntervalKey("c", 1, 1, world.drive())
-    world.insert(key)
-    assert facts_of(world).committed_at is None
-    world.do(CommitInterval(key, key.epoch, ()))
-    world.do(RaiseEpoch("c", "h"))
-    assert facts_of(world).committed_at is not None
+def test_committed_interval_shows_when(harness: Harness) -> None:
+    harness.create()
+    key = IntervalKey("c", 1, 1, harness.drive())
+    harness.insert(key)
+    assert facts_of(harness).committed_at is None
+    harness.do(CommitInterval(key, key.epoch, ()))
+    harness.do(RaiseEpoch("c", "h"))
+    assert facts_of(harness).committed_at is not None
 
 
 def _fill(connection: Connection, connectors: int, intervals: int) -> None:
@@ -195,6 +195,6 @@ def test_many_connectors_take_few_statements(database: Database) -> None:
         assert took < 1.5
 
 
-def test_retry_needs_a_failed_interval(world: World) -> None:
-    world.create()
-    assert not world.effects.schedule_retry("c", 1, 0)
+def test_retry_needs_a_failed_interval(harness: Harness) -> None:
+    harness.create()
+    assert not harness.effects.schedule_retry("c", 1, 0)

@@ -11,10 +11,10 @@ from connect_core.api.transform import Transformation
 from connect_core.errors import DataError
 from connect_core.transforms.hoist_field import HoistFieldValue
 from connect_core.transforms.insert_field import InsertFieldValue
+from tests.full_run import examples
 from tests.seeds import SEED
 from tests.transforms.lanes import by_batch, by_record, differences
 from tests.transforms.strategies import chains, records
-from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 

@@ -22,9 +22,9 @@ from tests.api.data.strategies import schemas, values_of
 from tests.converters.avro.making import made
 from tests.converters.avro.samples import EVERYTHING, everything
 from tests.converters.lanes import write_by_record
+from tests.full_run import examples
 from tests.java_plugins.equipment import silent
 from tests.schema_registry.memory import MemoryRegistry
-from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 

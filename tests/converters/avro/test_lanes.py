@@ -19,9 +19,9 @@ from tests.api.data.strategies import schemaless_rows, schemas, values_of
 from tests.converters.avro.making import frame_of, made, register, round_trip_schema, round_trip_value
 from tests.converters.avro.samples import EVERYTHING, everything
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
+from tests.full_run import examples
 from tests.schema_registry.memory import MemoryRegistry
 from tests.seeds import SEED
-from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 

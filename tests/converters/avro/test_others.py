@@ -17,9 +17,9 @@ from connect_core.java.equality import same_value
 from tests.converters.avro.making import frame_of, made, register
 from tests.converters.avro.strategies import avro_records
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
+from tests.full_run import examples
 from tests.schema_registry.memory import MemoryRegistry
 from tests.seeds import SEED
-from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 

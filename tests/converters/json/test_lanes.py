@@ -18,8 +18,8 @@ from connect_core.java.equality import same_value
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.converters.strategies import messages, similar_messages
+from tests.full_run import examples
 from tests.seeds import SEED
-from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 

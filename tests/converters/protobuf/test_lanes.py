@@ -21,9 +21,9 @@ from tests.api.data.strategies import struct_schemas, values_of
 from tests.converters.lanes import read_by_batch, read_by_record, write_by_batch, write_by_record
 from tests.converters.protobuf.strategies import protos
 from tests.converters.registered import framed, register, with_memory
+from tests.full_run import examples
 from tests.schema_registry.memory import MemoryRegistry
 from tests.seeds import SEED
-from tests.whole import examples
 
 pytestmark = pytest.mark.slow
 

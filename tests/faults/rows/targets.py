@@ -44,7 +44,7 @@ def late_commit(world: World) -> Findings:
         return export.found(set(range(_COMMITS * _BATCH)), late)
 
 
-def restored(is_from_before: bool, world: World) -> Findings:
+def restored(is_older_copy: bool, world: World) -> Findings:
     """The target is put back to a backup while an interval is unfinished: what came after it is written again."""
     export = _table(world, 50)
     offsets = _offsets_of(export)
@@ -53,7 +53,7 @@ def restored(is_from_before: bool, world: World) -> Findings:
         world.drive(export.name)
         export.write(0, 2 * _BATCH)
         export.await_files(2 * _BATCH)
-        if not is_from_before:
+        if not is_older_copy:
             take()
         export.write(2 * _BATCH, 2 * _BATCH)
         export.await_files(4 * _BATCH)

@@ -17,7 +17,7 @@ from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConn
 from connect_core.connectors.filesystem.storages.s3 import bucket, staging
 from connect_core.testing.sink_engine import SinkEngine
 from tests.connectors.filesystem.storages.s3.servers import S3Server
-from tests.whole import IS_WHOLE
+from tests.full_run import IS_FULL_RUN
 
 ROWS = 300
 CALLS = 100
@@ -86,7 +86,7 @@ def test_target_equals_topic_whichever_request_is_the_last(
     For each n, in ``make test`` for each third.
     """
     monkeypatch.setattr(staging, "SMALL", 2000)
-    died, step = 0, 1 if IS_WHOLE else 3
+    died, step = 0, 1 if IS_FULL_RUN else 3
     for at in range(is_late % step, CALLS, step):
         server = S3Server(moto_url)
         engine = SinkEngine(FileSystemSinkConnector, {**server.config(), "parquet.codec": "none"}, name="copy")

@@ -134,7 +134,7 @@ class Driver:
         self.do(CommitInterval(key, self.epoch, tuple(results), **moved))
 
 
-class World:
+class Harness:
     """A herder and what stands around it."""
 
     def __init__(self, database: Database, settings: WorkerSettings | None = None) -> None:

@@ -25,7 +25,7 @@ from connect_core.store import Database, connectors
 from connect_core.store.connectors import NewConfig
 
 
-class World:
+class Harness:
     """One database, and its effects as a driver would perform them."""
 
     def __init__(self, database: Database) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["IS_WHOLE", "examples"]
+__all__ = ["IS_FULL_RUN", "examples"]
 
-IS_WHOLE = os.environ.get("CONNECT_MATRIX") == "1"
+IS_FULL_RUN = os.environ.get("CONNECT_MATRIX") == "1"
 
 
 def examples(few: int, many: int) -> int:
     """Return how many random examples a property is tried with."""
-    return many if IS_WHOLE else few
+    return many if IS_FULL_RUN else few
