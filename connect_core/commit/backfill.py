@@ -43,7 +43,7 @@ def commit_backfill(run: Run, plan: Plan, backfill: Backfill, results: Sequence[
         raise
     if marker.moves or not proves_commit(marker, row.ranges):
         yield from AbandonInterval(
-            row.key, run.mine, "the target holds its abort marker" if marker.aborted else FOREIGN
+            row.key, run.mine, "the target contains its abort marker" if marker.aborted else FOREIGN
         )
         return Committed.ABANDONED
     yield from PublishTarget(row.key, marker)

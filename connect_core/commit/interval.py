@@ -83,7 +83,7 @@ def _commit_target(run: Run, plan: Plan, results: Sequence[TaskResult]) -> Steps
         yield from AbandonInterval(plan.row.key, run.mine, FOREIGN)
         return Committed.ABANDONED
     if marker.aborted:
-        yield from AbandonInterval(plan.row.key, run.mine, "the target holds its abort marker")
+        yield from AbandonInterval(plan.row.key, run.mine, "the target contains its abort marker")
         return Committed.ABANDONED
     yield from PublishTarget(plan.row.key, marker)
     positions = covering(plan.row, marker.positions)

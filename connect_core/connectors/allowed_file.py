@@ -153,7 +153,9 @@ def allowed_folder(key: str, value: str, limits: WorkerLimits) -> Path:
     path = AllowedFile.resolve(key, value, limits).path
     for place in sorted(_followed(limits.file_excluded)):
         if place.is_dir() and place.is_relative_to(path):
-            raise ConfigError(key, value, f"{path} holds {place}, which belongs to the worker; use a separate folder")
+            raise ConfigError(
+                key, value, f"{path} contains {place}, which belongs to the worker; use a separate folder"
+            )
     return path
 
 

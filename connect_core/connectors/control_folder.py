@@ -175,7 +175,7 @@ def claim(place: Path, owner: Owner, key: str, value: str, store: ControlStore =
         key,
         value,
         f"connector {other} writes there; choose another, or delete {existing.connector} there "
-        f"(or, if it is gone for good, {place})",
+        f"(or, if it is permanently lost, {place})",
     )
 
 

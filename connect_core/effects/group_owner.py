@@ -45,7 +45,7 @@ def _claim(settings: WorkerSettings, database: Database, mine: str) -> None:
             group,
             f"on these brokers it belongs to another metadata database, {existing.database}, since {existing.since}: "
             "connectors of both would fence each other. Give this deployment another group.id; or, if that database "
-            f"is gone for good, set metadata.replaces={existing.database}",
+            f"is permanently lost, set metadata.replaces={existing.database}",
         )
     with database.write() as connection:
         deployment.record_claim(connection, group)

@@ -166,7 +166,7 @@ def _made(kind: type[Any], settings: dict[str, Any]) -> Any:
             raise RetriableError(
                 f"The machine has too little memory or threads for a Kafka client: {error.str()}"
             ) from failure
-        raise ConfigError(f"The Kafka client refuses its settings: {error.str()}") from failure
+        raise ConfigError(f"The Kafka client rejects its settings: {error.str()}") from failure
 
 
 def _with_prefix(properties: Mapping[str, str], prefix: str) -> dict[str, str]:

@@ -205,7 +205,7 @@ def _unreadable(exported: Sequence[Exported], positions: Positions, ends: Ends) 
                 return ConnectError(f"Interval {one.sequence} has records of {place}, which is not read any more")
             if part.start < min(part.end, ends[place].earliest):
                 gone = f"offsets {part.start} to {min(part.end, ends[place].earliest) - 1} of {place}"
-                return DataLossError(f"Kafka has no {gone} any more; the files of interval {one.sequence} stay")
+                return DataLossError(f"Kafka no longer has {gone}; the files of interval {one.sequence} stay")
             if part.end > positions[place]:
                 return ConnectError(
                     f"Interval {one.sequence} reaches to offset {part.end} of {place}, beyond the live position "

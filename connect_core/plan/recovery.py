@@ -71,7 +71,7 @@ def finish_marked(run: Run, row: IntervalRow) -> Steps[Ended | None]:
         yield from AbandonInterval(row.key, run.mine, FOREIGN)
         return Ended.ABANDONED
     if marker.aborted:
-        yield from AbandonInterval(row.key, run.mine, "the target holds its abort marker")
+        yield from AbandonInterval(row.key, run.mine, "the target contains its abort marker")
         return Ended.ABANDONED
     yield from PublishTarget(row.key, marker)
     yield from CommitInterval(row.key, run.mine, (), positions=covering(row, marker.positions), columns=marker.columns)

@@ -177,7 +177,7 @@ _WRITING: tuple[KeyRow, ...] = (
         _MEDIUM,
         None,
         "How a message identifies its schema: confluent, apicurio-global, apicurio-content, apicurio-content-8, glue, "
-        "or one that a wheel announces.",
+        "or one from an installed package.",
     ),
 )
 

@@ -107,7 +107,7 @@ def test_a_root_within_what_is_the_workers_own_is_allowed(own: Any) -> None:
 
 
 def test_a_folder_that_holds_what_is_the_workers_own_takes_no_names_of_topics(own: Any) -> None:
-    with pytest.raises(ConfigError, match=r"holds .*dags, which belongs to the worker"):
+    with pytest.raises(ConfigError, match=r"contains .*dags, which belongs to the worker"):
         allowed_folder("path", str(own.file_roots[0]), own)
     assert allowed_folder("path", "fine", own) == own.file_roots[0] / "fine"
 

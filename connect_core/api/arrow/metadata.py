@@ -80,7 +80,7 @@ def _read(content: Json, schema: Schema | None) -> Any:
 
 def _read_struct(body: Json, schema: Schema | None) -> Struct:
     if schema is None:
-        raise DataError("a default holds a struct whose schema is not known")
+        raise DataError("a default contains a struct with an unknown schema")
     values = [_read(item, field.schema) for field, item in zip(schema.fields, body, strict=True)]
     return Struct.of_values(schema, values)
 

@@ -163,7 +163,7 @@ def _write_part(schema: Schema | None, values: Values) -> pa.Array:
     if schema is not None:
         return write_column(schema, values)
     if any(value is not None for value in values):
-        raise NotColumnar("a list or map without element schema holds values")
+        raise NotColumnar("a list or map without an element schema contains values")
     return pa.nulls(len(values))
 
 

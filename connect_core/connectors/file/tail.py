@@ -164,8 +164,8 @@ class FileTail:
             # An empty file has nothing to read yet, and this is called every second.
             _LOG.log(
                 logging.WARNING if os.fstat(self._opened).st_size else logging.DEBUG,
-                "%s holds other lines than those read up to byte %d, and no copy of them lies beside it: it is read"
-                " from its start; what had followed them, if anything, is not read (%d times so far)",
+                "%s does not contain the lines read up to byte %d, and its folder has no copy of them: it is read"
+                " from its start; anything that followed those lines is not read (%d times so far)",
                 path,
                 self.position,
                 self.gaps,

@@ -45,8 +45,8 @@ _FLAGS: tuple[tuple[str, bool, str], ...] = (
     (
         SCRUB,
         False,
-        "Whether names that Avro refuses are written with other characters: x before a bad first one, _ and the hex "
-        "code for others.",
+        "Whether names that Avro does not allow are written with other characters: x before an invalid first one, "
+        "_ and the hex code for others.",
     ),
     (OPTIONAL_KEYS, False, "Whether maps whose keys are optional strings are written as Avro's maps."),
     (FLATTEN, False, "Whether a union of one branch is read as that branch, not as a struct of one field."),

@@ -99,7 +99,7 @@ ROTATION_KEYS = (
 
 ENCODING_KEYS = (
     Named("avro.codec", STRING, "null", ValidString.one_of("null", "deflate", "snappy", "bzip2")).honoured(
-        "Compression of blocks in Avro files; snappy needs the wheel cramjam."
+        "Compression of blocks in Avro files; snappy needs the package cramjam."
     ),
     Named("enhanced.avro.schema.support", BOOLEAN, True).unneeded(
         "Avro schemas are made from columns; Connect has no enums"

@@ -173,7 +173,7 @@ class FileSystemCommitter:
         """Yield the manifests compared with the files. Raises ConnectError if the storage cannot be listed and read."""
         published = self.layout.storage.published()
         if published is None:
-            raise ConnectError(f"the storage {type(self.layout.storage).__name__} cannot list and read what it holds")
+            raise ConnectError(f"the storage {type(self.layout.storage).__name__} cannot list and read its contents")
         files = FileRecount(self.layout.storage, published, self.format)
         rows = RowsPerRecord.ONE if self.nulls is NullValues.WRITE else RowsPerRecord.AT_MOST_ONE
         self._recounted = Recount(self.layout, self._control, files, rows)

@@ -44,7 +44,7 @@ def clear_staged(control: ControlFolder, interval: IntervalKey) -> None:
     if not control.sweep([interval]):
         raise RetriableError(
             f"What earlier intervals staged in {control.staging} cannot be removed yet: one is not published, or "
-            "an upload is just being begun; nothing is exported again before"
+            "an upload is just starting; nothing is exported again until then"
         )
 
 

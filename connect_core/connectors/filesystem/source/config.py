@@ -107,8 +107,8 @@ _OWN = (
         AfterCommit.LEAVE.value,
         validator=ValidString.one_of(*(action.value for action in AfterCommit)),
         importance=Importance.MEDIUM,
-        doc="What happens to a file once all its rows are committed: leave, mark (an empty file _<name>.read stands "
-        "beside it), move (into the folder _read of path; on local storage and HDFS) or delete.",
+        doc="What happens to a file once all its rows are committed: leave, mark (an empty file _<name>.read is "
+        "created next to it), move (into the folder _read of path; on local storage and HDFS) or delete.",
     )
     .define(
         _POLL,

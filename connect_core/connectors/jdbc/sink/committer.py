@@ -95,7 +95,7 @@ class JdbcSinkCommitter:
                 name,
                 f"it holds the positions of a connector {self._connector} of the deployment {whose} (this one is "
                 f"{self._deployment}); name another table, give the connector another name, or delete it there (or, if "
-                f"that deployment is gone for good, the row of {name} with kafka_topic='deployment:{whose}')",
+                f"that deployment is permanently lost, the row of {name} with kafka_topic='deployment:{whose}')",
             )
         return positions
 

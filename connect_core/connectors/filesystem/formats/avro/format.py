@@ -44,7 +44,7 @@ class AvroFormat(ColumnFormat):
         "deflate",
         validator=ValidString.one_of("null", "deflate", "bzip2", "xz", "snappy", "zstandard"),
         importance=Importance.LOW,
-        doc="Compression of blocks in Avro files; snappy and zstandard need the wheel cramjam.",
+        doc="Compression of blocks in Avro files; snappy and zstandard need the package cramjam.",
     )
 
     def setup(self, settings: AbstractConfig) -> None:
@@ -55,7 +55,7 @@ class AvroFormat(ColumnFormat):
             raise ConfigError("format", "avro", str(error)) from error
         self._codec = settings.get_string(_CODEC) or "null"
         if self._codec in ("snappy", "zstandard") and find_spec(_WHEEL) is None:
-            text = f"it needs the wheel {_WHEEL} on driver and workers: pip install {_WHEEL}, or choose deflate"
+            text = f"it needs the package {_WHEEL} on driver and workers: pip install {_WHEEL}, or choose deflate"
             raise ConfigError(_CODEC, self._codec, text)
 
     def rows(self, batch: Batch, extras: Extras) -> Rows:

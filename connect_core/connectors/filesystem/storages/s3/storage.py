@@ -123,7 +123,7 @@ class S3Storage(Storage):
     def key(self, name: str) -> str:
         """Return the key of a name. Raises DataError if it leaves the prefix, ConnectError if it is too long."""
         if name.startswith("/") or ".." in name.split("/"):
-            raise DataError(f"{name} lies outside {self.bucket.place(str(self._root))}: nothing is written there")
+            raise DataError(f"{name} is outside {self.bucket.place(str(self._root))}: nothing is written there")
         key = (self._root / name).as_posix()
         self.bucket.check_key(key)
         return key
