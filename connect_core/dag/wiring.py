@@ -9,7 +9,6 @@ from connect_core.configs import load_worker
 from connect_core.dag.airflow_api import AirflowApi
 from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.naming import dag_id_of
-from connect_core.dag.overseer import Overseer
 from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.run_monitor import RunMonitor
 from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler

@@ -26,8 +26,8 @@ def test_a_list_reads_only_the_intervals_of_those_that_moved(harness: Harness) -
         commit(harness, name)
     first = strips(harness)
     assert first == {name: [(1, IntervalState.COMMITTED)] for name in ("a", "b")}
-    with statements(world.database) as seen:
-        assert strips(world) == first
+    with statements(harness.database) as seen:
+        assert strips(harness) == first
     assert not [one for one in seen if _OF_INTERVALS in one]
     commit(harness, "b")
     assert strips(harness) == first | {"b": [(1, IntervalState.COMMITTED), (2, IntervalState.COMMITTED)]}

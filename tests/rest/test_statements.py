@@ -24,7 +24,7 @@ def test_number_of_statements_is_constant(harness: Harness, call: Client, connec
     fill(harness.database, connectors, 3)
     found = {}
     for path in COUNTS:
-        with statements(world.database) as seen:
+        with statements(harness.database) as seen:
             assert call("GET", path).status == 200
         found[path] = len([one for one in seen if one.startswith(("SELECT", "WITH"))])
     assert found == COUNTS

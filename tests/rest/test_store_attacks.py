@@ -16,7 +16,7 @@ import pytest
 from fastapi import FastAPI
 
 from connect_core.rest import LoopbackAuthorizer
-from tests.herder.worlds import World, worker
+from tests.herder.harness import Harness, worker
 from tests.rest.conftest import Client, app_of
 
 pytestmark = pytest.mark.slow
@@ -77,12 +77,12 @@ def rogue() -> Iterator[Rogue]:
 
 
 @pytest.fixture
-def call(world: World, serve: Serve, tmp_path: Path) -> Client:
+def call(harness: Harness, serve: Serve, tmp_path: Path) -> Client:
     """A served worker that checks what connectors name."""
     settings = {"connect.validate.live": "true", "file.roots": str(tmp_path / "data")}
     (tmp_path / "data").mkdir()
-    world.herder = replace(world.herder, worker=worker(**settings))
-    return serve(app_of(world, LoopbackAuthorizer()))
+    harness.herder = replace(harness.herder, worker=worker(**settings))
+    return serve(app_of(harness, LoopbackAuthorizer()))
 
 
 def refused(call: Client, config: dict[str, str], *texts: str) -> str:
@@ -166,14 +166,14 @@ PLACES: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture
-def listed(world: World, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
+def listed(harness: Harness, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A served worker with a login of its own, whose connectors may call two places."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.setenv(name, "canary")
     hosts = "allowed.example, *.amazonaws.com"
     settings = {"connect.validate.live": "true", "limits.hosts.allowed": hosts, "file.roots": str(tmp_path)}
-    world.herder = replace(world.herder, worker=worker(**settings))
-    return serve(app_of(world, LoopbackAuthorizer()))
+    harness.herder = replace(harness.herder, worker=worker(**settings))
+    return serve(app_of(harness, LoopbackAuthorizer()))
 
 
 @pytest.mark.parametrize("key", PLACES)

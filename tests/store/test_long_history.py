@@ -17,8 +17,8 @@ from connect_core.store import Database, interval_history, intervals, overviews,
 from connect_core.store.connectors import NewConfig
 from connect_core.store.connectors import create as create_connector
 from connect_core.store.models import METADATA
+from tests.store.harness import Harness
 from tests.store.test_interval_history import moved
-from tests.store.worlds import World
 
 pytestmark = [pytest.mark.servers, pytest.mark.slow]
 
@@ -54,8 +54,8 @@ def history(postgresql_url: str) -> Iterator[Database]:
     """Ten intervals of ``c``, and 60,000 older ones of it, each of a run and with a time bound of its own."""
     database = Database(postgresql_url, pooled=False)
     empty(database)
-    world = World(database)
-    moved(world, 10)
+    harness = Harness(database)
+    moved(harness, 10)
     with database.write() as connection:
         for other in range(OTHERS):
             new = NewConfig(ConnectorType.SINK, {"name": f"other-{other}"})

@@ -92,8 +92,8 @@ class DeltaCommitter(LakeCommitter):
 
     def _reaches(self, table: DeltaTable, marker: tuple[str, int]) -> bool:
         with delta_errors("the table"):
-            standing = table.transaction_version(marker[0])
-        return standing is not None and standing >= marker[1]
+            existing = table.transaction_version(marker[0])
+        return existing is not None and existing >= marker[1]
 
     def recounts(self) -> DeltaRecounts:
         """Return the recounts of decided intervals in the tables."""

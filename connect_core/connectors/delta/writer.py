@@ -67,7 +67,7 @@ class DeltaTableWriter:
         """Let the table have these columns once rows are written; those planned before remain."""
         self._planned = merged_schema(self._standing(), columns, self._evolution)
 
-    def standing(self) -> tuple[pa.Schema, Sequence[str]] | None:
+    def existing(self) -> tuple[pa.Schema, Sequence[str]] | None:
         """Return the columns that the table has or will have; ``None`` if there are none. Delta declares no key."""
         planned = self._standing()
         return (planned, ()) if self._is_found or len(planned) else None

@@ -116,9 +116,9 @@ def _producer(table: Table, transaction: Transaction, change: Change) -> _Snapsh
 
 def _took_place(table: Table, change: Change, snapshot_id: int) -> bool:
     """Return whether a commit that was refused has taken place after all: a proxy may have sent it twice."""
-    standing = table.catalog.load_table(table.name()).metadata
-    is_set = all(standing.properties.get(key) == value for key, value in change.properties.items())
-    return is_set or any(one.snapshot_id == snapshot_id for one in standing.snapshots)
+    existing = table.catalog.load_table(table.name()).metadata
+    is_set = all(existing.properties.get(key) == value for key, value in change.properties.items())
+    return is_set or any(one.snapshot_id == snapshot_id for one in existing.snapshots)
 
 
 def begin_branch(table: Table, branch: str) -> None:

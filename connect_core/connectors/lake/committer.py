@@ -186,10 +186,10 @@ def _join(tables: dict[str, dict[str, Any]], name: str, found: Mapping[str, Any]
     """Add what a task has staged for a table to what the other tasks have staged."""
     if not found:
         return
-    standing = tables.setdefault(name, {"name": found["name"], "uuid": found["uuid"], "lists": [], "rows": 0})
-    if standing["uuid"] != found["uuid"]:
+    existing = tables.setdefault(name, {"name": found["name"], "uuid": found["uuid"], "lists": [], "rows": 0})
+    if existing["uuid"] != found["uuid"]:
         raise RetriableError(f"table {name} was dropped and recreated while the interval ran")
-    standing["lists"] = [*standing["lists"], *found["lists"]]
-    standing["rows"] += found["rows"]
+    existing["lists"] = [*existing["lists"], *found["lists"]]
+    existing["rows"] += found["rows"]
     if "keys" in found:
-        standing["keys"] = [*standing.get("keys", ()), *found["keys"]]
+        existing["keys"] = [*existing.get("keys", ()), *found["keys"]]

@@ -23,7 +23,7 @@ class KeySetting:
 
 
 def key_columns_of(
-    table: str, wanted: KeySetting, standing: pa.Schema | None, own: Sequence[str] = ()
+    table: str, wanted: KeySetting, existing: pa.Schema | None, own: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the key's columns by the names of the table, ``None``: it is yet to be created.
 
@@ -34,18 +34,18 @@ def key_columns_of(
         raise ConfigError(
             wanted.setting, "", f"rows of table {table} are to be found by their key: name the columns of the key"
         )
-    if standing is None:
+    if existing is None:
         return names
-    known = {name.lower() if wanted.ignores_case else name: name for name in standing.names}
+    known = {name.lower() if wanted.ignores_case else name: name for name in existing.names}
     found = []
     for name in names:
         column = known.get(name.lower() if wanted.ignores_case else name)
         if column is None:
-            there = ", ".join(standing.names)
+            there = ", ".join(existing.names)
             text = f"table {table} has no column of this name; name some of {there}, or add the column"
             raise ConfigError(wanted.setting, name, text)
         found.append(column)
-        kind = standing.field(column).type
+        kind = existing.field(column).type
         if not is_key_type(kind):
             text = (
                 f"the column has the type {kind} in table {table}, whose values are never surely equal; name columns "

@@ -81,8 +81,8 @@ def _merged(table: Iterable[pa.Field], found: Iterable[pa.Field], evolution: Evo
     if not evolution.adds:
         return list(merged.values())
     for key, part in present.items():
-        standing = merged.get(key)
-        if standing is None:
+        existing = merged.get(key)
+        if existing is None:
             merged[key] = pa.field(part.name, table_type(part.type), part.nullable or not evolution.creates)
         else:
             wider = existing.with_type(_wider(existing.type, part.type, evolution))

@@ -34,7 +34,7 @@ class KeyedWriter(Protocol):
     def add(self, fit: tuple[pa.Schema, pa.Table]) -> None:
         """Add what ``fit`` returned."""
 
-    def standing(self) -> tuple[pa.Schema, Sequence[str]] | None:
+    def existing(self) -> tuple[pa.Schema, Sequence[str]] | None:
         """Return the columns that the table has or will have, and those that it declares as its key.
 
         ``None`` if there is no table and no rows were planned.
@@ -110,7 +110,7 @@ class UpsertWriter:
 
     def finish(self) -> Mapping[str, Any]:
         """Stage the newest row of each key as data files, and the keys that they replace."""
-        if not self._keys or self.inner.standing() is None:
+        if not self._keys or self.inner.existing() is None:
             return {}
         keys = pa.concat_tables([self._typed(some) for some in self._keys])
         offsets = np.concatenate([some.to_numpy() for some in self._offsets])
@@ -141,16 +141,16 @@ class UpsertWriter:
         self._spool.close()
 
     def _columns(self) -> tuple[str, ...]:
-        standing = self.inner.standing()
-        columns, own = (None, ()) if standing is None else standing
+        existing = self.inner.existing()
+        columns, own = (None, ()) if existing is None else existing
         return key_columns_of(self.name, self.key, columns, own)
 
     def _typed(self, keys: pa.Table) -> pa.Table:
         """Return keys in the types of the table's columns, once there is a table."""
-        standing = self.inner.standing()
-        if standing is None:
+        existing = self.inner.existing()
+        if existing is None:
             return keys
-        schema = pa.schema([pa.field(name, standing[0].field(name).type) for name in self._columns()])
+        schema = pa.schema([pa.field(name, existing[0].field(name).type) for name in self._columns()])
         return fitted(keys, schema, Evolution(False, self.key.ignores_case))
 
 
