@@ -32,6 +32,7 @@ from tests.simulator.broker import OFFSETS, Broker, Topic
 from tests.simulator.compared_metadata import ComparedMetadata
 from tests.simulator.database import DatabaseTarget
 from tests.simulator.disasters import Disasters
+from tests.simulator.folder import FolderTarget
 from tests.simulator.lines import LinesTarget
 from tests.simulator.metadata import NAME, Metadata
 from tests.simulator.targets import Acting, FileTarget, answered
@@ -45,9 +46,10 @@ TARGETS: Mapping[str, Callable[[Shows], Any]] = {
     "model": lambda shows: FileTarget(shows.deliver),
     "replaced": lambda shows: ReplacedFiles(shows.deliver, fill=shows.fill),
     "lines": lambda shows: LinesTarget(shows.deliver, NAME),
+    "folder": lambda shows: FolderTarget(shows.deliver, shows.fill, NAME, lambda: shows.history.actor),
 }
 """Targets of the kind ``files``: a model with torn files and final names, and one whose files a backfill can replace;
-the production code of FileStreamSink."""
+the production code of FileStreamSink, and that of FileSystemSink."""
 PATH = "path"
 """The configuration's key of what the target is; each other path is a target of its own."""
 OFFSETS_TOPIC = "offsets.storage.topic"
@@ -102,6 +104,8 @@ class History:
     """Path → the files there."""
     config: Mapping[str, str] = field(default_factory=dict)
     """The configuration that whoever acts now has read."""
+    actor: object = None
+    """Who acts now, if it is a process: one that has clients of its own."""
     available: dict[Any, int] = field(default_factory=dict)
     stable: dict[TopicPartition, int] = field(default_factory=dict)
     earliest: dict[TopicPartition, int] = field(default_factory=dict)
@@ -305,6 +309,8 @@ class History:
             raise Violation("I5 two intervals are unfinished")
         if self.kind == "source":
             self._check_states()
+        for home in self.homes.values():
+            home.look()
 
     def _check_states(self) -> None:
         offsets = self.sql.offsets

@@ -20,7 +20,8 @@ from connect_core.connectors.file.appender import FileAppender
 from connect_core.connectors.link_free import make_folders
 from connect_core.connectors.staged_file import StagedFile
 from connect_core.errors import RetriableError
-from tests.simulator.targets import Acting, answered
+from connect_core.interval.values import TaskPlan
+from tests.simulator.targets import Acting, answered, by_range
 from tests.simulator.truth import Violation
 
 __all__ = ["LinesTarget"]
@@ -52,7 +53,10 @@ class LinesTarget:
     def last_interval(self) -> tuple[int, int] | None:
         return self._appender.last_interval()
 
-    def stage(self, key: IntervalKey, part: PartitionRange, execution: str) -> Acting:
+    def stage(self, plan: TaskPlan) -> Acting:
+        return by_range(plan, self._stage_range)
+
+    def _stage_range(self, key: IntervalKey, part: PartitionRange, execution: str) -> Acting:
         """Stage the lines of a range → what the manifest will say of it."""
         folder = self._appender._control.attempt_folder(key, execution)
         make_folders(folder)
@@ -104,6 +108,9 @@ class LinesTarget:
         """Let another deployment have made this manifest."""
         staged = [Staged(one.topic, one.partition, one.start, one.end, {"topic_id": one.topic_id}) for one in ranges]
         self._another._control.commit(key, staged, {"start_length": 0, "end_length": 0, "lines": []})
+
+    def look(self) -> None:
+        """Lines are appended without a mark of their end: the whole file is looked at when all is done."""
 
     def check_end(self) -> None:
         """I1 to I3, I7: the file has the lines of all manifests, once each and in order."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from connect_core.api.sink import PartitionRange, Staged
 from connect_core.commit.interval import Committed, commit_interval
-from connect_core.connectors.control_folder import execution_of
 from connect_core.errors import (
     ConnectError,
     DataLossError,
@@ -45,7 +44,7 @@ from tests.simulator.backfills import check_finished, hour
 from tests.simulator.broker import DATA, OFFSETS
 from tests.simulator.history import FILES, OFFSETS_TOPIC, PARTS, PATH, History, record
 from tests.simulator.metadata import NAME
-from tests.simulator.targets import answered
+from tests.simulator.targets import acted, answered
 from tests.simulator.truth import Violation, Where
 
 __all__ = [
@@ -85,6 +84,7 @@ class Process:
     """One process: alive, paused and later revived as a zombie, or dead."""
 
     __slots__ = (
+        "__weakref__",
         *(
             "aim",
             "config",
@@ -137,21 +137,35 @@ def performing(history: History, process: Process, steps: Steps[Any], delayed: l
 
 def _act(history: History, process: Process, effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> Running:
     handler = history.table[type(effect)]
-    history.config = process.config
+    history.config, history.actor = process.config, process
     if isinstance(effect, _COMFORTS):
         return _comfort(handler, effect, fault, delayed)
     if fault == "lost request" or (fault is not None and isinstance(effect, _READS)):
         raise RetriableError(f"{type(effect).__name__} was never asked")
     if fault == "delay" and isinstance(effect, _WRITES):
-        delayed.append(lambda: handler(effect))
+        delayed.append(_late(history, process, effect))
         raise UnclearOutcomeError(f"{type(effect).__name__} is late")
-    answer = handler(effect)
-    if isinstance(answer, Generator):
-        answer = yield from answer
+    answer = yield from acted(handler(effect))
     _note(history, process, effect, answer)
     if fault is not None:
         raise UnclearOutcomeError(f"the answer of {type(effect).__name__} was lost")
     return answer
+
+
+def _late(history: History, process: Process, effect: Any) -> Callable[[], None]:
+    """Return an act as it is carried out long after: all of it at once, as whoever asked for it would have."""
+    config = process.config
+
+    def act() -> None:
+        before = history.config, history.actor
+        history.config, history.actor = config, process
+        try:
+            for _ in acted(history.table[type(effect)](effect)):
+                pass
+        finally:
+            history.config, history.actor = before
+
+    return act
 
 
 def _comfort(handler: Callable[[Any], Any], effect: Any, fault: Fault, delayed: list[Callable[[], Any]]) -> None:
@@ -229,7 +243,10 @@ def _note_end(world: Any, process: Process, planned: Planned) -> None:
         world.note(f"{process.name}: refused: {planned.refusal}")
     elif planned.run.since is not None:
         world.note(f"{process.name}: all since {planned.run.since} stands")
-        check_finished(world.history.home(), planned.run, process.positions, process.ends)
+        history: History = world.history
+        # Of a topic that was deleted while the plan read it nothing more can be exported.
+        if all(end.topic_id == f"id-{history.topic_id}" for end in process.ends.values()):
+            check_finished(history.home(process.config), planned.run, process.positions, process.ends)
 
 
 def _drive(world: Any, name: str, number: int | None = None) -> Running:
@@ -353,7 +370,7 @@ def sink_attempt(world: Any, history: History, plan: TaskPlan) -> Running:
         yield from _read(history, part)
     staged: tuple[Staged, ...] = ()
     if history.kind == "files":
-        staged = yield from _stage(history, plan)
+        staged = yield from history.home(plan.connector_config).stage(plan)
     _check_topic(history, plan)
     if history.kind == "database":
         staged = yield from _write_rows(history, plan)
@@ -396,14 +413,6 @@ def _write_rows(history: History, plan: TaskPlan) -> Running:
             continue
         return tuple(Staged(part.topic, part.partition, part.start, part.end, {}) for part in plan.ranges)
     raise trouble
-
-
-def _stage(history: History, plan: TaskPlan) -> Running:
-    staged, execution = [], execution_of(plan.attempt_id)
-    for part in plan.ranges:
-        detail = yield from history.home(plan.connector_config).stage(plan.key, part, execution)
-        staged.append(Staged(part.topic, part.partition, part.start, part.end, detail))
-    return tuple(staged)
 
 
 def _check_topic(history: History, plan: TaskPlan) -> None:
@@ -506,7 +515,9 @@ def sweeper(world: Any, _: str) -> Running:
         row = history.sql.unfinished()
         if (yield "K8") is not None:
             continue
-        history.home().sweep([] if row is None else [row.key])
+        history.actor = world.current
+        with suppress(ConnectError):
+            yield from acted(history.home().sweep([] if row is None else [row.key]))
     return None
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
+from connect_core.connectors.control_folder import execution_of
 from connect_core.errors import ConnectError, RetriableError, StaleEpochError
+from connect_core.interval.values import TaskPlan
 from tests.simulator.truth import Violation
 
 Ranges = Mapping[TopicPartition, PartitionRange]
@@ -28,6 +30,22 @@ def stale(newer: int) -> StaleEpochError:
     error = StaleEpochError(f"epoch {newer} stands in the target")
     error.epoch = newer
     return error
+
+
+def acted(answer: Any) -> Acting:
+    """Go on with an act of several, to its answer; what is no such act is the answer."""
+    if isinstance(answer, Generator):
+        answer = yield from answer
+    return answer
+
+
+def by_range(plan: TaskPlan, stage: Callable[[IntervalKey, PartitionRange, str], Acting]) -> Acting:
+    """Stage range by range, as one execution of a task → what it reports."""
+    staged, execution = [], execution_of(plan.attempt_id)
+    for part in plan.ranges:
+        detail = yield from stage(plan.key, part, execution)
+        staged.append(Staged(part.topic, part.partition, part.start, part.end, detail))
+    return tuple(staged)
 
 
 @dataclass(slots=True)
@@ -63,7 +81,11 @@ class FileTarget:
                 self.deliver(place, file["start"], file["end"], 0, file["topic_id"])
         return self.manifests[name]
 
-    def stage(self, key: IntervalKey, part: PartitionRange, execution: str) -> Acting:
+    def stage(self, plan: TaskPlan) -> Acting:
+        """Stage the files of a task → what it reports."""
+        return by_range(plan, self._stage_range)
+
+    def _stage_range(self, key: IntervalKey, part: PartitionRange, execution: str) -> Acting:
         """Stage a file of a range → what the manifest will say of it."""
         path = f"{execution}/{part.partition}"
         self.staged[path] = key.incarnation, key.sequence, "torn"
@@ -122,6 +144,9 @@ class FileTarget:
             done = marker is not None and (marker.aborted or (incarnation, sequence) in self.published)
             if done and (incarnation, sequence) not in kept:
                 del self.staged[path]
+
+    def look(self) -> None:
+        """Nothing is to be seen of this one before its end."""
 
     def check_end(self) -> None:
         """I7: readers see exactly the files the manifests name, the last one of each name."""

@@ -55,7 +55,7 @@ def test_metadata_that_are_lost_make_no_connector_lose_or_repeat_records(kind: s
     [_BEGUN_ANEW, _BEFORE_SQL_FOLLOWS, _RESTORED, _FOREIGN],
     ids=["recreated", "lost in a commit", "restored", "foreign"],
 )
-@pytest.mark.parametrize("target", ["model", "lines"])
+@pytest.mark.parametrize("target", ["model", "lines", "folder"])
 def test_files_of_another_life_or_deployment_are_never_taken_for_this_one_s(target: str, plot: Plot) -> None:
     check("files", plot, {"target": target})
 

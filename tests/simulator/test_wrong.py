@@ -14,6 +14,7 @@ from tests.simulator.missing import MISSING, UNSEEN, without
 from tests.simulator.scenario import plotted
 from tests.simulator.traits import Traits
 from tests.simulator.wrong import WRONG, Patch, caught, patched
+from tests.simulator.wrong_files import WRONG_FILES
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("_quiet")]
 
@@ -21,6 +22,7 @@ _HISTORIES = 1000
 _STEPS = 300_000
 """Within how many steps each mistake has to be caught."""
 _PLAIN: Traits = MappingProxyType({})
+_ALL = {**WRONG, **WRONG_FILES}
 
 
 @pytest.fixture
@@ -40,14 +42,15 @@ def check_caught(name: str, kind: str, patches: tuple[Patch, ...], plot: Plot = 
     print(f"{name}: caught after {steps:,} steps, {kind} seed {seed}: {violation}")
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", _ALL)
 def test_wrong_protocol_is_caught(name: str) -> None:
-    check_caught(name, WRONG[name].kind, WRONG[name].patches, WRONG[name].plot, WRONG[name].traits)
+    wrong = _ALL[name]
+    check_caught(name, wrong.kind, wrong.patches, wrong.plot, wrong.traits)
 
 
-@pytest.mark.parametrize("name", [name for name, wrong in WRONG.items() if wrong.plot])
+@pytest.mark.parametrize("name", [name for name, wrong in _ALL.items() if wrong.plot])
 def test_the_right_protocol_breaks_nothing_on_the_way_to_a_mistake(name: str) -> None:
-    wrong, followed = WRONG[name], 0
+    wrong, followed = _ALL[name], 0
     for seed in range(40):
         schedule = plotted(seed, wrong.kind, wrong.plot, wrong.traits)
         schedule.run()

@@ -36,6 +36,7 @@ TRAITS: Mapping[str, Trait] = MappingProxyType(
         "held back": Trait(1 / 4, "is_held_back", True, _SINKS),
         "moves": Trait(1 / 3, "has_moves", True, ("source", "files")),
         "lines": Trait(1 / 12, "target", "lines", ("files",)),
+        "folder": Trait(1 / 12, "target", "folder", ("files",)),
         "backfills": Trait(1 / 3, "has_backfills", True, ("files",)),
     }
 )
@@ -43,6 +44,7 @@ TRAITS: Mapping[str, Trait] = MappingProxyType(
 
 APART: Mapping[tuple[str, str], str] = MappingProxyType(
     {
+        ("lines", "folder"): "files are written by one connector",
         ("lines", "backfills"): "FileStreamSink has one file, in which nothing is replaced: it refuses backfills",
     }
 )

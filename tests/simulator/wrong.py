@@ -26,7 +26,7 @@ from connect_core.plan import abandon as abandoning
 from connect_core.plan import bounds, fence, offsets_topic, proof, recovery, sink, source
 from connect_core.plan import interval as planning
 from connect_core.plan import settle as settling
-from tests.simulator import broker, processes
+from tests.simulator import broker, processes, targets
 from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, TARGET_RESTORED, Plot
 from tests.simulator.scenario import plotted, seeded
 from tests.simulator.traits import Traits
@@ -461,7 +461,7 @@ WRONG: Mapping[str, Wrong] = {
         *((module, "read_former", _no_former) for module in (abandoning, fence, offsets_topic)),
         has_moves=True,
     ),
-    "staging shared by executions of an attempt": _wrong("files", (processes, "execution_of", _attempt_alone)),
+    "staging shared by executions of an attempt": _wrong("files", (targets, "execution_of", _attempt_alone)),
     "another path's interval asked for in the present one": _wrong(
         "files", *((module, "home_of", _at_present_home) for module in (abandoning, recovery, settling)), has_moves=True
     ),
