@@ -15,8 +15,13 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 
+# Imported before a check that has some seconds imports it.
+from connect_core.connectors.iceberg.catalog import open_catalog
+from connect_core.connectors.iceberg.config import Settings
+from connect_core.errors import ConfigError
 from connect_core.rest import LoopbackAuthorizer
-from tests.herder.harness import Harness, worker
+from tests.connectors.contexts import limits_of
+from tests.herder.worlds import World, worker
 from tests.rest.conftest import Client, app_of
 
 pytestmark = pytest.mark.slow
@@ -211,6 +216,20 @@ def test_option_of_delta_becomes_no_other_host(call: Client, rogue: Rogue, key: 
     assert rogue.seen == []
 
 
+@pytest.mark.parametrize("key", ["gcs.endpoint", "azure.endpoint", "store.url"])
+def test_store_that_redirects_shows_nothing_of_another_server(call: Client, rogue: Rogue, key: str) -> None:
+    """As a metadata service would answer with the credentials of the worker's machine."""
+    with rogue_running() as inner:
+        inner.answers = [(200, {}, {"SecretAccessKey": "canary"})]
+        rogue.answers = [(307, {"Location": f"{inner.url}/latest/meta-data/iam/security-credentials/worker"}, {})]
+        address = f"{rogue.url}/account" if key.startswith("azure") else rogue.url
+        own = {"aws.access.key.id": "a", "aws.secret.access.key": "b", "s3.part.retries": "0"}
+        answer = call("POST", "/connectors", {"name": "thief", "config": {**PLACES[key], **own, key: address}})
+        assert (answer.status, "canary" in answer.text) == (400, False), answer.text
+        assert rogue.seen
+        assert inner.seen == []
+
+
 @pytest.mark.parametrize("way", ["google_service_account_key", "google_service_account"])
 def test_key_of_google_names_no_other_host(listed: Client, rogue: Rogue, tmp_path: Path, way: str) -> None:
     """delta-rs calls the host that a key names, without a login if the key says so."""
@@ -242,11 +261,6 @@ def test_profile_of_the_worker_is_not_a_connectors(call: Client, config: dict[st
 
 def test_catalog_in_a_database_names_no_file_of_the_worker(tmp_path: Path) -> None:
     """A row of the attacker's own catalog has the worker read a file, and its text is in the error."""
-    from connect_core.connectors.iceberg.catalog import open_catalog
-    from connect_core.connectors.iceberg.config import Settings
-    from connect_core.errors import ConfigError
-    from tests.connectors.contexts import limits_of
-
     secret = tmp_path / "secret.json"
     secret.write_text('{"canary": "canary"}')
     (tmp_path / "data").mkdir()

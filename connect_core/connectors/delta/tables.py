@@ -17,6 +17,7 @@ from pyarrow.fs import FileSystem
 from connect_core.connectors.delta.config import AUTO_CREATE, PARTITION_COLUMNS, UPSERT, Settings
 from connect_core.connectors.delta.files import files_of
 from connect_core.connectors.delta.places import Places
+from connect_core.connectors.delta.store_errors import without_answers
 from connect_core.connectors.lake.decisions import ConflictError
 from connect_core.connectors.lake.key_columns import key_columns_of
 from connect_core.connectors.lake.routing import TableName
@@ -40,12 +41,12 @@ def delta_errors(what: str) -> Iterator[None]:
         yield
     except CommitFailedError as error:
         raise ConflictError(str(error)) from error
-    except OSError as error:
-        raise RetriableError(f"{what}: {error}") from error
-    except DeltaError as error:
-        if _TRIED_AGAIN.search(str(error)):
-            raise RetriableError(f"{what}: {error}") from error
-        raise ConnectError(f"{what}: {error}") from error
+    except (OSError, DeltaError) as error:
+        # Without its cause, which a trace would show: what a store answered is in it.
+        said = f"{what}: {without_answers(str(error))}"
+        if isinstance(error, OSError) or _TRIED_AGAIN.search(str(error)):
+            raise RetriableError(said) from None
+        raise ConnectError(said) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,9 @@ class AzureLogin:
             from azure.storage.blob import ContainerClient
         except ImportError as error:
             raise _missing("azure-storage-blob") from error
+        # The address that a response sends on to would be called unchecked.
         limits = {"connection_timeout": _SECONDS // 3, "read_timeout": _SECONDS, "retry_total": 3}
+        limits |= {"permit_redirects": False}
         try:
             return ContainerClient(self.url, name, self._credential(), **limits)
         except ValueError as error:

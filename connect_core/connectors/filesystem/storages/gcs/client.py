@@ -38,7 +38,10 @@ class GcsLogin:
             raise ConfigError("path", "gs://", text) from error
         options = {"api_endpoint": self.endpoint} if self.endpoint else None
         try:
-            return storage.Client(project="-", credentials=self._credentials(), client_options=options)
+            client = storage.Client(project="-", credentials=self._credentials(), client_options=options)
+            # The address that a response sends on to would be called unchecked.
+            client._http.max_redirects = 0
+            return client
         except (GoogleAuthError, OSError) as error:
             text = f"no credentials: {error}; set gcs.credentials.path, or give the worker's machine a service account"
             raise ConfigError("path", "gs://", text) from error
