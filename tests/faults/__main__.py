@@ -1,6 +1,6 @@
 """``python -m tests.faults``: injects faults, prints a table; 1 when anything was lost or repeated.
 
-``[--rows 1,6,9] [--smoke] [--seed N] [--minutes M] [--table FILE]``
+``[--rows 1,6,9] [--named TEXT] [--smoke] [--seed N] [--minutes M] [--table FILE]``
 
 Rows that need a Spark cluster or Airflow come last, on stacks of their own;
 with Airflow one such stack at a time on a machine. ``--minutes`` takes the other rows at random for so long.
@@ -35,7 +35,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
     seed = options.seed if options.seed is not None else secrets.randbelow(2**32)
     wanted = {int(number) for number in options.rows.split(",")} if options.rows else None
-    rows = [row for row in (SMOKE if options.smoke else ROWS) if wanted is None or row.number in wanted]
+    known = (row for row in (SMOKE if options.smoke else ROWS) if options.named in row.name)
+    rows = [row for row in known if wanted is None or row.number in wanted]
     print(f"seed {seed}; rows {', '.join(str(row.number) for row in rows)}\n{table.head()}", flush=True)
     results = []
     for result in _results(rows, seed, options.minutes):
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--rows", help="numbers of the fault matrix, with commas; all when left out")
+    parser.add_argument("--named", default="", help="only rows with this in their names")
     parser.add_argument("--smoke", action="store_true", help="only the rows that find most")
     parser.add_argument("--seed", type=int, help="what chance is seeded with; printed")
     parser.add_argument("--minutes", type=float, help="go on with rows taken at random for so long")

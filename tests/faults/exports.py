@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import psycopg
@@ -21,9 +21,12 @@ from connect_core.store import Database, connectors
 from connect_core.store.connectors import NewConfig
 from connect_core.store.interval_history import list_intervals
 from tests.faults.history import Findings
+from tests.faults.order import files_out_of_order
 from tests.faults.world import World
 
 _SECONDS = 180.0
+_ROW = "row_number"
+_NUMBERED = "SELECT 1 FROM information_schema.columns WHERE table_name = %s AND column_name = %s"
 
 
 @dataclass(slots=True)
@@ -33,6 +36,9 @@ class Export:
     world: World
     name: str
     topic: str = ""
+    kind: ClassVar[ConnectorType] = ConnectorType.SINK
+    partition_of: dict[int, int] = field(default_factory=dict)
+    """Number → the partition it was written to."""
 
     @property
     def path(self) -> Path:
@@ -46,7 +52,7 @@ class Export:
 
     def create(self, database: Database, **config: str) -> None:
         """Create the connector, over the topic that is there."""
-        new = NewConfig(ConnectorType.SINK, self._config(**config))
+        new = NewConfig(self.kind, self._config(**config))
         with database.write() as connection:
             connectors.create(connection, self.name, new, TargetState.STARTED)
 
@@ -57,8 +63,12 @@ class Export:
 
     def write(self, first: int, count: int, partitions: int = 2) -> None:
         """Write numbered values round the partitions."""
-        values = [json.dumps({"n": number}).encode() for number in range(first, first + count)]
-        self.world.topics.write(self.topic, values, partitions)
+        self.send({number: json.dumps({"n": number}).encode() for number in range(first, first + count)}, partitions)
+
+    def send(self, values: Mapping[int, bytes], partitions: int) -> None:
+        """Write the values of numbers round the partitions."""
+        self.partition_of.update({number: place % partitions for place, number in enumerate(values)})
+        self.world.topics.write(self.topic, list(values.values()), partitions)
 
     def await_files(self, rows: int, seconds: float = _SECONDS) -> list[int]:
         """Wait until the files hold so many rows → their numbers, when nothing runs any more."""
@@ -82,8 +92,19 @@ class Export:
 
     def rows(self) -> list[int]:
         """Return the numbers a reader of the files sees."""
-        files = (self.path / self.topic).glob("partition=*/*.parquet")
-        return [number for file in files for number in pq.ParquetFile(file).read(["n"])["n"].to_pylist()]
+        return [number for files in self.sequences().values() for numbers in files for number in numbers]
+
+    def sequences(self) -> Mapping[str, Sequence[Sequence[int]]]:
+        """Return what stands in order: the numbers in each file, by the partition they came from."""
+        folders = (self.path / self.topic).glob("partition=*")
+        return {folder.name: [_numbers_in(file) for file in folder.glob("*.parquet")] for folder in folders}
+
+    def by_partition(self, numbers: Iterable[int]) -> Mapping[str, Sequence[Sequence[int]]]:
+        """Return one sequence for each partition that the numbers came from."""
+        found: dict[str, list[int]] = {}
+        for number in numbers:
+            found.setdefault(f"partition {self.partition_of.get(number)}", []).append(number)
+        return {name: [some] for name, some in found.items()}
 
     def found(self, expected: set[int], faults: int, *violations: str) -> Findings:
         """Compare what the files hold with what they must hold."""
@@ -93,7 +114,8 @@ class Export:
         self.world.end_drivers()
         counts = Counter(rows)
         strange = counts.keys() - expected
-        told = (*violations, *([f"{len(strange)} rows that must not be there"] if strange else []))
+        mixed = (f"I3: lines of {place} stand out of order" for place in files_out_of_order(self.sequences()))
+        told = (*violations, *([f"{len(strange)} rows that must not be there"] if strange else []), *mixed)
         repeated = sum(counts.values()) - len(counts)
         return Findings(faults, len(expected), len(expected - counts.keys()), repeated, told, seconds)
 
@@ -118,14 +140,19 @@ class Export:
         }
 
 
+def _numbers_in(file: Path) -> list[int]:
+    numbers: list[int] = pq.ParquetFile(file).read(["n"])["n"].to_pylist()
+    return numbers
+
+
 class LineExport(Export):
     """A ``FileStreamSink`` into one file."""
 
-    def rows(self) -> list[int]:
-        """Return the numbers a reader of the file sees."""
+    def sequences(self) -> Mapping[str, Sequence[Sequence[int]]]:
+        """Return the numbers of each partition, in the order of the file's lines."""
         file = self.path.with_suffix(".txt")
         lines = file.read_text().splitlines() if file.exists() else []
-        return [int(line.removeprefix("{n=").removesuffix("}")) for line in lines]
+        return self.by_partition(int(line.removeprefix("{n=").removesuffix("}")) for line in lines)
 
     def _config(self, **config: str) -> dict[str, str]:
         own = {"connector.class": "FileStreamSink", "file": str(self.path.with_suffix(".txt"))}
@@ -148,6 +175,13 @@ class TableExport(Export):
         url = self.world.environment["CONNECT_DATABASE_URL"].replace("+psycopg", "")
         return psycopg.connect(url, autocommit=True)
 
+    def sequences(self) -> Mapping[str, Sequence[Sequence[int]]]:
+        """Return the numbers of each partition as the table numbered them; nothing where it numbers none."""
+        with self.connect() as connection:
+            found = connection.execute(_NUMBERED, (self.topic, _ROW)).fetchone()
+        rows = sorted(self.select(f"{_ROW}, n")) if found else []
+        return self.by_partition(number for _, number in rows)
+
     def rows(self) -> list[int]:
         """Return the numbers a reader of the table sees."""
         return [number for (number,) in self.select("n")]
@@ -162,8 +196,7 @@ class TableExport(Export):
 
     def write(self, first: int, count: int, partitions: int = 2) -> None:
         """Write numbered values with a schema round the partitions."""
-        values = [described({"n": "int64"}, {"n": number}) for number in range(first, first + count)]
-        self.world.topics.write(self.topic, values, partitions)
+        self.send({one: described({"n": "int64"}, {"n": one}) for one in range(first, first + count)}, partitions)
 
     def _config(self, **config: str) -> dict[str, str]:
         url = urlsplit(self.world.environment["CONNECT_DATABASE_URL"])
@@ -180,6 +213,16 @@ class TableExport(Export):
         }
         del found["path"]
         return found
+
+
+class NumberedTable(TableExport):
+    """A table that numbers its rows as they come, so that their order is seen."""
+
+    def begin(self, partitions: int = 2, **config: str) -> None:
+        """Create the table as well."""
+        super().begin(partitions, **config)
+        with self.connect() as connection:
+            connection.execute(f'CREATE TABLE "{self.topic}" (n bigint NOT NULL, {_ROW} bigserial)')
 
 
 def described(types: Mapping[str, str], payload: Mapping[str, Any]) -> bytes:

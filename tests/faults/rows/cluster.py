@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from tests.faults.cluster_world import ClusterWorld
-from tests.faults.exports import Export, LineExport, TableExport
+from tests.faults.exports import Export, LineExport, NumberedTable
 from tests.faults.history import Findings, History
 from tests.faults.rows.failpoints import arm
 from tests.faults.rows.row import Row, moving
@@ -85,7 +85,7 @@ def run_twice(kind: type[Export], world: World) -> Findings:
 
 
 _KINDS: Mapping[str, type[Export]] = MappingProxyType(
-    {"to Parquet": Export, "to lines": LineExport, "to a table without a key": TableExport}
+    {"to Parquet": Export, "to lines": LineExport, "to a table without a key": NumberedTable}
 )
 ROWS: tuple[Row, ...] = (
     replace(moving(4, "slow tasks run a second time", speculate), world=ClusterWorld),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,13 +27,12 @@ class _Elsewhere(Export):
         """Where the sink writes now."""
         return self.world.folder / f"{self.name}-{self.place}"
 
-    def rows(self) -> list[int]:
-        """Return the numbers a reader of both places sees."""
-        now = self.place
-        found: list[int] = []
+    def sequences(self) -> Mapping[str, Sequence[Sequence[int]]]:
+        """Return what stands in order in each of the places."""
+        now, found = self.place, dict[str, Sequence[Sequence[int]]]()
         for place in (0, 1):
             self.place = place
-            found += super().rows()
+            found |= {f"{name} of place {place}": some for name, some in super().sequences().items()}
         self.place = now
         return found
 
