@@ -69,13 +69,13 @@ def delete_and_create(history: History) -> int:
     for _ in range(2):
         for name, config in ((history.source, history.source_config()), (history.sink, history.sink_config())):
             time.sleep(history.world.random.uniform(0.3, 1.5))
-            _until_done(partial(connectors.delete, history.world.herder, name))
-            _until_done(partial(connectors.put_config, history.world.herder, name, config))
+            until_done(partial(connectors.delete, history.world.herder, name))
+            until_done(partial(connectors.put_config, history.world.herder, name, config))
             history.forget(name)
     return 4
 
 
-def _until_done(act: Callable[[], object]) -> None:
+def until_done(act: Callable[[], object]) -> None:
     """Act as a client does: again, while the run holds the connector or a system does not answer."""
     end = time.monotonic() + 60
     while True:
@@ -102,7 +102,7 @@ def reset_offsets(world: World) -> Findings:
         except ConnectError:
             refused += 1
         lifecycle.stop(world.herder, export.name)
-        _until_done(partial(offsets.reset, world.herder, export.name))
+        until_done(partial(offsets.reset, world.herder, export.name))
         lifecycle.resume(world.herder, export.name)
     wrong = [] if refused == 3 else ["I4: offsets of a running connector were reset"]
     return export.found(set(range(4000)), 6, *wrong)
@@ -121,7 +121,7 @@ def moods(world: World) -> Findings:
             mood.unlink()
             # As in Connect: what a connector itself raised waits for a person.
             again = RestartRequest(only_failed=False, include_tasks=False)
-            _until_done(partial(lifecycle.restart, world.herder, history.source, again))
+            until_done(partial(lifecycle.restart, world.herder, history.source, again))
             time.sleep(2)
         mood.write_text("none")
         time.sleep(4)

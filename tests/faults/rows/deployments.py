@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import psycopg
 
+from connect_core.interval.values import ConnectorType
 from connect_core.store import Database, migrate
-from tests.faults.exports import Export, LineExport, TableExport
+from tests.faults.exports import Export, LineExport, NumberedTable
+from tests.faults.feeds import Feed
 from tests.faults.history import Findings
 from tests.faults.rows.databases import other_database, url_of
 from tests.faults.rows.failpoints import arm, await_taken
@@ -23,7 +25,7 @@ _POINTS = ("K6", "K7", "K8")
 """Before the commit in the target; before the metadata follow; before files are published."""
 
 
-class _TableApart(TableExport):
+class _TableApart(NumberedTable):
     """A table in a database of its own, which does not go away with the metadata."""
 
     @property
@@ -107,14 +109,43 @@ def two_deployments(kind: type[Export], world: World) -> Findings:
     return export.found(set(range(3 * _BATCH)), 2)
 
 
-def _other(world: World, export: Export, name: str) -> str:
+def two_deployments_of_a_source(world: World) -> Findings:
+    """Another deployment reads the same file, by the same name, into topics of its own: neither ends the other.
+
+    With this group.id it is refused, while the first moves. Both have offsets topics of their own: in one they would be
+    the offsets of one connector, as in Connect.
+    """
+    chance = f"{world.random.getrandbits(24):06x}"
+    feed, other = (Feed(world, f"row-53-{chance}") for _ in range(2))
+    feed.begin(2)
+    world.drive(feed.name)
+    feed.write(0, _BATCH)
+    other.topic = world.topics.create(2)
+    own = world.topics.create(3, cleanup_policy="compact")
+    url = _other(world, other, f"other_{chance}_0", offsets__storage__topic=own)
+    world.drive(other.name, {"CONNECT_DATABASE_URL": url, "CONNECT_GROUP_ID": f"other-{chance}"})
+    second = world.drivers[-1]
+    feed.await_files(_BATCH)
+    feed.write(_BATCH, _BATCH)
+    for one in (feed, other):
+        one.await_files(2 * _BATCH)
+    second.process.kill()
+    second.process.wait()
+    world.drivers.remove(second)
+    url = _other(world, feed, f"other_{chance}_1")
+    _refused(world, feed.name, "another metadata database", {"CONNECT_DATABASE_URL": url}, feed)
+    wrong = [] if sorted(other.rows()) == list(range(2 * _BATCH)) else ["the other deployment's lines are not whole"]
+    return feed.found(set(range(3 * _BATCH)), 2, *wrong)
+
+
+def _other(world: World, export: Export, name: str, **config: str) -> str:
     """Create a metadata database that has a connector of the same name → its address."""
     with world.superuser() as session:
         session.execute(f"CREATE DATABASE {name} OWNER connect")
     url = url_of(world, name)
     migrate(url)
     other = Database(url)
-    export.create(other)
+    export.create(other, **config)
     other.close()
     return url
 
@@ -133,7 +164,9 @@ def _begin(world: World, export: Export, url: str) -> None:
 def _die(world: World, export: Export, points: Sequence[str] = _POINTS) -> None:
     """Let a driver die in the commit of the next batch."""
     first = len(export.rows())
-    arm(world, world.random.choice(points), export.name, "kill")
+    # A source has nothing to publish.
+    known = [point for point in points if export.kind is ConnectorType.SINK or point != "K8"]
+    arm(world, world.random.choice(known), export.name, "kill")
     export.write(first, _BATCH)
     world.heal(export.name)
     await_taken(world, f"no driver of {export.name} came to its commit")
@@ -168,10 +201,13 @@ def _refused(
     return found
 
 
-_KINDS = {"Parquet": Export, "lines": LineExport, "a table": _TableApart}
+_KINDS: Mapping[str, type[Export]] = {"Parquet": Export, "lines": LineExport, "a table": _TableApart}
 
 ROWS: tuple[Row, ...] = (
     *(Row(51, f"metadata restored to a backup, {what}", partial(restored, kind)) for what, kind in _KINDS.items()),
     *(Row(51, f"metadata lost and recreated, {what}", partial(lost, kind)) for what, kind in _KINDS.items()),
+    Row(51, "metadata restored to a backup, a source", partial(restored, Feed)),
+    Row(51, "metadata lost and recreated, a source", partial(lost, Feed)),
+    Row(53, "two deployments, a source", two_deployments_of_a_source),
     *(Row(53, f"two deployments, {what}", partial(two_deployments, kind)) for what, kind in _KINDS.items()),
 )
