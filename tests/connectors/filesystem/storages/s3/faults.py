@@ -27,6 +27,7 @@ REQUESTS: dict[str, Matches] = {
     "complete": lambda method, path, copies: method == "POST" and "uploadId" in path,
     "abort": lambda method, path, copies: method == "DELETE" and "uploadId" in path,
 }
+_LATE_SECONDS = 3.0
 ERROR = '<?xml version="1.0" encoding="UTF-8"?><Error><Code>{code}</Code><Message>{text}</Message></Error>'
 
 
@@ -35,7 +36,7 @@ class Fault:
     """What happens to the next ``count`` requests that match.
 
     kind: ``answer`` with an error, ``lost`` (the same after the store has done it), ``hang``, ``reset`` in the middle
-    of the request, ``cut`` in the middle of the answer.
+    of the request, ``cut`` in the middle of the answer, ``late`` (silence, and the store does it when nobody waits).
     """
 
     matches: Matches
@@ -44,6 +45,11 @@ class Fault:
     status: int = 500
     code: str = "InternalError"
     seen: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has met as many requests as it shall."""
+        return self.seen >= self.count
 
 
 @dataclass
@@ -107,18 +113,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         fault = self.proxy.hit(self.command, self.path, "x-amz-copy-source" in self.headers)
-        length = int(self.headers.get("Content-Length") or 0)
         if fault is not None and fault.kind == "reset":
-            self.rfile.read(length // 2)
+            self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
             self._reset()
             return
-        body = self.rfile.read(length)
+        body = self._body()
         if fault is not None and fault.kind == "hang":
             time.sleep(1.5)
             self._reset()
             return
         if fault is not None and fault.kind == "answer":
             self._answer(fault.status, [], ERROR.format(code=fault.code, text="as the test wants").encode())
+            return
+        if fault is not None and fault.kind == "late":
+            self._reset()
+            time.sleep(_LATE_SECONDS)
+            self._forwarded(body)
             return
         status, headers, content = self._forwarded(body)
         if fault is not None and fault.kind == "lost":
@@ -131,14 +141,28 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_PUT = do_POST = do_DELETE = do_HEAD = do_GET
 
+    def _body(self) -> bytes:
+        """Return what was sent; AWS's client for C++ sends parts in chunks."""
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            """A trailer follows the last chunk."""
+        return body
+
     def _forwarded(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         address = urlsplit(self.proxy.upstream)
         connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=30)
         try:
             connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
             for name, value in self.headers.items():
-                if name.lower() not in self.proxy.without | {"expect", "connection"}:
+                if name.lower() not in self.proxy.without | {"expect", "connection", "transfer-encoding"}:
                     connection.putheader(name, value)
+            if "Transfer-Encoding" in self.headers:
+                connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             answer = connection.getresponse()
             return answer.status, answer.getheaders(), answer.read()
