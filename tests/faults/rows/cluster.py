@@ -60,7 +60,8 @@ def _second_attempts(history: History) -> int:
 
 def _tasks(world: World) -> Iterator[dict[str, Any]]:
     """Return what Spark says of all tasks it has run."""
-    with httpx.Client(base_url=f"{world.environment['CONNECT_SPARK_UI']}/api/v1/applications") as client:
+    url = f"{world.environment['CONNECT_SPARK_UI']}/api/v1/applications"
+    with httpx.Client(base_url=url, timeout=60) as client:
         application = client.get("").json()[0]["id"]
         for stage in client.get(f"/{application}/stages").json():
             place = f"/{application}/stages/{stage['stageId']}/{stage['attemptId']}/taskList"
