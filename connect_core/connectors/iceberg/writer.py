@@ -53,8 +53,11 @@ class IcebergTableWriter:
 
     def fit(self, rows: pa.Table) -> Fit:
         """Return rows in the table's future types, and its future columns. Raises DataError, ConfigError."""
-        existing = self._standing()
-        planned = merged_schema(existing, rows.schema, self._evolution)
+        merged = merged_schema(self._standing(), rows.schema, self._evolution)
+        # What identifies a row stays required, as Iceberg demands.
+        planned = pa.schema(
+            [part.with_nullable(part.nullable and part.name not in self._identifiers) for part in merged]
+        )
         return planned, fitted(rows, planned, self._evolution)
 
     def add(self, fit: Fit) -> None:

@@ -29,7 +29,7 @@ def key_columns_of(
 
     ``own``: the key that the table itself declares, used if none is configured. Raises ConfigError.
     """
-    names = wanted.columns or tuple(own)
+    names = tuple(dict.fromkeys(wanted.columns or own))
     if not names:
         raise ConfigError(
             wanted.setting, "", f"rows of table {table} are to be found by their key: name the columns of the key"

@@ -65,8 +65,9 @@ def newest(keys: pa.Table, offsets: np.ndarray[Any, Any]) -> np.ndarray[Any, Any
 
 
 def is_key_type(kind: pa.DataType) -> bool:
-    """Return whether values of a type are equal or not without doubt: neither nested nor floating-point."""
-    return not (pa.types.is_floating(kind) or pa.types.is_nested(kind) or pa.types.is_null(kind))
+    """Return whether Arrow finds equal values of a type without doubt: not of nested, floating-point and other ones."""
+    is_other = pa.types.is_null(kind) or isinstance(kind, pa.BaseExtensionType)
+    return not (pa.types.is_floating(kind) or pa.types.is_nested(kind) or is_other)
 
 
 def _numbered(rows: pa.Table) -> pa.Table:

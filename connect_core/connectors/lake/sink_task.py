@@ -113,10 +113,11 @@ class LakeSinkTask(SinkTask):
             for topic, piece in _pieces(part):
                 whole: Any = None
                 for table, wanted in self.settings.routing.tables_of(topic, piece):
-                    some = piece if wanted is None else piece.take(wanted)
-                    whole = self._input(change, some) if wanted is not None or whole is None else whole
+                    if wanted is None and whole is None:
+                        whole = self._input(change, piece)
+                    given = whole if wanted is None else self._input(change, piece.take(wanted))
                     writer = self._writers.get(table) or self._begin(table)
-                    fits.append((writer, writer.fit(whole)))
+                    fits.append((writer, writer.fit(given)))
         return fits
 
     def _parts(self, batch: Batch) -> Iterator[tuple[Change | None, Batch]]:

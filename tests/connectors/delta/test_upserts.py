@@ -13,7 +13,8 @@ from deltalake import DeltaTable, write_deltalake
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from connect_core.api import SinkRecord
+from connect_core.api import SchemaBuilder, SinkRecord, Struct
+from connect_core.api.data import INT32_SCHEMA, Date, Instant, Timestamp
 from connect_core.connectors.delta.sink import DeltaSinkConnector
 from connect_core.errors import ConfigError, ConnectError, DataError
 from tests.connectors.contexts import Reporter, limits_of
@@ -116,6 +117,21 @@ def test_a_partition_column_may_be_the_key(keyed: Lake, batches: bool) -> None:
     keyed.set({"id.columns": "day"})
     keyed.run([tombstone(1, 8)], sequence=3)
     assert rows(keyed, "day", "id") == [(2, 1), (2, 2)]
+
+
+def test_keys_of_times_are_found(keyed: Lake, batches: bool) -> None:
+    keyed.set({"id.columns": "day,at", "partition.columns": "day"})
+    schema = SchemaBuilder.struct().field("day", Date.SCHEMA).field("at", Timestamp.SCHEMA).field("v", INT32_SCHEMA)
+    built = schema.build()
+
+    def sent(number: int, v: int) -> Struct:
+        return Struct.of_values(built, (Instant(number * 86_400_000), Instant(number * 86_400_000 + 7), v))
+
+    keyed.run(numbered([sent(number, 0) for number in range(4)], value_schema=built), batches=batches)
+    keyed.run(numbered([sent(1, 1), sent(5, 1)], value_schema=built, first=4), sequence=2, batches=batches)
+    keyed.run(numbered([sent(2, 2)], value_schema=built, first=6), sequence=3, batches=batches)
+    found = [(row["day"].toordinal() - 719163, row["v"]) for row in keyed.rows()]
+    assert sorted(found) == [(0, 0), (1, 1), (2, 2), (3, 0), (5, 1)]
 
 
 def test_columns_are_added_and_files_of_others_read(keyed: Lake) -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from connect_core.api import SinkRecord
+from connect_core.api import SchemaBuilder, SinkRecord, Struct
+from connect_core.api.data import INT32_SCHEMA, Date, Instant, Time, Timestamp
 from connect_core.connectors.iceberg.sink import IcebergSinkConnector
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter, limits_of
@@ -143,6 +144,22 @@ def test_keys_of_each_type_are_found(keyed: Lake, batches: bool, keys: list[Any]
     assert rows(keyed, "v", "id") == sorted([(1, keys[1]), *((0, key) for key in keys[2:])], key=repr)
 
 
+def test_keys_of_times_are_found(lake: Lake, batches: bool) -> None:
+    lake.set({**UPSERT, "iceberg.tables.default-id-columns": "day,time,at"})
+    parts = SchemaBuilder.struct().field("day", Date.SCHEMA).field("time", Time.SCHEMA).field("at", Timestamp.SCHEMA)
+    schema = parts.field("v", INT32_SCHEMA).build()
+
+    def sent(number: int, v: int) -> Struct:
+        places = Instant(number * 86_400_000), Instant(number), Instant(number * 86_400_000 + 7)
+        return Struct.of_values(schema, (*places, v))
+
+    lake.run(numbered([sent(number, 0) for number in range(4)], value_schema=schema), batches=batches)
+    lake.run(numbered([sent(1, 1), sent(5, 1)], value_schema=schema, first=4), sequence=2, batches=batches)
+    lake.run(numbered([sent(2, 2)], value_schema=schema, first=6), sequence=3, batches=batches)
+    found = [(row["day"].toordinal() - 719163, row["v"]) for row in lake.rows()]
+    assert sorted(found) == [(0, 0), (1, 1), (2, 2), (3, 0), (5, 1)]
+
+
 def test_names_are_compared_in_any_case_if_asked(keyed: Lake) -> None:
     keyed.set({"iceberg.tables.schema-case-insensitive": "true", "iceberg.tables.default-id-columns": "ID"})
     keyed.run(numbered([{"Id": 1, "v": "a"}, {"Id": 2, "v": "b"}]))
@@ -156,6 +173,18 @@ def test_the_key_is_that_of_the_table_if_none_is_named(lake: Lake) -> None:
     lake.set({"iceberg.tables.default-id-columns": ""})
     lake.run(numbered([{"id": 1, "v": "b"}], first=1), sequence=2)
     assert rows(lake, "id", "v") == [(1, "b")]
+
+
+def test_a_table_with_a_key_can_be_appended_to_again(keyed: Lake) -> None:
+    keyed.run(numbered([{"id": 1, "v": "a"}]))
+    keyed.set({"iceberg.tables.upsert-mode-enabled": "false"})
+    keyed.run(numbered([{"id": 1, "v": "b", "more": 1}], first=1), sequence=2)
+    assert rows(keyed, "id", "v") == [(1, "a"), (1, "b")]
+    with pytest.raises(DataError, match="column id is required"):
+        keyed.stage(numbered([{"v": "c"}], first=2), 3)
+    keyed.set({"iceberg.tables.upsert-mode-enabled": "true"})
+    keyed.run(numbered([{"id": 1, "v": "d"}], first=2), sequence=3)
+    assert rows(keyed, "id", "v", "more") == [(1, "d", None)]
 
 
 def test_a_key_in_several_partitions_is_one_row(keyed: Lake) -> None:
