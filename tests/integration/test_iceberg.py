@@ -15,6 +15,7 @@ import duckdb
 import orjson
 import pytest
 
+from connect_core.api import SinkRecord
 from connect_core.dev.java import find_java
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
@@ -26,6 +27,8 @@ from tests.integration.topics import Topics
 pytest.importorskip("pyiceberg", reason="pip install 'connect-core[iceberg]'")
 
 from pyiceberg.catalog import Catalog, load_catalog
+
+from tests.connectors.iceberg.lake import Lake, numbered
 
 pytestmark = pytest.mark.servers
 
@@ -158,3 +161,20 @@ def test_a_table_of_a_rest_catalog_holds_what_the_topic_holds(
     place = {"type": "rest", "uri": rest}
     topic = exported(stack, folder, "iceberg-rest", place, monkeypatch)
     check(load_catalog("iceberg", **place), topic)
+
+
+def test_rows_of_a_rest_catalog_are_updated_by_key(folder: Path, rest: str) -> None:
+    """Apache Iceberg's own code checks each snapshot: the files removed, sequence numbers and the parent."""
+    lake = Lake(folder)
+    lake.config = {key: value for key, value in lake.config.items() if not key.startswith("iceberg.catalog.")}
+    lake.set({"iceberg.catalog.type": "rest", "iceberg.catalog.uri": rest, "iceberg.tables.default-id-columns": "id"})
+    lake.set({"iceberg.tables.upsert-mode-enabled": "true", "iceberg.tables.default-partition-by": "country"})
+    lake.run(numbered([{"id": n, "country": ["de", "fr"][n % 2], "v": 0} for n in range(100)]))
+    lake.run(numbered([{"id": n, "country": "at", "v": 1} for n in range(0, 100, 3)], first=100), sequence=2)
+    gone = [SinkRecord("t", 0, key=n, value=None, kafka_offset=200 + n) for n in range(10)]
+    marker = lake.run(gone, sequence=3)
+    lake.committer(2).publish(lake.key(3, 2), marker)
+    table = load_catalog("iceberg", type="rest", uri=rest).load_table("db.orders")
+    found = {row["id"]: (row["country"], row["v"]) for row in table.scan().to_arrow().to_pylist()}
+    assert found == {n: ("at", 1) if n % 3 == 0 else (["de", "fr"][n % 2], 0) for n in range(10, 100)}
+    assert [one.summary.operation.value for one in table.snapshots()] == ["append", "overwrite", "overwrite"]

@@ -102,8 +102,8 @@ def change_once(table: Table, change: Change) -> None:
 
 
 def _producer(table: Table, transaction: Transaction, change: Change) -> _SnapshotProducer:
-    kind, operation = (_Append, Operation.APPEND) if change.removed is None else (_Replace, Operation.OVERWRITE)
-    producer = kind(
+    operation = Operation.APPEND if not change.removed else Operation.OVERWRITE if change.files else Operation.DELETE
+    producer = (_Append if change.removed is None else _Replace)(
         operation=operation, transaction=transaction, io=table.io, snapshot_properties=dict(change.summary),
         branch=change.branch,
     )  # fmt: skip
