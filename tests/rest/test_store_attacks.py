@@ -21,7 +21,7 @@ from connect_core.connectors.iceberg.config import Settings
 from connect_core.errors import ConfigError
 from connect_core.rest import LoopbackAuthorizer
 from tests.connectors.contexts import limits_of
-from tests.herder.worlds import World, worker
+from tests.herder.harness import Harness, worker
 from tests.rest.conftest import Client, app_of
 
 pytestmark = pytest.mark.slow

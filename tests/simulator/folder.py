@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from connect_core.api.backfill import Backfill, Standing
+from connect_core.api.backfill import Backfill, ExistingExports
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import SinkRecord, TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalContext, IntervalKey, PartitionRange, Staged
@@ -126,8 +126,8 @@ class FolderTarget:
         committer = self._committer
         return in_turns("K8", lambda: committer.sweep(keep))
 
-    def standing(self, ranges: Sequence[PartitionRange]) -> Standing:
-        return self._nobody.standing(ranges)
+    def existing(self, ranges: Sequence[PartitionRange]) -> ExistingExports:
+        return self._nobody.existing(ranges)
 
     # -- what tasks do
 

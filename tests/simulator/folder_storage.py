@@ -30,10 +30,10 @@ class TurningControl(LocalControlStore):
     def _create(self, place: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         # As a store of its own: within one operation nothing is handed over.
         store = LocalControlStore()
-        before, standing = store.read(place), store.create(place, content)
+        before, existing = store.read(place), store.create(place, content)
         if store.read(place) != before:
-            self._on_proof(place, standing)
-        return standing
+            self._on_proof(place, existing)
+        return existing
 
     def names(self, folder: Path) -> list[str]:
         return turn(lambda: LocalControlStore.names(self, folder))

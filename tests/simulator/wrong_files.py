@@ -27,8 +27,8 @@ __all__ = ["WRONG_FILES"]
 def _publish_unproven(committer: Any, interval: IntervalKey, staged: Any) -> CommitMarker:
     """Move files to their final names, then create the manifest."""
     committer._control.check_epoch(interval.epoch)
-    standing = committer._control.marker(interval)
-    if standing is None:
+    existing = committer._control.marker(interval)
+    if existing is None:
         _, content = committer._content(interval, staged)
         staging = committer.layout.staging(committer._control, interval)
         for file in content["files"]:

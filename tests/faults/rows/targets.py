@@ -94,8 +94,8 @@ def restored_files(kind: type[Export], world: World) -> Findings:
         _copy(export, Path(backup), world.folder)
     recount = verify(world.herder, export.name)
     # Lines cannot be recounted, and that is said.
-    is_told = recount.difference_count > 0 if recount.is_recountable else kind is LineExport
-    told = [] if is_told else [f"I14: nothing tells that {export.name} lacks what came after the backup"]
+    is_known = recount.difference_count > 0 if recount.is_recountable else kind is LineExport
+    told = [] if is_known else [f"I14: nothing tells that {export.name} lacks what came after the backup"]
     lifecycle.stop(world.herder, export.name)
     entries = [
         {"partition": {"kafka_topic": export.topic, "kafka_partition": number}, "offset": {"kafka_offset": _BATCH}}
