@@ -38,5 +38,5 @@ def standalone(
     try:
         run = import_module("connect_core.cli.standalone_worker").run
     except ModuleNotFoundError as error:
-        raise MissingLibraryError(error.name, "standalone") from error
+        raise MissingLibraryError((error.name or "").partition(".")[0], "standalone") from error
     run(worker, files or (), stopping, session)

@@ -61,7 +61,7 @@ def print_silences(console: Console, silences: Sequence[Silence]) -> None:
     for one in silences[:1]:
         since = one.since.isoformat(sep=" ", timespec="seconds")
         told = escape(f"{one.observer}: {one.reason}")
-        console.print(f"[bold yellow]Airflow has not answered[/] since {since} ({told})", soft_wrap=True)
+        console.print(f"[bold yellow]Airflow has not responded[/] since {since} ({told})", soft_wrap=True)
 
 
 def _has_failed(status: ConnectorStatus) -> bool:

@@ -50,7 +50,7 @@ def test_unknown_command_is_refused_with_its_neighbour(tmp_path: Path) -> None:
 def test_error_of_ours_is_one_sentence(tmp_path: Path) -> None:
     done = _connect(tmp_path, "dev", "status", "zookeeper")
     assert done.returncode == 1
-    assert done.stderr.startswith("connect: There is no service 'zookeeper': name one of postgres, kafka")
+    assert done.stderr.startswith("connect: There is no service 'zookeeper': use one of postgres, kafka")
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -87,7 +87,7 @@ def test_long_lists_are_cut_and_said_to_be() -> None:
     for number in range(60):
         found.differ(Difference("missing", f"file-{number}", "1 rows"))
     text = printed(found)
-    assert "time was over" in text
+    assert "time ran out" in text
     assert "file-49" in text
     assert "file-50" not in text
     assert "10 more differences" in text

@@ -84,7 +84,7 @@ def test_nothing_is_written_where_a_link_leads(
 def test_the_folders_replacement_is_named(tmp_path: Path) -> None:
     sink = Sink(tmp_path, PARQUET)
     sink.swap("data/out")
-    with pytest.raises(ConnectError, match="out was replaced by a link"):
+    with pytest.raises(ConnectError, match="out is a link or no longer a folder"):
         sink.committer.fence(1)
 
 

@@ -226,7 +226,7 @@ def test_data_moves_and_the_silence_is_told_while_airflow_never_answers(
 
     monkeypatch.setattr(reconciler._contact._client._client, "timeout", httpx.Timeout(5.0))
     asyncio.run(run())
-    with pytest.raises(RetriableError, match="does not answer"):
+    with pytest.raises(RetriableError, match="does not respond"):
         reconciler.observe()
     with database.read() as connection:
         (told,) = silences.list_silences(connection)

@@ -108,7 +108,7 @@ def test_an_import_tells_which_topics_are_there_and_may_be_used(broker: SecuredB
         assert [here for _, _, here in told("sink", sink)] == [
             "may not be read here: grant the consumer's user Read",
             "does not exist yet",
-            "may not be written here: give the producer's user the right Write",
+            "may not be written here: grant the producer's user Write",
         ]
     finally:
         for one in refused:

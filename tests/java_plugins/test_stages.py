@@ -135,7 +135,7 @@ def test_no_record_is_skipped_because_java_does_not_answer(
 def test_no_record_is_skipped_because_a_transform_does_not_start(plugins: JavaPlugins) -> None:
     tolerance = Tolerance(ToleranceSettings(tolerate_all=True))
     pipeline = Pipeline([shout(plugins, bad="1")], tolerance)
-    with pytest.raises(ConnectError, match=r"testing.Shout does not start: .*bad settings"):
+    with pytest.raises(ConnectError, match=r"testing.Shout did not start: .*bad settings"):
         pipeline.apply(Batch.from_records(records("a", "b")))
     assert tolerance.skipped == 0
     pipeline.close()

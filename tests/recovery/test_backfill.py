@@ -119,7 +119,7 @@ def test_records_that_are_gone_are_named_and_nothing_is_replaced(sink: HourlySin
         return {**table, fx.ReadPartitionEnds: lambda e: {p: _from(one, 3) for p, one in ends(e).items()}}
 
     monkeypatch.setattr(HourlySink, "handlers", shortened)
-    with pytest.raises(DataLossError, match=r"no offsets 2 to 2 of t-0"):
+    with pytest.raises(DataLossError, match=r"no longer has offsets 2 to 2 of t-0"):
         sink.backfill(2)
     assert sink.existing() == before
 

@@ -153,7 +153,7 @@ def test_connector_touches_neither_code_nor_secrets_nor_the_database(
     )
     for number, config in enumerate(attacks):
         answer = call("POST", "/connectors", {"name": f"thief-{number}", "config": config})
-        assert (answer.status, "the worker's own" in answer.text) == (400, True), answer.text
+        assert (answer.status, "belongs to the worker" in answer.text) == (400, True), answer.text
     (project / "state" / "data" / "in.txt").touch()
     fine = {**SOURCE, "file": f"{project}/state/data/in.txt"}
     assert call("POST", "/connectors", {"name": "fine", "config": fine}).status == 201

@@ -195,7 +195,7 @@ def test_address_that_clients_read_differently_is_not_called(listed: Client, rog
 
 def test_proxy_without_a_scheme_is_checked(listed: Client, rogue: Rogue) -> None:
     config = {**DELTA, "delta.storage.proxy_url": rogue.url.removeprefix("http://")}
-    refused(listed, config, "delta.storage.proxy_url", "may call allowed.example")
+    refused(listed, config, "delta.storage.proxy_url", "may only call allowed.example")
     assert rogue.seen == []
 
 
@@ -243,7 +243,7 @@ def test_key_of_google_names_no_other_host(listed: Client, rogue: Rogue, tmp_pat
     file = tmp_path / "key.json"
     file.write_text(json.dumps(key))
     value = json.dumps(key) if way.endswith("key") else str(file)
-    refused(listed, {**DELTA, "path": "gs://bucket/lake", f"delta.storage.{way}": value}, "gcs_base_url", "may call")
+    refused(listed, {**DELTA, "path": "gs://bucket/lake", f"delta.storage.{way}": value}, "gcs_base_url", "may only call")
     assert rogue.seen == []
 
 

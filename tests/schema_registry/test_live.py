@@ -54,7 +54,7 @@ def test_what_is_no_registry_is_shown(server: FaultServer) -> None:
 def test_one_that_does_not_answer_costs_two_seconds(server: FaultServer) -> None:
     server.answers["/subjects"] = [Answer(body=b"[]", seconds=20)]
     began = time.monotonic()
-    assert "does not answer GET /subjects" in errors(server)[URL][0]
+    assert "does not respond to GET /subjects" in errors(server)[URL][0]
     assert time.monotonic() - began < 15
 
 

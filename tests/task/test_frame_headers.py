@@ -172,7 +172,7 @@ def test_prefix_deserializer_does_not_look_at_headers(registry: FaultServer) -> 
 def test_a_registry_without_guids_is_named(registry: FaultServer) -> None:
     registry.answers["/subjects/t-value/versions"] = [Answer(body=b'{"id": 7}')]
     registry.answers["/schemas/ids/7?subject=t-value"] = [Answer(body=b'{"schema": "\\"int\\""}')]
-    with pytest.raises(Exception, match=r"gives the schema 7 no GUID.*ids before the messages"):
+    with pytest.raises(Exception, match=r"returned no GUID for schema 7.*ids before the messages"):
         with_value(configured(AvroConverter, registry, **IN_HEADER)).from_connect(orders("a"))
 
 

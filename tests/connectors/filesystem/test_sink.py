@@ -667,7 +667,7 @@ def test_hostile_connector_names_stay_within_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "message"),
-    [("/etc", "allows"), ("../out", "allows"), ("file", "no folder"), ("link", "allows"), ("", "empty")],
+    [("/etc", "allows"), ("../out", "allows"), ("file", "not a folder"), ("link", "allows"), ("", "empty")],
 )
 def test_start_refuses_folders_it_may_not_write(tmp_path: Path, path: str, message: str) -> None:
     (tmp_path / "file").write_text("")

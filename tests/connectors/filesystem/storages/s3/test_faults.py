@@ -142,7 +142,7 @@ def validated(config: dict[str, str]) -> str:
 def test_validation_finds_what_is_wrong(server: S3Server) -> None:
     assert validated(server.config()) == ""
     assert "create it" in validated({**server.config(), "path": "s3://no-such-bucket/x"})
-    assert "does not answer" in validated({**server.config(), "store.url": "http://127.0.0.1:9"})
+    assert "does not respond" in validated({**server.config(), "store.url": "http://127.0.0.1:9"})
     metadata = {**server.config(), "store.url": "http://169.254.169.254"}
     assert "link-local" in validated(metadata)
 
