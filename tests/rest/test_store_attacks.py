@@ -243,7 +243,8 @@ def test_key_of_google_names_no_other_host(listed: Client, rogue: Rogue, tmp_pat
     file = tmp_path / "key.json"
     file.write_text(json.dumps(key))
     value = json.dumps(key) if way.endswith("key") else str(file)
-    refused(listed, {**DELTA, "path": "gs://bucket/lake", f"delta.storage.{way}": value}, "gcs_base_url", "may only call")
+    config = {**DELTA, "path": "gs://bucket/lake", f"delta.storage.{way}": value}
+    refused(listed, config, "gcs_base_url", "may only call")
     assert rogue.seen == []
 
 
