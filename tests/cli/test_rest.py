@@ -129,7 +129,7 @@ def policies(brokers: str) -> dict[str, str]:
                 "CONNECT_AIRFLOW_USER": "x",
                 "CONNECT_AIRFLOW_PASSWORD_FILE": "worker.properties",
             },
-            "Airflow at http://127.0.0.1:9 does not answer",
+            "Airflow at http://127.0.0.1:9 does not respond",
         ),
     ],
     ids=["no Airflow", "database down", "brokers down", "Airflow down"],

@@ -189,7 +189,7 @@ def test_service_that_cannot_start_is_named_with_its_reason(tmp_path: Path) -> N
     (stack.home.folder("postgres") / "data").mkdir()
     (stack.home.path / "postgres" / "data" / "PG_VERSION").write_text("9\n")
     try:
-        with pytest.raises(ConnectError, match=r"postgres does not start: .*"):
+        with pytest.raises(ConnectError, match=r"postgres did not start: .*"):
             stack.up(timeout=60)
     finally:
         stack.down()
