@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 WHOLE_STACK = (
+    "tests/benchmarks/test_scale.py",
     "tests/dag/test_airflow.py",
     "tests/deployments/",
     "tests/integration/test_burst.py",
