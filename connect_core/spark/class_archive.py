@@ -9,10 +9,12 @@ import hashlib
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ def class_archive() -> Path:
     found = java.resolve()
     changed = found.stat().st_mtime_ns if found.exists() else 0
     spark = os.environ.get("SPARK_HOME") or sys.prefix
-    digest = hashlib.sha256(f"{found} {changed} {spark}".encode()).hexdigest()[:12]
+    digest = hashlib.sha256(f"{found} {changed} {spark} {version('pyspark')}".encode()).hexdigest()[:12]
     return user_cache() / f"spark-classes-{digest}.jsa"
 
 
@@ -55,7 +57,7 @@ def write_archive(file: Path) -> bool:
     from connect_core.spark.session import local_session
 
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = file.with_suffix(f".{os.getpid()}.part")
+    draft = _draft(file, os.getpid())
     session = local_session("class-archive", f'"-XX:ArchiveClassesAtExit={draft}" {_QUIET}')
     session.range(0, 1, 1, 1).mapInArrow(_unchanged, "id long").collect()
     jvm: subprocess.Popen[bytes] = session.sparkContext._gateway.proc
@@ -72,6 +74,11 @@ def write_archive(file: Path) -> bool:
     draft.chmod(0o600)
     draft.replace(file)
     return is_written
+
+
+def _draft(file: Path, pid: int) -> Path:
+    """Return where the process that writes the archive has it written."""
+    return file.with_suffix(f".{pid}.part")
 
 
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -91,11 +98,13 @@ def _write_later(stopping: threading.Event, after_seconds: float) -> None:
         return
     nothing: Any = subprocess.DEVNULL
     command = [sys.executable, "-m", "connect_core.spark.class_archive"]
-    with subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing) as process:
+    # A session of its own, so that its JVM is killed with it: that would go on to write what nobody renames.
+    with subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True) as process:
         while process.poll() is None:
             if stopping.wait(_LOOK_SECONDS):
-                # Its JVM reads the end of its standard input, and ends too.
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
+                break
+    _draft(file, process.pid).unlink(missing_ok=True)
     if file.exists():
         _LOG.info("Spark's classes are archived in %s: the next start takes half the time", file)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from connect_core.spark.class_archive import archive_options, class_archive, write_archive_later
@@ -92,19 +95,30 @@ def test_no_archive_is_written_once_the_worker_stops(monkeypatch: pytest.MonkeyP
     assert not thread.is_alive()
 
 
-def test_writing_ends_with_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = threading.Event()
-    real = subprocess.Popen
+def test_writing_ends_with_the_worker_and_leaves_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the real one does, the process starts another one, which writes the draft."""
+    writes = (
+        "import os, subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1], sys.argv[2] % os.getpid()])"
+    )
+    draft = "import sys, time; open(sys.argv[1], 'w').close(); time.sleep(600)"
+    cache.mkdir()
+    real, processes = subprocess.Popen, list[subprocess.Popen[bytes]]()
 
-    def sleeping(*_: object, **__: object) -> subprocess.Popen[bytes]:
-        process = real([sys.executable, "-c", "import time; time.sleep(600)"])
-        started.set()
-        return process
+    def writing(*_: object, **options: Any) -> subprocess.Popen[bytes]:
+        place = class_archive().with_suffix(".%d.part")
+        processes.append(real([sys.executable, "-c", writes, draft, str(place)], **options))
+        return processes[-1]
 
-    monkeypatch.setattr(subprocess, "Popen", sleeping)
+    monkeypatch.setattr(subprocess, "Popen", writing)
     stopping = threading.Event()
     thread = write_archive_later(stopping, 0)
-    assert started.wait(10)
+    deadline = time.monotonic() + 30
+    while not list(cache.iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (writer,) = psutil.Process(processes[0].pid).children()
     stopping.set()
     thread.join(30)
     assert not thread.is_alive()
+    writer.wait(10)
+    assert list(cache.iterdir()) == []
