@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pytest
 from deltalake import DeltaTable
+from deltalake.table import TableAlterer
 
 from connect_core.api import Batch, CommitMarker, IntervalContext, PartitionRange, SinkRecord, Staged
 from connect_core.api.batch import Columns
@@ -35,6 +38,33 @@ def ranges_of(records: Sequence[SinkRecord]) -> list[PartitionRange]:
         PartitionRange(topic, partition, min(some), max(some) + 1, f"id-{topic}")
         for (topic, partition), some in places.items()
     ]
+
+
+class Killed(BaseException):
+    """A driver dies."""
+
+
+@contextmanager
+def killed_at(number: int, *, answers: bool) -> Iterator[None]:
+    """Kill the driver at this commit of the block, from 1: before it, or after it with the answer lost."""
+    commits: list[object] = []
+
+    def dying(straight: Callable[..., None]) -> Callable[..., None]:
+        def call(*args: Any, **kwargs: Any) -> None:
+            commits.append(straight)
+            is_here = len(commits) == number
+            if is_here and not answers:
+                raise Killed
+            straight(*args, **kwargs)
+            if is_here:
+                raise Killed
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patched, suppress(Killed):
+        patched.setattr(DeltaTable, "create_write_transaction", dying(DeltaTable.create_write_transaction))
+        patched.setattr(TableAlterer, "set_table_properties", dying(TableAlterer.set_table_properties))
+        yield
 
 
 class Lake:

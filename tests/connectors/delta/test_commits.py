@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,9 @@ from deltalake.table import TableAlterer
 
 from connect_core.api import TopicPartition
 from connect_core.errors import ConfigError, ConnectError, StaleEpochError
-from tests.connectors.delta.lake import Lake, numbered
+from tests.connectors.delta.lake import Lake, killed_at, numbered
 
 pytestmark = pytest.mark.slow
-
-
-class Killed(BaseException):
-    pass
 
 
 def two_topics(first: int = 0) -> list[Any]:
@@ -39,32 +34,13 @@ def test_an_interval_is_one_version_that_says_what_it_is(lake: Lake) -> None:
 
 @pytest.mark.parametrize("answers", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("point", ["decision", "one", "two"])
-def test_a_driver_killed_between_tables_is_followed_by_another(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, point: str, answers: bool
-) -> None:
+def test_a_driver_killed_between_tables_is_followed_by_another(lake: Lake, point: str, answers: bool) -> None:
     """Every commit is a place to die: before it, and after it with the answer lost."""
     lake.run(two_topics())
     staged = lake.stage(two_topics(1), 2)
-    committer, key, commits = lake.committer(), lake.key(2), []
-    write, alter = DeltaTable.create_write_transaction, TableAlterer.set_table_properties
-
-    def dying(straight: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> None:
-            commits.append(straight)
-            is_here = len(commits) == 1 + ["decision", "one", "two"].index(point)
-            if is_here and not answers:
-                raise Killed
-            straight(*args, **kwargs)
-            if is_here:
-                raise Killed
-
-        return call
-
-    with monkeypatch.context() as patched:
-        patched.setattr(DeltaTable, "create_write_transaction", dying(write))
-        patched.setattr(TableAlterer, "set_table_properties", dying(alter))
-        with suppress(Killed):
-            committer.publish(key, committer.commit(key, staged))
+    committer, key = lake.committer(), lake.key(2)
+    with killed_at(1 + ["decision", "one", "two"].index(point), answers=answers):
+        committer.publish(key, committer.commit(key, staged))
 
     successor = lake.committer(2)
     marker = successor.read_marker(key)

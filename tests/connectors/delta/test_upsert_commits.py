@@ -9,17 +9,12 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError
-from deltalake.table import TableAlterer
 
 from connect_core.api import IntervalKey, SinkRecord
 from connect_core.errors import ConnectError, StaleEpochError
-from tests.connectors.delta.lake import Lake, numbered
+from tests.connectors.delta.lake import Killed, Lake, killed_at, numbered
 
 pytestmark = pytest.mark.slow
-
-
-class Killed(BaseException):
-    pass
 
 
 @pytest.fixture
@@ -51,29 +46,10 @@ def copies(lake: Lake) -> list[Any]:
 
 @pytest.mark.parametrize("answers", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("point", ["decision", "table"])
-def test_a_driver_killed_at_any_commit_is_followed_by_another(
-    keyed: Lake, monkeypatch: pytest.MonkeyPatch, point: str, answers: bool
-) -> None:
-    staged, committer, key, commits = second(keyed), keyed.committer(), keyed.key(3), []
-    write, alter = DeltaTable.create_write_transaction, TableAlterer.set_table_properties
-
-    def dying(straight: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> None:
-            commits.append(straight)
-            is_here = len(commits) == 1 + ["decision", "table"].index(point)
-            if is_here and not answers:
-                raise Killed
-            straight(*args, **kwargs)
-            if is_here:
-                raise Killed
-
-        return call
-
-    with monkeypatch.context() as patched:
-        patched.setattr(DeltaTable, "create_write_transaction", dying(write))
-        patched.setattr(TableAlterer, "set_table_properties", dying(alter))
-        with suppress(Killed):
-            committer.publish(key, committer.commit(key, staged))
+def test_a_driver_killed_at_any_commit_is_followed_by_another(keyed: Lake, point: str, answers: bool) -> None:
+    staged, committer, key = second(keyed), keyed.committer(), keyed.key(3)
+    with killed_at(1 + ["decision", "table"].index(point), answers=answers):
+        committer.publish(key, committer.commit(key, staged))
     successor = keyed.committer(2)
     marker = successor.read_marker(key)
     assert (marker is None) == (point == "decision" and not answers)
