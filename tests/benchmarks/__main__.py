@@ -1,12 +1,12 @@
-"""``python -m tests.benchmarks [transforms] [converters] [avro_converter]``: what each part does a second."""
+"""``python -m tests.benchmarks [transforms] [converters] [registry_converters]``: what each part does a second."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.benchmarks import avro_converter, converters, transforms
+from tests.benchmarks import converters, registry_converters, transforms
 
-PARTS = {"transforms": transforms.main, "converters": converters.main, "avro_converter": avro_converter.main}
+PARTS = {"transforms": transforms.main, "converters": converters.main, "registry_converters": registry_converters.main}
 
 
 def main(names: list[str]) -> int:

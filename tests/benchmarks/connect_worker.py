@@ -83,7 +83,11 @@ def connect_worker(bootstrap: str, jars: Path, work: Path, plugins: Path | None 
         yield ConnectWorker(bootstrap, url)
     finally:
         peer.terminate()
-        peer.wait(30)
+        try:
+            peer.wait(30)
+        except subprocess.TimeoutExpired:  # the figures are taken: a worker that ends slowly does not cost them
+            peer.kill()
+            peer.wait()
 
 
 def fetch_jars(jars: Path) -> Path:
