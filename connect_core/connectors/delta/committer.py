@@ -14,9 +14,11 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from connect_core.connectors.delta.config import PATH
 from connect_core.connectors.delta.recount import DeltaRecounts
+from connect_core.connectors.delta.sources import sized_files
 from connect_core.connectors.delta.tables import ONE_TRY, Tables, delta_errors, ensure_updatable
 from connect_core.connectors.delta.upserts import REWRITE, Upsert, remove_copies
 from connect_core.connectors.lake.committer import LakeCommitter
+from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.decisions import ConflictError, Decisions, plain_name, until_first
 from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConnectError
@@ -32,7 +34,7 @@ class DeltaCommitter(LakeCommitter):
     """Stores a table's newest interval as the version of a ``txn`` action, in the commit of the files."""
 
     def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
-        super().__init__(connector, deployment, decisions, PATH)
+        super().__init__(connector, deployment, decisions, PATH, tables.settings.lake.compaction)
         self._tables = tables
 
     def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
@@ -83,6 +85,16 @@ class DeltaCommitter(LakeCommitter):
             if found is not None and not self._reaches(self._existing(name), marker):
                 remove_copies(files, found.copies)
             raise
+
+    def compact(self, name: TableName, compaction: Compaction) -> None:
+        """Merge small files of a table in one version, by delta-rs. Raises ConnectError."""
+        table = self._tables.find(name)
+        if table is None:
+            return
+        with delta_errors(f"table {name[-1]}"):
+            if compaction.groups(sized_files(table)):
+                told = CommitProperties(custom_metadata={"connect-core.compaction": self.connector})
+                table.optimize.compact(target_size=compaction.target, commit_properties=told)
 
     def _marker_of(self, decision: Mapping[str, Any]) -> tuple[str, int]:
         """Return the id and version of an interval's ``txn`` action."""

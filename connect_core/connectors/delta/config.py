@@ -9,6 +9,7 @@ from connect_core.api.config import AbstractConfig, ConfigDef, ConfigType, Impor
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.tombstones import NullValues
 from connect_core.connectors.lake.changes import Upserts
+from connect_core.connectors.lake.compaction import compaction_of, with_compaction
 from connect_core.connectors.lake.key_columns import KeySetting
 from connect_core.connectors.lake.routing import Routing, table_name
 from connect_core.connectors.lake.sink_task import LakeSettings
@@ -31,7 +32,7 @@ INCLUDE_METADATA = "include.metadata"
 INCLUDE_HEADERS = "include.headers"
 OPTIONS_PREFIX = "delta.storage."
 
-CONFIG = (
+CONFIG = with_compaction(
     ConfigDef()
     .define(
         PATH,
@@ -156,7 +157,11 @@ class Settings:
             parsed.get_string(PATH) or "",
             options,
             LakeSettings(
-                Routing(("tables", template)), extras, NullValues(parsed.get_string(NULLS)), _upserts(parsed, config)
+                Routing(("tables", template)),
+                extras,
+                NullValues(parsed.get_string(NULLS)),
+                _upserts(parsed, config),
+                compaction_of(parsed),
             ),
             bool(parsed.get_boolean(AUTO_CREATE)),
             Evolution(bool(parsed.get_boolean(EVOLVE)), widens=False),

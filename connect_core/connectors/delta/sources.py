@@ -19,7 +19,7 @@ from connect_core.connectors.lake.fitting import fitted
 from connect_core.connectors.lake.types import Evolution
 from connect_core.errors import ConnectError
 
-__all__ = ["DeltaSource", "removable", "sources_of"]
+__all__ = ["DeltaSource", "removable", "sized_files", "sources_of"]
 
 _ROWS = 64 * 1024
 _UNENCODED = "!$&'()+,-./:;=@_~"
@@ -111,6 +111,14 @@ def sources_of(table: DeltaTable, files: FileSystem) -> list[DeltaSource]:
         file = {"path": unquote(action["path"]), "logged": action["path"]}
         found.append(DeltaSource(files, columns, file, values, *bounds))
     return found
+
+
+def sized_files(table: DeltaTable) -> list[tuple[str, int, str]]:
+    """Return the partition, the bytes and the path of each data file of a version."""
+    actions = pa.table(table.get_add_actions(flatten=False)).to_pylist()
+    return [
+        (repr(one.get("partition") or one.get("partition_values")), one["size_bytes"], one["path"]) for one in actions
+    ]
 
 
 def removable(name: str, file: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyiceberg.table import Table
 
+from connect_core.connectors.iceberg.compacting import Compacting
 from connect_core.connectors.iceberg.config import CONTROL_NAMESPACE
 from connect_core.connectors.iceberg.file_lists import files_of_text
 from connect_core.connectors.iceberg.leftovers import remove_leftovers
@@ -17,6 +18,7 @@ from connect_core.connectors.iceberg.snapshots import Change, begin_branch, chan
 from connect_core.connectors.iceberg.tables import Tables
 from connect_core.connectors.iceberg.upserts import Upsert, rewritten_folder
 from connect_core.connectors.lake.committer import LakeCommitter
+from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.decisions import Decisions, until_first
 from connect_core.connectors.lake.routing import TableName
 from connect_core.errors import ConnectError
@@ -31,7 +33,7 @@ class IcebergCommitter(LakeCommitter):
     """Stores a table's newest interval as a property of it, set in the commit of the snapshot."""
 
     def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
-        super().__init__(connector, deployment, decisions, CONTROL_NAMESPACE)
+        super().__init__(connector, deployment, decisions, CONTROL_NAMESPACE, tables.settings.lake.compaction)
         self._tables = tables
 
     def staged_for(self, name: TableName) -> Mapping[str, Any]:
@@ -67,6 +69,16 @@ class IcebergCommitter(LakeCommitter):
         folder = rewritten_folder(self.connector, decision["incarnation"], decision["sequence"])
         properties = self._tables.settings.write_properties
         return Upsert(table, append, self._key_of_tables, folder, properties).change(content)
+
+    def compact(self, name: TableName, compaction: Compaction) -> None:
+        """Merge small files of a table in one snapshot, unless another writer is first. Raises ConnectError."""
+        table = self._tables.find(name)
+        if table is not None:
+            settings = self._tables.settings
+            branch = settings.of_table(name).branch
+            change = Compacting(table, branch, self.connector, compaction, settings.write_properties).change()
+            if change is not None:
+                change_once(table, change)
 
     def recounts(self) -> IcebergRecounts:
         """Return the recounts of decided intervals in the tables."""

@@ -11,6 +11,7 @@ from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.tombstones import NullValues
 from connect_core.connectors.iceberg.partition_texts import PartitionText, partition_texts
 from connect_core.connectors.lake.changes import Upserts
+from connect_core.connectors.lake.compaction import compaction_of, with_compaction
 from connect_core.connectors.lake.key_columns import KeySetting
 from connect_core.connectors.lake.routing import Routing, TableName, table_name
 from connect_core.connectors.lake.sink_task import LakeSettings
@@ -49,7 +50,7 @@ _UNNEEDED = (
     *("iceberg.hadoop-conf-dir", "iceberg.coordinator"),
 )
 
-CONFIG = (
+CONFIG = with_compaction(
     ConfigDef()
     .define(
         CATALOG,
@@ -241,7 +242,11 @@ class Settings:
             parsed.get_string(CATALOG) or "",
             _below(config, CATALOG_PREFIX),
             LakeSettings(
-                _routing(parsed, config), extras, NullValues(parsed.get_string(NULLS)), _upserts(parsed, config)
+                _routing(parsed, config),
+                extras,
+                NullValues(parsed.get_string(NULLS)),
+                _upserts(parsed, config),
+                compaction_of(parsed),
             ),
             bool(parsed.get_boolean(AUTO_CREATE)),
             evolution,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.manifest import DataFile, ManifestEntry, ManifestEntryStatus, ManifestFile
 from pyiceberg.table import Table, Transaction
-from pyiceberg.table.snapshots import Operation
+from pyiceberg.table.snapshots import Operation, Summary
 from pyiceberg.table.update import AssertTableUUID, RemoveSnapshotsUpdate
 from pyiceberg.table.update.snapshot import _FastAppendFiles, _OverwriteFiles, _SnapshotProducer
+from pyiceberg.typedef import EMPTY_DICT
 
 from connect_core.connectors.iceberg.catalog import catalog_errors
 from connect_core.connectors.lake.decisions import ConflictError
@@ -37,6 +38,15 @@ class _Replace(_OverwriteFiles):  # type: ignore[misc]
         kept = [one for one in self._existing_manifests() if one.has_added_files() or one.has_existing_files()]
         added = [_added(self, file) for file in self._added_data_files]
         return [*_by_spec(self, added), *_by_spec(self, removed), *kept]
+
+
+class _Rewrite(_Replace):
+    """Replaces files by others with the same rows: readers of what was added pass over it."""
+
+    def _summary(self, snapshot_properties: dict[str, str] = EMPTY_DICT) -> Summary:
+        # pyiceberg computes the totals of an overwrite only, and they are the same.
+        summary = super()._summary(snapshot_properties)
+        return summary.model_copy(update={"operation": Operation.REPLACE})
 
 
 def _added(producer: _SnapshotProducer, file: DataFile) -> ManifestEntry:
@@ -75,6 +85,8 @@ class Change:
     """Whether all earlier snapshots are removed."""
     disposable: Sequence[str] = ()
     """Files written for this attempt alone, removed if it is refused."""
+    is_rewrite: bool = False
+    """Whether the files contain the rows of those removed, and no others."""
 
 
 def change_once(table: Table, change: Change) -> None:
@@ -103,7 +115,8 @@ def change_once(table: Table, change: Change) -> None:
 
 def _producer(table: Table, transaction: Transaction, change: Change) -> _SnapshotProducer:
     operation = Operation.APPEND if not change.removed else Operation.OVERWRITE if change.files else Operation.DELETE
-    producer = (_Append if change.removed is None else _Replace)(
+    kind = _Append if change.removed is None else _Rewrite if change.is_rewrite else _Replace
+    producer = kind(
         operation=operation, transaction=transaction, io=table.io, snapshot_properties=dict(change.summary),
         branch=change.branch,
     )  # fmt: skip
@@ -117,7 +130,9 @@ def _producer(table: Table, transaction: Transaction, change: Change) -> _Snapsh
 def _took_place(table: Table, change: Change, snapshot_id: int) -> bool:
     """Return whether a commit that was refused has taken place after all: a proxy may have sent it twice."""
     existing = table.catalog.load_table(table.name()).metadata
-    is_set = all(existing.properties.get(key) == value for key, value in change.properties.items())
+    is_set = bool(change.properties) and all(
+        existing.properties.get(key) == value for key, value in change.properties.items()
+    )
     return is_set or any(one.snapshot_id == snapshot_id for one in existing.snapshots)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +13,15 @@ from typing import Any
 from connect_core.api.records import TopicPartition
 from connect_core.api.recount import Difference, RecountedInterval
 from connect_core.api.sink import CommitMarker, IntervalKey, PartitionRange, Staged
-from connect_core.connectors.lake.decisions import Decisions, State, check_epoch
+from connect_core.connectors.lake.compaction import Compaction
+from connect_core.connectors.lake.decisions import ConflictError, Decisions, State, check_epoch
 from connect_core.connectors.lake.recount import TableRecounts, recounted
 from connect_core.connectors.lake.routing import TableName
-from connect_core.errors import ConfigError, RetriableError
+from connect_core.errors import ConfigError, ConnectError, RetriableError
 
 __all__ = ["LakeCommitter"]
 
+_LOG = logging.getLogger(__name__)
 _SWEPT = 50
 """How many intervals are swept, the newest first: those of this run, and of an earlier one that was interrupted."""
 
@@ -26,12 +29,15 @@ _SWEPT = 50
 class LakeCommitter:
     """The committer of one connector. The decision is the commit; any later driver can update the tables from it."""
 
-    def __init__(self, connector: str, deployment: str, decisions: Decisions, key: str) -> None:
-        """``key``: the setting that names the place of the decisions."""
+    def __init__(
+        self, connector: str, deployment: str, decisions: Decisions, key: str, compaction: Compaction | None
+    ) -> None:
+        """``key``: the setting that names the place of the decisions; ``compaction``: when files are merged."""
         self.connector = connector
         self.deployment = deployment
         self.decisions = decisions
         self._key = key
+        self._compaction = compaction
         self._epoch: int | None = None
 
     @abstractmethod
@@ -48,6 +54,13 @@ class LakeCommitter:
     @abstractmethod
     def remove_leftovers(self, name: TableName, decision: Mapping[str, Any]) -> None:
         """Remove files of a decided interval that the decision does not name; if listing fails, they are left."""
+
+    @abstractmethod
+    def compact(self, name: TableName, compaction: Compaction) -> None:
+        """Merge small files of a table in a commit of its own that changes no row; do nothing if few are small.
+
+        Raises ConflictError if another writer was first.
+        """
 
     def staged_for(self, name: TableName) -> Mapping[str, Any]:
         """Return what a decision must contain about a table in addition to the files."""
@@ -100,7 +113,7 @@ class LakeCommitter:
         return self._decide(interval, {"aborted": True, "ranges": ranges, "tables": {}})
 
     def sweep(self, keep: Collection[IntervalKey]) -> None:
-        """Remove the files that lost attempts of decided intervals have left."""
+        """Remove the files that lost attempts of decided intervals have left, and merge small files if wanted."""
         kept = {(one.incarnation, one.sequence) for one in keep}
         names: set[TableName] = set()
         for decision in islice(self.decisions.all(), _SWEPT):
@@ -108,6 +121,8 @@ class LakeCommitter:
             if (decision["incarnation"], decision["sequence"]) not in kept:
                 for name in sorted(names):
                     self.remove_leftovers(name, decision)
+        for name in sorted(names) if self._compaction else ():
+            self._compact(name)
 
     def release(self) -> None:
         """Allow another deployment to use the target; the epoch and the decisions are kept."""
@@ -148,6 +163,16 @@ class LakeCommitter:
     @property
     def _owner(self) -> tuple[str, str]:
         return self.deployment, self.connector
+
+    def _compact(self, name: TableName) -> None:
+        """Merge small files; whatever prevents it is logged, as a later run can do it."""
+        assert self._compaction is not None
+        try:
+            self.compact(name, self._compaction)
+        except ConflictError:
+            _LOG.info("Files of table %s were not merged, as others changed it; a later run tries again", name[-1])
+        except ConnectError as error:
+            _LOG.warning("Files of table %s were not merged; a later run tries again: %s", name[-1], error)
 
     def _fenced(self, state: State, epoch: int) -> State:
         if state.owner not in (None, self._owner):

@@ -88,6 +88,15 @@ class Rewriting(Generic[File]):
                 self._drop(source, keys)
         self._finish()
 
+    def merge(self, sources: Sequence[Source[File]]) -> None:
+        """Copy files of one partition into one, with all their rows."""
+        for source in sources:
+            self.removed.append(source.file)
+            for rows in source.rows(None):
+                if len(rows):
+                    self._add(source, rows)
+        self._finish()
+
     def _drop(self, source: Source[File], keys: KeySet) -> None:
         parts = list(source.rows(keys.rows.column_names))
         found = keys.found_in(pa.concat_tables(parts)) if parts else np.zeros(0, bool)

@@ -15,6 +15,7 @@ from connect_core.api.sink import SinkTask, Staged
 from connect_core.connectors.filesystem.batch_rows import Extras, rows_of_batch, uniform
 from connect_core.connectors.filesystem.tombstones import NullValues, without_nulls
 from connect_core.connectors.lake.changes import Change, Changes, Upserts, changes_of, parts_of
+from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.routing import Routing, TableName
 from connect_core.connectors.lake.table_rows import arrow_rows
 from connect_core.connectors.partitioning import by_partition, by_topic
@@ -35,6 +36,8 @@ class LakeSettings:
     nulls: NullValues
     upserts: Upserts | None = None
     """``None``: every record is a row of its own."""
+    compaction: Compaction | None = None
+    """``None``: files are never merged."""
 
 
 class TableWriter(Protocol):
