@@ -73,6 +73,7 @@ export const api = {
     call("GET", paged(beyond(name, "/intervals"), { limit, before }), { signal }),
   interval: (name, sequence) => call("GET", beyond(name, `/intervals/${sequence}`)),
   intervalFiles: (name, sequence, limit) => call("GET", paged(beyond(name, `/intervals/${sequence}/files`), { limit })),
+  verify: (name, to, seconds, signal) => call("POST", paged(beyond(name, "/verify"), { to, seconds }), { signal }),
   tasks: (name) => call("GET", connect(name, "/tasks")),
   lag: (name, signal) => call("GET", beyond(name, "/lag"), { signal }),
   schemas: (name, signal) => call("GET", beyond(name, "/schemas"), { signal }),

@@ -7,6 +7,7 @@ import { absolute, count, duration, json, plural, relative, size } from "../form
 import { attempt, setOffline } from "../notices.js";
 import { pill } from "./marks.js";
 import { trace } from "./trace.js";
+import { verification } from "./verification.js";
 
 const PAGE = 50;
 const MOST_FILES = 100;
@@ -19,7 +20,8 @@ export function showIntervals(element, context) {
   const body = h("table", { class: "plain intervals", hidden: true }, h("thead", {}, h("tr", {}, heads)));
   const more = button("Older intervals", () => older(), { hidden: true });
   const empty = h("p", { class: "faint", hidden: true }, "No interval yet: none was needed so far.");
-  element.append(body, empty, more);
+  const recount = context.overview?.type === "sink" ? verification(context.name) : null;
+  element.append(...(recount ? [recount.element] : []), body, empty, more);
   const rows = new Map();
   const ended = new AbortController();
   let next = null;
@@ -66,7 +68,12 @@ export function showIntervals(element, context) {
     }
   }
 
-  return { update, close: () => ended.abort() };
+  function close() {
+    ended.abort();
+    recount?.close();
+  }
+
+  return { update, close };
 }
 
 /** A row with something unfolded or focused is not drawn again under somebody's eyes. */
