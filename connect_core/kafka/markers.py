@@ -171,8 +171,10 @@ class OffsetsTopic:
 
     def _check_same(self, identity: str) -> None:
         """Compare the topic's id, once it was read by name. Raise RetriableError if it was recreated."""
-        found = topic_ids(self.clients.admin(), [self.name], self.clients.bootstrap_servers)
-        check_same({self.name: identity}, found, "it was read")
+        check_same({self.name: identity}, self._ids(), "it was read")
+
+    def _ids(self) -> dict[str, str]:
+        return topic_ids(self.clients.admin(), [self.name], self.clients.bootstrap_servers)
 
     def _take(self, view: MarkerView, message: Message, key: bytes) -> None:
         record = self._decoded(message, key)
