@@ -12,8 +12,8 @@ from connect_core.store import Database, deployment
 __all__ = ["ensure_group_owned", "own_group"]
 
 
-def own_group(settings: WorkerSettings, database: Database) -> None:
-    """Claim the ``group.id`` for this database when a run needs it; brokers are asked only the first time.
+def own_group(settings: WorkerSettings, database: Database) -> str:
+    """Claim the ``group.id`` for this database when a run needs it → its id; brokers are asked only the first time.
 
     Raises RetriableError, also if it belongs to another database or was changed too early: it is a worker setting, and
     no connector should need a manual restart once that is corrected.
@@ -24,6 +24,7 @@ def own_group(settings: WorkerSettings, database: Database) -> None:
             is_claimed = deployment.claimed(connection, settings.deployment)
         if not is_claimed:
             _claim(settings, database, mine)
+        return mine
     except ConfigError as error:
         raise RetriableError(str(error)) from error
 

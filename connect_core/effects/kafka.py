@@ -11,7 +11,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey
 from connect_core.configs import ConnectorConfig
 from connect_core.effects.perform import Handlers
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, NotFoundError
 from connect_core.interval.effects import (
     CommitGroupOffsets,
     Effect,
@@ -27,9 +27,11 @@ from connect_core.interval.effects import (
 from connect_core.interval.values import OffsetProjection, PartitionEnds
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.control import OffsetChanges, fence_producers, write_epoch, write_offsets
+from connect_core.kafka.connector_claim import ConnectorClaim
+from connect_core.kafka.control import ControlProducer, OffsetChanges, fence_producers, write_epoch, write_offsets
 from connect_core.kafka.heartbeat import StatusTail, ask_to_stop
 from connect_core.kafka.ids import control_id, transactional_id
+from connect_core.kafka.marker_records import ConnectorOwner
 from connect_core.kafka.markers import OffsetsTopic
 from connect_core.kafka.progress import TaskReport
 from connect_core.kafka.time_bounds import time_bounds
@@ -54,6 +56,8 @@ class KafkaEffects:
     status_topic: str
     internal: Callable[[], frozenset[str]] = frozenset
     """Returns topics that no pattern matches, besides the two above."""
+    claim: ConnectorClaim | None = None
+    """Whose source connectors are, in a topic that other deployments may use."""
     _admin: KafkaAdmin = field(init=False)
     _tail: StatusTail = field(init=False)
     _reports: dict[int, TaskReport] = field(init=False, default_factory=dict)
@@ -64,12 +68,17 @@ class KafkaEffects:
 
     @classmethod
     def of(
-        cls, settings: WorkerSettings, config: ConnectorConfig, internal: Callable[[], frozenset[str]]
+        cls, settings: WorkerSettings, config: ConnectorConfig, internal: Callable[[], frozenset[str]], database: str
     ) -> KafkaEffects:
-        """Return the performer for one connector: its client overrides, its own offsets topic."""
+        """Return the performer for one connector: its client overrides, its own offsets topic.
+
+        ``database``: the id of the metadata database.
+        """
         clients = KafkaClients(settings.resolved, config.resolved, f"connect-{config.name}")
         offsets = config.offsets_topic or settings.offsets_topic.name
-        return cls(clients, settings.deployment, offsets, settings.status_topic.name, internal)
+        owner = ConnectorOwner(settings.deployment, database)
+        claim = ConnectorClaim(owner, settings.values.get("metadata.replaces") or "")
+        return cls(clients, settings.deployment, offsets, settings.status_topic.name, internal, claim)
 
     def handlers(self) -> Handlers:
         """Return the performer of each effect this object performs."""
@@ -109,12 +118,17 @@ class KafkaEffects:
     def _offsets(self, topic: str | None = None) -> OffsetsTopic:
         return OffsetsTopic(self.clients, topic or self.offsets_topic)
 
+    def _control(self, connector: str, topic: str | None = None) -> ControlProducer:
+        return ControlProducer(self._offsets(topic), self.deployment, connector, self.claim)
+
     def _write_epoch(self, effect: WriteEpoch) -> None:
-        write_epoch(self._offsets(effect.topic), self.deployment, effect.connector, effect.epoch)
+        control = self._control(effect.connector, effect.topic)
+        control.is_released = effect.is_released
+        write_epoch(control, effect.epoch)
 
     def _write_offsets(self, effect: WriteOffsets) -> None:
         changes = OffsetChanges(effect.offsets, effect.states)
-        write_offsets(self._offsets(), self.deployment, effect.connector, effect.epoch, changes)
+        write_offsets(self._control(effect.connector), effect.epoch, changes)
 
     def _fence_producers(self, effect: FenceProducers) -> None:
         of = self.deployment, effect.connector
@@ -123,7 +137,10 @@ class KafkaEffects:
         fence_producers(self.clients, [control_id(*of), *ids] if effect.has_control else ids)
 
     def _read_offsets_topic(self, effect: ReadOffsetsTopic) -> OffsetProjection:
-        return self._offsets(effect.topic).read(effect.connector, effect.position).projection()
+        view = self._offsets(effect.topic).read(effect.connector, effect.position)
+        if effect.topic is not None and self.claim is not None and self.claim.is_foreign(view.owner):
+            raise NotFoundError(f"The offsets topic {effect.topic} keeps {effect.connector} for another deployment now")
+        return view.projection()
 
     def _read_partition_ends(self, effect: ReadPartitionEnds) -> Mapping[TopicPartition, PartitionEnds]:
         return self._admin.partition_ends(effect.topics, effect.regex)

@@ -252,11 +252,11 @@ class ConnectorWorker:
             return
         self.close()
         self._redaction = Redaction(state.config, self._providers, state.name)
-        if not self.settings.is_standalone:
-            own_group(self.settings, self.database)
+        is_alone = self.settings.is_standalone
+        database = self.settings.deployment if is_alone else own_group(self.settings, self.database)
         config = self.config_of(state)
         self._connector = self._effects_of(state.name, state.config, config)
-        self._kafka = KafkaEffects.of(self.settings, config, closed_topics(self.settings, self.database))
+        self._kafka = KafkaEffects.of(self.settings, config, closed_topics(self.settings, self.database), database)
         self._config, self._started = config, version
 
     def _effects_of(self, name: str, raw: Mapping[str, str], config: ConnectorConfig) -> ConnectorEffects:

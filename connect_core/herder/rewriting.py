@@ -23,7 +23,8 @@ def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, i
     """Move offsets where they are authoritative, the offsets topic, the target, or SQL; then update SQL.
 
     Unfinished work is committed as far as markers prove it, else abandoned;
-    nothing older can commit afterwards. ``is_deleted``: the claim to the target is released.
+    nothing older can commit afterwards. ``is_deleted``: the claim to the target, or to a
+    source's name in its offsets topic, is released.
     Raise NotFoundError, IllegalWorkerStateError unless STOPPED, StaleEpochError
     if overtaken, RetriableError if a system does not answer.
     """
@@ -31,7 +32,8 @@ def rewrite_offsets(herder: Herder, connector: str, wanted: Changes | None, *, i
     try:
         handlers = worker.handlers()
         state = handlers[LoadConnector](LoadConnector(connector))
-        keeps_offsets = perform(abandon(worker.run_of(state, "", None), OffsetRequest(wanted, herder.actor)), handlers)
+        request = OffsetRequest(wanted, herder.actor, is_deleted)
+        keeps_offsets = perform(abandon(worker.run_of(state, "", None), request), handlers)
         # Where the target keeps the offsets, they stay for a connector of the same name.
         if is_deleted and not keeps_offsets:
             handlers[ReleaseTarget](ReleaseTarget(connector))

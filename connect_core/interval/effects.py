@@ -306,12 +306,14 @@ class FinishIntent(Effect[None]):
 class WriteEpoch(Effect[None]):
     """Write the epoch record by the control producer → ``None``. Raise StaleEpochError if an epoch ≥ it exists.
 
-    See plan/README.md#fencing.
+    ``is_released``: the connector is being deleted, another deployment may have one of its name. Raise ConfigError if
+    the topic keeps the connector for another deployment. See plan/README.md#fencing.
     """
 
     connector: str
     epoch: int
     topic: str | None = None
+    is_released: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +339,8 @@ class FenceProducers(Effect[None]):
 class ReadOffsetsTopic(Effect[OffsetProjection]):
     """Read committed records from ``position`` to the high watermark → ``OffsetProjection``.
 
-    Reads from the start if ``position`` is of another topic.
+    Reads from the start if ``position`` is of another topic. Raise NotFoundError if a ``topic`` that was used before is
+    gone, or keeps the connector for another deployment now.
     """
 
     connector: str

@@ -57,6 +57,7 @@ class ReadTimeBounds(Effect[Mapping[TopicPartition, TimeBound]]):
 
     A range ends at its first offset whose record has the time ``before`` or later; without one, at its own end.
     ``passes_future``: a range that begins with records later than now plus ``skew_ms`` continues after them.
+    Raise RetriableError if a topic has another id than its range: it was recreated.
     """
 
     ranges: tuple[PartitionRange, ...]

@@ -13,6 +13,7 @@ from confluent_kafka import KafkaException
 from connect_core.api.offsets import parse
 from connect_core.interval.values import OffsetStates
 from connect_core.kafka.clients import KafkaClients, destroy, init_transactions
+from connect_core.kafka.connector_claim import ConnectorClaim
 from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.kafka.ids import control_id
 from connect_core.kafka.marker_records import Marker, MarkerRecord, MarkerStamp, encode_epoch
@@ -41,12 +42,16 @@ _INIT_SECONDS = 60.0
 class ControlProducer:
     """The one producer that writes a connector's epoch and altered offsets (plan/README.md#rules, 2).
 
-    A context manager: call ``init``, ``check``, ``write``, always in this order.
+    A context manager: call ``init``, ``check``, ``write``, always in this order. Without a ``claim`` any deployment's
+    connector is moved, and none is named.
     """
 
     topic: OffsetsTopic
     deployment: str
     connector: str
+    claim: ConnectorClaim | None = None
+    is_released: bool = False
+    """Whether the connector is being deleted: afterwards any deployment may have one of its name."""
     _writer: TransactionalWriter = field(init=False)
     _view: MarkerView = field(init=False)
 
@@ -59,19 +64,33 @@ class ControlProducer:
         self._writer.init()
 
     def check(self, epoch: int) -> None:
-        """Read the topic to its high watermark. Raise StaleEpochError if it contains an epoch ≥ ``epoch``."""
+        """Read the topic to its high watermark.
+
+        Raise StaleEpochError if it contains an epoch ≥ ``epoch``, ConfigError if the connector is another deployment's.
+        """
         self._view = self.topic.read(self.connector)
+        self._check_owner(self._view)
         if self._view.epoch >= epoch:
             raise newer_epoch(self._view, epoch)
 
     def write(self, epoch: int | None, stamp: MarkerStamp, changes: OffsetChanges = OffsetChanges()) -> None:
         """Write the epoch's record, if any, and offsets, in one transaction. Raise UnclearOutcomeError."""
-        records = [] if epoch is None else [encode_epoch(self.connector, stamp)]
+        owner = None if self.claim is None or self.is_released else self.claim.owner
+        records = [] if epoch is None else [encode_epoch(self.connector, stamp, owner)]
         for key, offset in changes.offsets.items():
             marker = Marker(self.connector, parse(key), offset, stamp, state=changes.states.get(key))
             records += _spelled(self._view, key, marker)
         self._writer.produce_records(self.topic.name, records)
         self._writer.commit(())
+
+    def confirm(self) -> None:
+        """Look again after the first claim: another deployment may have made its own meanwhile. Raise ConfigError."""
+        if self.claim is not None and self._view.owner is None and not self.is_released:
+            self._check_owner(self.topic.read(self.connector))
+
+    def _check_owner(self, view: MarkerView) -> None:
+        if self.claim is not None:
+            self.claim.check(self.topic.name, self.connector, view.owner)
 
     def __enter__(self) -> ControlProducer:
         return self
@@ -82,20 +101,26 @@ class ControlProducer:
         self._writer.close()
 
 
-def write_epoch(topic: OffsetsTopic, deployment: str, connector: str, epoch: int) -> None:
-    """Write the epoch record. Raise StaleEpochError if the topic contains an epoch ≥ ``epoch``, UnclearOutcomeError."""
-    with ControlProducer(topic, deployment, connector) as control:
+def write_epoch(control: ControlProducer, epoch: int) -> None:
+    """Write the epoch record.
+
+    Raise StaleEpochError if the topic contains an epoch ≥ ``epoch``, ConfigError if the connector is another
+    deployment's, UnclearOutcomeError.
+    """
+    with control:
         control.init()
         control.check(epoch)
         control.write(epoch, MarkerStamp(epoch=epoch))
+        control.confirm()
 
 
-def write_offsets(topic: OffsetsTopic, deployment: str, connector: str, epoch: int, changes: OffsetChanges) -> None:
+def write_offsets(control: ControlProducer, epoch: int, changes: OffsetChanges) -> None:
     """Write offsets under an epoch that the topic already contains.
 
-    Raise StaleEpochError if it contains a newer epoch, UnclearOutcomeError.
+    Raise StaleEpochError if it contains a newer epoch, ConfigError if the connector is another deployment's,
+    UnclearOutcomeError.
     """
-    with ControlProducer(topic, deployment, connector) as control:
+    with control:
         control.init()
         control.check(epoch + 1)
         control.write(None, MarkerStamp(epoch=epoch), changes)

@@ -18,6 +18,7 @@ from connect_core.errors import ConnectError
 
 __all__ = [
     "CONTROL_TASK",
+    "ConnectorOwner",
     "EpochRecord",
     "Marker",
     "MarkerRecord",
@@ -114,16 +115,27 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectorOwner:
+    """A deployment: its ``group.id``, or standalone id, and the id of its metadata database."""
+
+    group: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """The connector's fencing number in the offsets topic."""
+    """The connector's fencing number in the offsets topic, and the deployment that wrote it unless it was deleted."""
 
     connector: str
     epoch: int
+    owner: ConnectorOwner | None = None
 
 
-def encode_epoch(connector: str, stamp: MarkerStamp) -> MarkerRecord:
+def encode_epoch(connector: str, stamp: MarkerStamp, owner: ConnectorOwner | None = None) -> MarkerRecord:
     """Return the record that raises a connector's epoch."""
-    value = {"epoch": stamp.epoch}
+    value: dict[str, Any] = {"epoch": stamp.epoch}
+    if owner is not None:
+        value |= {"group": owner.group, "database": owner.database}
     return MarkerRecord(_bytes([connector, None, _EPOCH_KIND]), _bytes(value), stamp.headers())
 
 
@@ -142,7 +154,7 @@ def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes |
         return None
     if len(parts) == 3 and parts[2] == _EPOCH_KIND:
         content = _map(value, key) or {}
-        return EpochRecord(parts[0], _number(content.get("epoch"), -1))
+        return EpochRecord(parts[0], _number(content.get("epoch"), -1), _owner(content))
     if len(parts) != 2 or not isinstance(parts[1], dict):
         return None
     named = dict(headers)
@@ -155,6 +167,11 @@ def decode(key: bytes, value: bytes | None, headers: Sequence[tuple[str, bytes |
         _map(named.get(_STATE), key),
         _number(named.get(_RECORDS), 0),
     )
+
+
+def _owner(content: Mapping[str, Any]) -> ConnectorOwner | None:
+    group, database = content.get("group"), content.get("database")
+    return ConnectorOwner(group, database) if isinstance(group, str) and isinstance(database, str) else None
 
 
 def _stamp(named: Mapping[str, bytes | None]) -> MarkerStamp:

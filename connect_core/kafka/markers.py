@@ -16,9 +16,9 @@ from connect_core.kafka.blockers import describe_blocker
 from connect_core.kafka.clients import ClientErrors, KafkaClients
 from connect_core.kafka.collection_pause import collection_paused
 from connect_core.kafka.failures import to_connect_error
-from connect_core.kafka.marker_records import EpochRecord, Marker, MarkerStamp, decode, key_prefix
+from connect_core.kafka.marker_records import ConnectorOwner, EpochRecord, Marker, MarkerStamp, decode, key_prefix
 from connect_core.kafka.partition_ends import high_watermarks
-from connect_core.kafka.topics import topic_partitions
+from connect_core.kafka.topics import check_same, topic_ids, topic_partitions
 
 __all__ = ["MarkerView", "OffsetsTopic", "check_start", "newer_epoch"]
 
@@ -39,16 +39,21 @@ class MarkerView:
     is_elsewhere: bool = False
     """Whether the position to read from refers to another topic: then all of this one was read."""
     epoch: int = 0
+    owner: ConnectorOwner | None = None
+    """The deployment of the highest epoch record."""
     markers: dict[str, Marker] = field(default_factory=dict)
     spellings: dict[str, set[bytes]] = field(default_factory=dict)
     """The keys of each source partition: maps have no order, but their bytes have."""
     moved: dict[int, int] = field(default_factory=dict)
     """Interval sequence → the records that its transactions moved, of those read."""
     _places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _owned: int = -1
 
     def add(self, record: Marker | EpochRecord, partition: int, timestamp: int) -> None:
         """Add the next record of the topic."""
         if isinstance(record, EpochRecord):
+            if record.epoch >= self._owned:
+                self.owner, self._owned = record.owner, record.epoch
             self.epoch = max(self.epoch, record.epoch)
             return
         self.epoch = max(self.epoch, record.stamp.epoch)
@@ -118,7 +123,8 @@ class OffsetsTopic:
 
         A partition not in ``position`` is read from its start; all of them are if ``position`` is in another topic, or
         in an earlier one of this name. Raise NotFoundError without the topic, DataLossError if it ends before
-        ``position``, RetriableError with the producer that holds a transaction open.
+        ``position``, RetriableError with the producer that holds a transaction open, or if the topic is recreated
+        meanwhile.
         """
         identity, ends = self._high_watermarks()
         here = TopicPosition(self.name, identity)
@@ -127,6 +133,7 @@ class OffsetsTopic:
         starts = {number: known.get(number, 0) for number in ends}
         for number, start in starts.items():
             if start > ends[number]:
+                self._check_same(identity)
                 raise DataLossError(
                     f"The offsets topic {self.name} ends at {ends[number]} in partition {number}, before {start} which"
                     " was already read: it has lost records. Alter or reset the connector's offsets"
@@ -137,6 +144,7 @@ class OffsetsTopic:
             key = message.key()
             if key is not None and key.startswith(prefix):
                 self._take(view, message, key)
+        self._check_same(identity)
         return view
 
     def value_of(self, key: bytes) -> bytes | None:
@@ -160,6 +168,13 @@ class OffsetsTopic:
             if isinstance(record, Marker):
                 found.setdefault(record.connector, {})[record.canonical_partition] = record
         return {name: [one for one in own.values() if one.offset is not None] for name, own in found.items()}
+
+    def _check_same(self, identity: str) -> None:
+        """Compare the topic's id, once it was read by name. Raise RetriableError if it was recreated."""
+        check_same({self.name: identity}, self._ids(), "it was read")
+
+    def _ids(self) -> dict[str, str]:
+        return topic_ids(self.clients.admin(), [self.name], self.clients.bootstrap_servers)
 
     def _take(self, view: MarkerView, message: Message, key: bytes) -> None:
         record = self._decoded(message, key)

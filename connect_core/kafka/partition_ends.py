@@ -14,7 +14,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.errors import RetriableError
 from connect_core.interval.values import PartitionEnds
 from connect_core.kafka.failures import code_of, to_connect_error
-from connect_core.kafka.topics import topic_partitions
+from connect_core.kafka.topics import check_same, topic_ids, topic_partitions
 
 __all__ = ["LeaderChangingError", "OffsetPlace", "high_watermarks", "list_offsets", "list_places", "partition_ends"]
 
@@ -48,12 +48,17 @@ class OffsetPlace:
 
 
 def partition_ends(admin: AdminClient, topics: Iterable[str], servers: str) -> dict[TopicPartition, PartitionEnds]:
-    """Return the ends of all partitions of existing topics. Raise RetriableError if the brokers do not respond."""
+    """Return the ends of all partitions of existing topics.
+
+    Raise RetriableError if the brokers do not respond, or a topic was deleted meanwhile: offsets are read by name.
+    """
     found = topic_partitions(admin, topics, servers)
     partitions = [TopicPartition(topic, number) for topic, (_, count) in found.items() for number in range(count)]
     earliest = list_offsets(admin, partitions, OffsetSpec.earliest(), servers)
     stable = list_offsets(admin, partitions, OffsetSpec.latest(), servers, IsolationLevel.READ_COMMITTED)
     latest = list_offsets(admin, partitions, OffsetSpec.latest(), servers)
+    ids = {topic: topic_id for topic, (topic_id, _) in found.items()}
+    check_same(ids, topic_ids(admin, ids, servers), "its offsets were read")
     return {
         key: PartitionEnds(found[key.topic][0], earliest[key], stable[key], max(latest[key], stable[key]))
         for key in partitions

@@ -15,11 +15,13 @@ from confluent_kafka.admin import OffsetSpec
 
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
+from connect_core.errors import DataLossError, RetriableError
 from connect_core.interval.time_bounds import FutureRecord, ReadTimeBounds, TimeBound, millis_of
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.partition_ends import OffsetPlace, list_places
 from connect_core.kafka.raw_batch import RawBatch
 from connect_core.kafka.reader import BoundedReader
+from connect_core.kafka.topics import check_same, topic_ids
 
 __all__ = ["TimedLog", "find_time_bounds", "time_bounds"]
 
@@ -44,23 +46,36 @@ class _Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TimedLog:
-    """The partitions' records: ``first`` finds the first one of a time or later, ``reader`` reads ranges."""
+    """The partitions' records: ``first`` finds the first one of a time or later, ``reader`` reads ranges.
+
+    Both go by the topics' names; ``ids`` returns which topics these are now, without those that do not exist.
+    """
 
     first: Callable[[Collection[TopicPartition], int], Mapping[TopicPartition, OffsetPlace]]
     reader: Callable[[Sequence[PartitionRange]], AbstractContextManager[_Reader]]
+    ids: Callable[[Collection[str]], Mapping[str, str]]
 
 
 def time_bounds(clients: KafkaClients, asked: ReadTimeBounds) -> dict[TopicPartition, TimeBound]:
     """Return where each range ends by the requested time.
 
-    Raise RetriableError if the brokers do not respond, ConnectError if they forbid it.
+    Raise RetriableError if the brokers do not respond or a topic is not the planned one any more, ConnectError if they
+    forbid it.
     """
+    servers = clients.bootstrap_servers
 
     def first(parts: Collection[TopicPartition], millis: int) -> Mapping[TopicPartition, OffsetPlace]:
-        return list_places(clients.admin(), parts, OffsetSpec.for_timestamp(millis), clients.bootstrap_servers)
+        return list_places(clients.admin(), parts, OffsetSpec.for_timestamp(millis), servers)
 
-    log = TimedLog(first, lambda ranges: BoundedReader(clients, ranges))
-    return find_time_bounds(log, asked, int(time.time() * 1000))
+    def ids(topics: Collection[str]) -> Mapping[str, str]:
+        return topic_ids(clients.admin(), topics, servers)
+
+    log = TimedLog(first, lambda ranges: BoundedReader(clients, ranges), ids)
+    try:
+        return find_time_bounds(log, asked, int(time.time() * 1000))
+    except DataLossError as loss:
+        # The next plan finds the same loss in the offsets, and treats it as the connector's configuration says.
+        raise RetriableError(f"The times of records could not be read, the next plan decides: {loss}") from loss
 
 
 def find_time_bounds(
@@ -69,7 +84,8 @@ def find_time_bounds(
     """Return where ranges end; ``now`` in milliseconds since 1970.
 
     Kafka finds the first record of a time in a partition as a whole. If that is before a range, or from the future, the
-    range's own records are read and checked.
+    range's own records are read and checked. Raise RetriableError if a topic was recreated since its range was fixed:
+    the times of other records would end it.
     """
     ranges = [part for part in asked.ranges if part.start < part.end]
     bounds = {part.topic_partition: TimeBound(part.end) for part in asked.ranges}
@@ -86,7 +102,10 @@ def find_time_bounds(
             bounds[part.topic_partition] = TimeBound(place.offset, is_cut=is_future)
         else:
             unknown.append(part)
-    return bounds | _looked_through(log, unknown, times, most)
+    bounds |= _looked_through(log, unknown, times, most)
+    planned = {part.topic: part.topic_id for part in ranges if part.topic_id}
+    check_same(planned, log.ids(planned) if planned else {}, "the times of its records were read")
+    return bounds
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
 from connect_core.configs.regex import compile_pattern
+from connect_core.errors import RetriableError
 from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.settings.topics import is_internal
 
-__all__ = ["list_topics", "topic_ids", "topic_partitions"]
+__all__ = ["check_same", "list_topics", "topic_ids", "topic_partitions"]
 
 _SECONDS = 30.0
 
@@ -32,6 +33,18 @@ def list_topics(admin: AdminClient, regex: str, servers: str, internal: Collecti
 def topic_ids(admin: AdminClient, names: Iterable[str], servers: str, seconds: float | None = None) -> dict[str, str]:
     """Return the id of each topic that exists; raises as ``topic_partitions``."""
     return {name: topic_id for name, (topic_id, _) in topic_partitions(admin, names, servers, seconds).items()}
+
+
+def check_same(expected: Mapping[str, str], found: Mapping[str, str], act: str) -> None:
+    """Compare topic ids read after an act with those read before it; what was read by name is of the same topics then.
+
+    Raise RetriableError if a topic was deleted, or deleted and created again, meanwhile.
+    """
+    for topic, topic_id in sorted(expected.items()):
+        now = found.get(topic)
+        if now != topic_id:
+            how = "deleted" if now is None else "deleted and created again"
+            raise RetriableError(f"Topic {topic} was {how} while {act}: its id was {topic_id} and is {now or 'none'}")
 
 
 def topic_partitions(

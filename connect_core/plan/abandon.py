@@ -53,10 +53,14 @@ _REASON = "offsets were altered or reset, or the connector was deleted"
 
 @dataclass(frozen=True, slots=True)
 class OffsetRequest:
-    """The offsets an operator requests: some, none (only end what is unfinished), or ``None`` to reset all."""
+    """The offsets an operator requests: some, none (only end what is unfinished), or ``None`` to reset all.
+
+    ``is_deleted``: the connector is deleted after it.
+    """
 
     wanted: OffsetChanges | None
     actor: str = ""
+    is_deleted: bool = False
 
 
 def abandon(run: Run, request: OffsetRequest) -> Steps[bool]:
@@ -102,8 +106,8 @@ def _fence_topics(run: Run, request: OffsetRequest) -> Steps[tuple[Run, int]]:
     if run.state.config_version != version:
         former = yield from read_former(run, (yield from ReadOffsetsTopic(run.connector, None)))
     if former is not None and former.position is not None:
-        yield from WriteEpoch(run.connector, epoch, former.position.topic)
-    yield from WriteEpoch(run.connector, epoch)
+        yield from WriteEpoch(run.connector, epoch, former.position.topic, is_released=request.is_deleted)
+    yield from WriteEpoch(run.connector, epoch, is_released=request.is_deleted)
     yield from FenceProducers(run.connector, run.state.tasks_ever)
     return run, epoch
 

@@ -10,7 +10,15 @@ from connect_core.api.sink import PartitionRange
 from connect_core.errors import DataLossError
 from connect_core.interval.values import IntervalRow, IntervalSettings, LostRecords, PartitionEnds
 
-__all__ = ["cap_ranges", "covering", "find_losses", "first_position", "sink_ranges", "surviving_positions"]
+__all__ = [
+    "cap_ranges",
+    "covering",
+    "find_losses",
+    "first_position",
+    "has_records",
+    "sink_ranges",
+    "surviving_positions",
+]
 
 Positions = Mapping[TopicPartition, int]
 Ends = Mapping[TopicPartition, PartitionEnds]
@@ -25,6 +33,12 @@ def first_position(ends: PartitionEnds, group_offset: int | None, settings: Inte
     if group_offset is not None:
         return group_offset
     return ends.earliest if settings.offset_reset == "earliest" else ends.stable
+
+
+def has_records(positions: Positions, ends: Ends) -> bool:
+    """Return whether a plan would find records, or a position beyond the end: that topic was recreated, or cut."""
+    at = ((positions.get(part, end.earliest), end) for part, end in ends.items())
+    return any(position < end.stable or position > end.latest for position, end in at)
 
 
 def find_losses(positions: Positions, ends: Ends, topic_ids: Mapping[str, str]) -> tuple[LostRecords, ...]:

@@ -47,7 +47,8 @@ def fence_source(run: Run, tasks: int, name: str) -> Steps[Run]:
             break
         is_ahead = former is None
     if former is not None and former.position is not None:
-        yield from WriteEpoch(run.connector, epoch, former.position.topic)
+        # The connector leaves that topic: whose it is there is open from now on.
+        yield from WriteEpoch(run.connector, epoch, former.position.topic, is_released=True)
     yield from WriteEpoch(run.connector, epoch)
     yield from FenceProducers(run.connector, ever)
     run = replace(run, epoch=epoch, assignment=name)

@@ -34,7 +34,10 @@ def is_elsewhere(run: Run, found: OffsetProjection) -> bool:
 
 
 def read_former(run: Run, found: OffsetProjection) -> Steps[OffsetProjection | None]:
-    """Read further in the topic that SQL follows, if ``found`` is of another one → ``None`` if it is gone."""
+    """Read further in the topic that SQL follows, if ``found`` is of another one.
+
+    ``None``: it is gone, or keeps the connector for another deployment now.
+    """
     known = run.state.offsets_position
     if known is None or found.position is None or found.position.topic == known.topic:
         return None
@@ -75,6 +78,7 @@ def check_finished(run: Run, topic: str) -> Steps[None]:
     row = yield from LoadUnfinished(run.connector)
     if row is not None:
         raise DataLossError(
-            f"The offsets topic {topic} was deleted while interval {row.key.sequence} of {run.connector} was"
-            " unfinished: how far it got is unknown. Stop the connector, alter or reset its offsets, and resume it"
+            f"The offsets topic {topic} was deleted, or taken over by another deployment, while interval"
+            f" {row.key.sequence} of {run.connector} was unfinished: how far it got is unknown. Stop the connector,"
+            " alter or reset its offsets, and resume it"
         )

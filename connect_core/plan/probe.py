@@ -18,6 +18,7 @@ from connect_core.interval.values import (
     SourceOffsets,
     TargetState,
 )
+from connect_core.plan.bounds import has_records
 from connect_core.plan.run import Run, Steps
 from connect_core.plan.source import is_reached
 
@@ -39,4 +40,4 @@ def has_data(run: Run) -> Steps[bool | None]:
         return None if upper is None else not is_reached(upper, offsets)
     positions: Mapping[TopicPartition, int] = yield from LoadOffsets(run.connector)
     ends = yield from ReadPartitionEnds(run.settings.topics, run.settings.topics_regex)
-    return any(end.stable > positions.get(part, end.earliest) for part, end in ends.items())
+    return has_records(positions, ends)

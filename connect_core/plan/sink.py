@@ -75,12 +75,11 @@ def plan_sink(run: Run, assignment: TaskAssignment) -> Steps[tuple[Run, Plan | N
 def _next(run: Run, assignment: TaskAssignment, kept: Positions | None) -> Steps[Plan | None]:
     """Write the row of the next interval, if there is anything to read."""
     positions, forgotten = yield from _positions(run, kept)
-    available, losses = yield from _available_ranges(run, positions, forgotten, moves_target=kept is not None)
+    available = yield from _available_ranges(run, positions, forgotten, moves_target=kept is not None)
     available, is_cut = yield from bounded_by_time(run, available)
     ranges = cap_ranges(available, run.settings.caps.records)
     if not assignment.configs or all(part.start == part.end for part in ranges):
         return None
-    yield from _pass_over(run, losses, kept)
     row = IntervalRow(
         _following(run),
         IntervalState.PLANNED,
@@ -148,7 +147,7 @@ def _restart(run: Run, row: IntervalRow, assignment: TaskAssignment, kept: Posit
     results: tuple[TaskResult, ...] = ()
     if not losses:
         results = yield from kept_results(run, row)
-    yield from _pass_over(run, losses, kept)
+    yield from _record_lost(run, losses, moves_target=kept is not None)
     restarted = yield from RestartInterval(
         row.key,
         run.mine,
@@ -165,13 +164,27 @@ def _resumed(part: PartitionRange, position: int) -> PartitionRange:
     return replace(part, start=min(max(part.start, position), part.end))
 
 
-def _pass_over(run: Run, losses: Sequence[LostRecords], kept: Positions | None) -> Steps[None]:
+def _record_lost(run: Run, losses: Sequence[LostRecords], moves_target: bool) -> Steps[None]:
     """Record what is permanently lost, and only then let the target's own positions pass over it."""
     if not losses:
         return
     yield from RecordLosses(run.connector, run.mine, tuple(losses))
-    if kept is not None:
+    if moves_target:
         yield from AbandonTarget(_following(run), {loss.partition: loss.end for loss in losses})
+
+
+def _pass_over(run: Run, losses: Sequence[LostRecords], ids: Mapping[str, str], moves_target: bool) -> Steps[None]:
+    """Let the positions pass over what is lost, even if there is nothing to read behind it.
+
+    In SQL they move together with the ids of their topics. A new topic's id beside a position in the former topic would
+    hide that the new one's first records were never read.
+    """
+    if not losses:
+        return
+    yield from _record_lost(run, losses, moves_target)
+    passed = {loss.partition: loss.end for loss in losses}
+    known = {part.topic: ids[part.topic] for part in passed}
+    yield from RepairOffsets(run.connector, run.mine, OffsetProjection(sink_offsets(passed), run.mine, None), known)
 
 
 def _following(run: Run) -> IntervalKey:
@@ -189,9 +202,13 @@ def _without(part: PartitionRange, lost: Positions, ends: Mapping[TopicPartition
 
 def _available_ranges(
     run: Run, positions: Positions, forgotten: frozenset[str], moves_target: bool
-) -> Steps[tuple[tuple[PartitionRange, ...], tuple[LostRecords, ...]]]:
+) -> Steps[tuple[PartitionRange, ...]]:
     settings = run.settings
     ends = yield from ReadPartitionEnds(settings.topics, settings.topics_regex)
+    ids = {part.topic: end.topic_id for part, end in ends.items()}
+    losses = find_losses(positions, ends, run.state.topic_ids)
+    surviving = surviving_positions(positions, losses, settings.data_loss)
+    yield from _pass_over(run, losses, ids, moves_target)
     first: Positions = {}
     fresh = tuple(sorted(part for part in ends if part not in positions))
     if fresh:
@@ -199,23 +216,26 @@ def _available_ranges(
         adopted: Positions = {}
         if run.state.sequence == 0:
             adopted = yield from ReadGroupOffsets(settings.consumer_group, fresh)
-            adopted = yield from follow_group(run, adopted, {part.topic: ends[part].topic_id for part in ends})
+            adopted = yield from follow_group(run, adopted, ids)
         # A partition added to a topic already read begins at its earliest offset: its records are all new.
         # So does one that a restored target lost: it was begun before, so ``auto.offset.reset`` does not apply.
         known = {part.topic for part in positions} | forgotten
         first = {part: ends[part].earliest if part.topic in known and part not in adopted
                  else first_position(ends[part], adopted.get(part), settings) for part in fresh}  # fmt: skip
         yield from _begin_partitions(run, first, ends, moves_target)
-    losses = find_losses(positions, ends, run.state.topic_ids)
-    surviving = surviving_positions(positions, losses, settings.data_loss)
-    return sink_ranges({**surviving, **first}, ends), losses
+    return sink_ranges({**surviving, **first}, ends)
 
 
 def _begin_partitions(
     run: Run, first: Positions, ends: Mapping[TopicPartition, PartitionEnds], moves_target: bool
 ) -> Steps[None]:
-    """Store where partitions begin, resolved once: in the target, or in SQL unless it is simply the earliest."""
+    """Store where partitions begin, resolved once: in the target, or in SQL unless it is simply the earliest.
+
+    SQL has the topics' ids first: a topic that is recreated before the first interval must not be begun further on.
+    """
     if moves_target:
+        ids = {part.topic: ends[part].topic_id for part in first}
+        yield from RepairOffsets(run.connector, run.mine, OffsetProjection({}, run.mine, None), ids)
         yield from AbandonTarget(_following(run), first)
         return
     # The end of an empty topic is also its earliest offset, but only until the first records arrive.

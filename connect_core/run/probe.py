@@ -27,6 +27,7 @@ from connect_core.interval.waits import Check, WaitState
 from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.partition_ends import LeaderChangingError
+from connect_core.plan.bounds import has_records
 from connect_core.settings import WorkerSettings
 from connect_core.store import Database, offsets, statuses
 from connect_core.store.statuses import ConnectorFacts
@@ -106,7 +107,7 @@ class ConnectorProbe:
                 mine = self.admin.partition_ends(settings.topics, settings.topics_regex)
             else:
                 mine = {part: end for part, end in ends.items() if part.topic in settings.topics}
-            return _has_more(mine, offsets.sink_positions(stored))
+            return has_records(offsets.sink_positions(stored), mine)
         except RetriableError as error:
             _LOG.warning("Connector %s will be checked again later: %s", name, error)
             return False
@@ -192,7 +193,3 @@ def open_probe(settings: WorkerSettings, database: Database) -> ConnectorProbe:
 def _log_left(name: str, error: BaseException) -> None:
     """Log why a connector is started without a check: its run fails by the same error, and its status shows it."""
     _LOG.warning("Connector %s cannot be inspected, its run will tell why: %s", name, error)
-
-
-def _has_more(ends: Ends, positions: Mapping[TopicPartition, int]) -> bool:
-    return any(end.stable > positions.get(part, end.earliest) for part, end in ends.items())

@@ -74,8 +74,8 @@ def _kafka(config: ConfigDef, mode: WorkerMode) -> None:
             "metadata.replaces",
             ConfigType.STRING,
             "",
-            doc="The id of a metadata database that is permanently lost, whose group.id this one takes over; "
-            "the error message contains it.",
+            doc="The id of a metadata database that is permanently lost, whose group.id this one takes over, and whose "
+            "source connectors of the same names in the same offsets topic; the error message contains it.",
         )
         return
     config.define(

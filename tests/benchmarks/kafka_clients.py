@@ -26,7 +26,7 @@ from connect_core.api.batch import Batch, Objects
 from connect_core.api.sink import PartitionRange
 from connect_core.dev.stack import Stack
 from connect_core.kafka.clients import KafkaClients
-from connect_core.kafka.control import fence_producers, write_epoch
+from connect_core.kafka.control import ControlProducer, fence_producers, write_epoch
 from connect_core.kafka.ids import transactional_id
 from connect_core.kafka.marker_records import MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
@@ -139,7 +139,7 @@ def protocol_figures(cluster: Cluster, offsets: str) -> list[Figure]:
     topic, connector = OffsetsTopic(cluster.clients(), offsets), f"bench-{uuid.uuid4().hex[:6]}"
     ids = [transactional_id("bench", connector, task) for task in range(16)]
     return [
-        measure("plan: write the epoch", 1, lambda: write_epoch(topic, "bench", connector, 1)),
+        measure("plan: write the epoch", 1, lambda: write_epoch(ControlProducer(topic, "bench", connector), 1)),
         measure("plan: fence 16 producers", 1, lambda: fence_producers(cluster.clients(), ids)),
         measure("plan: read the offsets topic, 25 partitions", 1, lambda: topic.read(connector)),
     ]

@@ -13,7 +13,7 @@ import pytest
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import IntervalKey, PartitionRange
 from connect_core.effects.kafka import KafkaEffects
-from connect_core.errors import StaleEpochError
+from connect_core.errors import RetriableError, StaleEpochError
 from connect_core.interval import effects as fx
 from connect_core.interval.time_bounds import FutureRecord, TimeBound
 from connect_core.interval.values import PartitionEnds
@@ -101,6 +101,22 @@ def test_bound_by_time_of_a_record_from_the_future(cluster: Cluster, performer: 
     assert time_bounds(performer, topic, hour, starts=(0, 0))[0] == TimeBound(1, is_cut=True)
     assert time_bounds(performer, topic, hour, starts=(1, 0))[0] == TimeBound(1, future)
     assert time_bounds(performer, topic, hour, starts=(1, 0), passes_future=True)[0] == TimeBound(4, future)
+
+
+def test_times_of_a_recreated_topic_bound_nothing(cluster: Cluster, performer: KafkaEffects) -> None:
+    topic = cluster.create()
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    cluster.produce(topic, [b"v"] * 9, timestamp=int(noon.timestamp() * 1000))
+    ranges = (cluster.range(topic, 0, 9), cluster.range(topic, 5, 9))
+    cluster.delete(topic)
+    cluster.create(name=topic)
+    for one in ranges:
+        with pytest.raises(RetriableError, match=f"Topic {topic} was deleted and created again"):
+            perform(performer, fx.ReadTimeBounds((one,), noon, 300_000, True))
+    # Searched record by record, as all of them lie before the time that Kafka finds: the first offset of the topic.
+    cluster.produce(topic, [b"v"] * 3, timestamp=int(noon.timestamp() * 1000))
+    with pytest.raises(RetriableError, match="next plan"):
+        perform(performer, fx.ReadTimeBounds((ranges[1],), noon, 300_000, True))
 
 
 def time_bounds(

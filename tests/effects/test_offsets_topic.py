@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from connect_core.api.sink import IntervalKey
 from connect_core.effects.kafka import KafkaEffects
 from connect_core.effects.perform import Handlers, perform
 from connect_core.effects.store import StoreEffects
-from connect_core.errors import DataLossError, StaleEpochError
+from connect_core.errors import ConfigError, DataLossError, StaleEpochError
 from connect_core.interval import effects as fx
 from connect_core.interval.values import (
     ConnectorType,
@@ -25,8 +26,9 @@ from connect_core.interval.values import (
     SourceOffsets,
     TargetState,
 )
+from connect_core.kafka.connector_claim import ConnectorClaim
 from connect_core.kafka.ids import transactional_id
-from connect_core.kafka.marker_records import MarkerStamp
+from connect_core.kafka.marker_records import ConnectorOwner, MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic, check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
 from connect_core.plan.abandon import OffsetRequest, abandon
@@ -54,12 +56,13 @@ class Source:
     cluster: Cluster
     database: Database
     deployment: str
+    claim: ConnectorClaim | None = None
 
     def topic(self, name: str | None = None) -> str:
         return self.cluster.create(3, name, cleanup_policy="compact")
 
     def handlers(self, topic: str) -> Handlers:
-        kafka = KafkaEffects(self.cluster.clients(), self.deployment, topic, "status")
+        kafka = KafkaEffects(self.cluster.clients(), self.deployment, topic, "status", claim=self.claim)
         return {**StoreEffects(self.database).handlers(), **kafka.handlers()}
 
     def run(self, topic: str) -> Run:
@@ -107,10 +110,12 @@ class Source:
         target = OffsetsTarget(topic, NAME, MarkerStamp(epoch, 1, 1, 0, "x"))
         return TransactionalWriter(self.cluster.clients(), transactional_id(self.deployment, NAME, 0), target)
 
-    def alter(self, topic: str, request: Mapping[str, Mapping[str, Any] | None] | None) -> None:
+    def alter(
+        self, topic: str, wanted: Mapping[str, Mapping[str, Any] | None] | None, is_deleted: bool = False
+    ) -> None:
         self.aim(TargetState.STOPPED)
         run = self.run(topic)
-        perform(abandon(run, OffsetRequest(request, "jo")), self.handlers(topic))
+        perform(abandon(run, OffsetRequest(wanted, "jo", is_deleted)), self.handlers(topic))
         perform(end_run(run), self.handlers(topic))
         self.aim(TargetState.STARTED)
 
@@ -127,15 +132,33 @@ class Source:
         return {key: marker.offset for key, marker in view.markers.items()}
 
 
+@contextmanager
+def created(cluster: Cluster, folder: Path) -> Iterator[Source]:
+    """Create the connector in a new database, of a deployment of its own."""
+    name = uuid.uuid4().hex[:8]
+    url = f"sqlite:///{folder}/{name}.db"
+    migrate(url)
+    with closing(Database(url)) as database:
+        with database.write() as connection:
+            connectors.create(connection, NAME, NewConfig(ConnectorType.SOURCE, {"name": NAME}), TargetState.STARTED)
+        yield Source(cluster, database, f"dep-{name}", claim_of(f"dep-{name}", f"database-{name}"))
+
+
+def claim_of(group: str, database: str, replaces: str = "") -> ConnectorClaim:
+    return ConnectorClaim(ConnectorOwner(group, database), replaces)
+
+
 @pytest.fixture
 def source(cluster: Cluster, tmp_path: Path) -> Iterator[Source]:
-    url = f"sqlite:///{tmp_path}/connect.db"
-    migrate(url)
-    database = Database(url)
-    with database.write() as connection:
-        connectors.create(connection, NAME, NewConfig(ConnectorType.SOURCE, {"name": NAME}), TargetState.STARTED)
-    yield Source(cluster, database, f"dep-{uuid.uuid4().hex[:8]}")
-    database.close()
+    with created(cluster, tmp_path) as source:
+        yield source
+
+
+@pytest.fixture
+def other(cluster: Cluster, tmp_path: Path) -> Iterator[Source]:
+    """A connector of the same name in another deployment on the same brokers."""
+    with created(cluster, tmp_path) as source:
+        yield source
 
 
 def test_offsets_go_over_to_another_topic_and_back(source: Source) -> None:
@@ -230,7 +253,7 @@ def test_topic_lost_with_an_unfinished_interval_asks_a_person(source: Source) ->
     source.commit(topic, run.mine, {FILE: 200})
     source.cluster.delete(topic)
     source.topic(topic)
-    with pytest.raises(DataLossError, match="was deleted while interval 2 of lines was unfinished"):
+    with pytest.raises(DataLossError, match=r"was deleted, or .* while interval 2 of lines was unfinished"):
         source.plan(topic)
     perform(end_run(run), source.handlers(topic))
     source.alter(topic, {FILE: at(200)})
@@ -246,3 +269,66 @@ def test_older_database_follows_a_later_topic(source: Source) -> None:
     source.commit(topic, 50, {FILE: 500})
     run, offsets, _ = source.plan(topic)
     assert (offsets, run.mine) == ({FILE: at(500)}, 51)
+
+
+def test_one_topic_keeps_a_name_for_one_deployment(source: Source, other: Source) -> None:
+    topic = source.topic()
+    source.move(topic, {FILE: 100})
+    with pytest.raises(ConfigError) as refused:
+        other.plan(topic)
+    told = str(refused.value)
+    assert told.startswith(f"Invalid value lines for configuration name: the offsets topic {topic} keeps")
+    assert f"group.id={source.deployment} with the metadata database database-" in told
+    assert "Set offsets.storage.topic of this connector to a topic of its own, rename it" in told
+    assert "metadata.replaces=database-" in told
+    # Nor may an operator move what is another's.
+    with pytest.raises(ConfigError, match="another deployment"):
+        other.alter(topic, {FILE: at(1)})
+    run, offsets, _ = source.plan(topic)
+    assert (run.mine, offsets) == (2, {FILE: at(100)}), "the first one was not disturbed"
+    other.aim(TargetState.STARTED)
+    assert other.starts(other.topic()) == {}
+
+
+def test_a_deleted_connector_leaves_its_name_and_its_offsets_to_whoever_comes(source: Source, other: Source) -> None:
+    topic = source.topic()
+    source.move(topic, {FILE: 100})
+    source.alter(topic, {}, is_deleted=True)
+    assert other.starts(topic) == {FILE: at(100)}
+    with pytest.raises(ConfigError, match=other.deployment):
+        source.plan(topic)
+
+
+def test_the_deployment_that_replaces_a_lost_database_takes_its_connectors(source: Source, other: Source) -> None:
+    topic = source.topic()
+    source.move(topic, {FILE: 100})
+    assert source.claim is not None
+    assert other.claim is not None
+    other.claim = replace(other.claim, replaces=source.claim.owner.database)
+    assert other.starts(topic) == {FILE: at(100)}
+    with pytest.raises(ConfigError, match=other.deployment):
+        source.plan(topic)
+
+
+def test_a_database_with_another_group_id_keeps_its_connectors(source: Source) -> None:
+    topic = source.topic()
+    source.move(topic, {FILE: 100})
+    assert source.claim is not None
+    source.deployment += "-renamed"
+    source.claim = claim_of(source.deployment, source.claim.owner.database)
+    assert source.starts(topic) == {FILE: at(100)}
+
+
+def test_who_lost_a_topic_to_another_deployment_goes_on_in_one_of_its_own(source: Source, other: Source) -> None:
+    """Records of versions without owners are anybody's: the first to plan has the name from then on."""
+    topic, own = source.topic(), source.topic()
+    kept, source.claim = source.claim, None
+    source.move(topic, {FILE: 100})
+    source.claim = kept
+    assert other.starts(topic) == {FILE: at(100)}
+    other.move(topic, {FILE: 900})
+    with pytest.raises(ConfigError, match=other.deployment):
+        source.plan(topic)
+    assert source.starts(own) == {FILE: at(100)}, "its own offsets, not what the other has moved since"
+    other.move(topic, {FILE: 950})
+    source.move(own, {FILE: 200})

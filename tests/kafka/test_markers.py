@@ -10,7 +10,7 @@ import pytest
 
 from connect_core.errors import ConnectError, DataLossError, NotFoundError, RetriableError, StaleEpochError
 from connect_core.interval.values import TopicPosition
-from connect_core.kafka.control import OffsetChanges, write_epoch, write_offsets
+from connect_core.kafka.control import ControlProducer, OffsetChanges, write_epoch, write_offsets
 from connect_core.kafka.marker_records import Marker, MarkerStamp, encode_epoch
 from connect_core.kafka.markers import MarkerView, OffsetsTopic, check_start
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter
@@ -29,6 +29,10 @@ def topic(cluster: Cluster) -> OffsetsTopic:
 
 def stamp(epoch: int = 1, sequence: int = 1, task: int = 0, attempt: str = "x") -> MarkerStamp:
     return MarkerStamp(epoch, 0, sequence, task, attempt)
+
+
+def control_of(topic: OffsetsTopic) -> ControlProducer:
+    return ControlProducer(topic, "dep", "lines")
 
 
 def writer_of(topic: OffsetsTopic, own: MarkerStamp, connector: str = "lines") -> TransactionalWriter:
@@ -137,8 +141,8 @@ def test_newer_of_two_spellings_counts(cluster: Cluster, topic: OffsetsTopic) ->
     view = topic.read("lines")
     assert offsets(view) == {'{"a":1,"b":2}': {"at": 2}}
     assert len(view.spellings['{"a":1,"b":2}']) == 2
-    write_epoch(topic, "dep", "lines", 5)
-    write_offsets(topic, "dep", "lines", 5, OffsetChanges({'{"a":1,"b":2}': None}))
+    write_epoch(control_of(topic), 5)
+    write_offsets(control_of(topic), 5, OffsetChanges({'{"a":1,"b":2}': None}))
     assert offsets(topic.read("lines")) == {'{"a":1,"b":2}': None}
     assert {one.key() for one in cluster.read(topic.name, 25) if one.value() is None} == {
         b'["lines",{"b":2,"a":1}]',
@@ -197,14 +201,14 @@ def test_trimmed_head_is_no_loss(cluster: Cluster) -> None:
 
 
 def test_epoch_only_rises(topic: OffsetsTopic) -> None:
-    write_epoch(topic, "dep", "lines", 3)
+    write_epoch(control_of(topic), 3)
     assert topic.read("lines").epoch == 3
     for older in (3, 2):
         with pytest.raises(StaleEpochError) as caught:
-            write_epoch(topic, "dep", "lines", older)
+            write_epoch(control_of(topic), older)
         assert caught.value.epoch == 3
-    write_epoch(topic, "dep", "lines", 4)
-    write_offsets(topic, "dep", "lines", 4, OffsetChanges({A: {"at": 9}, B: None}))
+    write_epoch(control_of(topic), 4)
+    write_offsets(control_of(topic), 4, OffsetChanges({A: {"at": 9}, B: None}))
     view = topic.read("lines")
     assert (view.epoch, offsets(view)) == (4, {A: {"at": 9}, B: None})
     assert topic.read("other").epoch == 0
@@ -237,7 +241,7 @@ def test_start_check_sees_newer_epochs_and_workers(cluster: Cluster, topic: Offs
     with pytest.raises(StaleEpochError, match="unknown"):
         check_start(topic.read("lines", position), stamp(2))
     position = topic.read("lines").position
-    write_epoch(topic, "dep", "lines", 3)
+    write_epoch(control_of(topic), 3)
     with pytest.raises(StaleEpochError, match="Epoch 3") as caught:
         check_start(topic.read("lines", position), stamp(2))
     assert caught.value.epoch == 3
@@ -265,5 +269,5 @@ def test_forged_epochs_end_no_connector(cluster: Cluster, topic: OffsetsTopic, n
     cluster.produce(topic.name, [b'{"at":1}'], key=b'["lines",{"file":"a"}]', headers=forged)
     view = topic.read("lines")
     assert (view.epoch, offsets(view)) == (0, {A: {"at": 1}})
-    write_epoch(topic, "dep", "lines", 1)
+    write_epoch(control_of(topic), 1)
     assert topic.read("lines").epoch == 1

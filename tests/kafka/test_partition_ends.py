@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from connect_core.api import TopicPartition
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.kafka.partition_ends import LeaderChangingError, list_places
+from connect_core.kafka.partition_ends import LeaderChangingError, list_places, partition_ends
 from tests.kafka.cluster import Cluster
 from tests.kafka.proxy import BrokerProxy
 
@@ -54,6 +54,32 @@ def test_a_refusal_is_not_waited_for() -> None:
         list_places(admin, [TopicPartition("t", 0)], OffsetSpec.latest(), "b")
     assert not isinstance(refused.value, LeaderChangingError)
     assert admin.left == 98
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("is_created", [True, False], ids=["recreated", "deleted"])
+def test_offsets_are_of_the_topic_whose_id_is_told(cluster: Cluster, is_created: bool) -> None:
+    """Offsets are asked for by name: a topic recreated after its id was read would lend the former one its own."""
+    topic = cluster.create()
+    cluster.produce(topic, [b"v"] * 7)
+
+    class Meanwhile(AdminClient):  # type: ignore[misc]
+        is_over = False
+
+        def list_offsets(self, *asked: Any, **more: Any) -> Any:
+            found = super().list_offsets(*asked, **more)
+            if not self.is_over:
+                for answer in found.values():
+                    answer.result()
+                cluster.delete(topic)
+                if is_created:
+                    cluster.create(name=topic)
+                self.is_over = True
+            return found
+
+    admin = Meanwhile({"bootstrap.servers": cluster.bootstrap})
+    with pytest.raises(RetriableError, match=topic):
+        partition_ends(admin, [topic], cluster.bootstrap)
 
 
 @pytest.mark.servers

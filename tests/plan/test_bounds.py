@@ -10,7 +10,14 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import PartitionRange
 from connect_core.errors import DataLossError
 from connect_core.interval.values import IntervalSettings, PartitionEnds
-from connect_core.plan.bounds import cap_ranges, find_losses, first_position, sink_ranges, surviving_positions
+from connect_core.plan.bounds import (
+    cap_ranges,
+    find_losses,
+    first_position,
+    has_records,
+    sink_ranges,
+    surviving_positions,
+)
 
 PART = TopicPartition("orders", 0)
 
@@ -54,6 +61,15 @@ def test_recreated_topic_starts_over_by_policy() -> None:
     assert surviving_positions(
         {PART: 3}, find_losses({PART: 3}, {PART: ends(topic_id="new")}, {"orders": "old"}), "skip"
     ) == {PART: 0}
+
+
+@pytest.mark.parametrize(
+    ("positions", "expected"),
+    [({}, True), ({PART: 8}, False), ({PART: 7}, True), ({PART: 10}, False), ({PART: 11}, True)],
+    ids=["none yet", "at the stable end", "before it", "an open transaction was aborted", "beyond: another topic"],
+)
+def test_work_is_what_is_readable_and_what_is_lost(positions: dict[TopicPartition, int], expected: bool) -> None:
+    assert has_records(positions, {PART: ends(2, 8, 10)}) is expected
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=8), st.integers(1, 3000))

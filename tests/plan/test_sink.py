@@ -219,6 +219,45 @@ def test_recreated_topic_is_named(world: World) -> None:
         plan(world)
 
 
+def recreated(world: World, count: int, **more: int) -> None:
+    """Create the topic again, with so many records in each partition."""
+    numbers = range(more.get("partitions", 2))
+    world.ends = {TopicPartition("t", number): PartitionEnds("other", 0, count, count) for number in numbers}
+
+
+def test_recreated_topic_is_named_at_every_plan_also_with_more_partitions(world: World) -> None:
+    commit(world, plan(world))
+    world.settings = replace(world.settings, offset_reset="latest")
+    recreated(world, 99, partitions=3)
+    for _ in range(2):
+        with pytest.raises(DataLossError, match="deleted and created again"):
+            plan(world)
+
+
+def test_recreated_topic_is_begun_anew_where_losses_are_skipped_also_while_it_is_empty(world: World) -> None:
+    world.settings = replace(world.settings, data_loss="skip")
+    commit(world, plan(world))
+    recreated(world, 0)
+    assert plan(world).verdict is Verdict.IDLE
+    assert (world.offsets, world.state.topic_ids) == ({ZERO: 0, ONE: 0}, {"t": "other"})
+    recreated(world, 99)
+    plan(world)
+    assert [(r.start, r.end) for r in world.rows[1].ranges] == [(0, 99), (0, 99)]
+    assert [len(effect.losses) for effect in world.log if isinstance(effect, fx.RecordLosses)] == [2]
+
+
+def test_topic_recreated_before_the_first_interval_of_a_target_with_positions(world: World) -> None:
+    world.ends = {ZERO: PartitionEnds("id", 10, 10, 10)}
+    world.target_positions = {}
+    assert plan(world).verdict is Verdict.IDLE
+    begun = [effect.positions for effect in world.log if isinstance(effect, fx.AbandonTarget)]
+    assert begun == [{ZERO: 10}]
+    world.target_positions = {ZERO: 10}
+    recreated(world, 99, partitions=1)
+    with pytest.raises(DataLossError, match="deleted and created again"):
+        plan(world)
+
+
 def test_cap_leaves_the_rest_to_the_next(world: World) -> None:
     world.settings = replace(world.settings, caps=IntervalCaps(records=6))
     planned = plan(world)

@@ -54,6 +54,8 @@ class HourlySink(Sink):
     """A Sink whose records have times; ``now`` is an hour of the day."""
 
     times: dict[str, TimedPartition] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
+    """Topic → its id, if it was created again."""
     now: float = 0
     store: FileStore | None = None
     """Where its files are, if not in a folder of this machine."""
@@ -67,17 +69,25 @@ class HourlySink(Sink):
         return {
             **super().handlers(),
             fx.ReadPartitionEnds: lambda effect: {
-                TopicPartition(topic, 0): PartitionEnds(f"id-{topic}", 0, len(log), len(log))
+                TopicPartition(topic, 0): PartitionEnds(self._id(topic), 0, len(log), len(log))
                 for topic, log in self.times.items()
             },
             fx.ReadTimeBounds: self._time_bounds,
         }
+
+    def _id(self, topic: str) -> str:
+        return self.ids.get(topic, f"id-{topic}")
+
+    def recreate(self, topic: str) -> None:
+        """Delete a topic and create it again, empty."""
+        self.times[topic], self.ids[topic] = TimedPartition(), f"{self._id(topic)}-again"
 
     def _time_bounds(self, effect: fx.ReadTimeBounds) -> Any:
         logs = {TopicPartition(topic, 0): log for topic, log in self.times.items()}
         log = TimedLog(
             lambda parts, millis: {part: logs[part].first(millis) for part in parts},
             lambda ranges: nullcontext(TimedReader(logs, ranges)),
+            lambda topics: {topic: self._id(topic) for topic in self.times},
         )
         return find_time_bounds(log, effect, millis_of(hour(self.now)), 4)
 

@@ -124,6 +124,21 @@ def test_records_that_are_gone_are_named_and_nothing_is_replaced(sink: HourlySin
     assert sink.existing() == before
 
 
+@pytest.mark.parametrize("reads", [1, 2], ids=["where it begins", "where it ends"])
+def test_a_topic_recreated_while_its_times_are_read_is_no_hour_without_records(sink: HourlySink, reads: int) -> None:
+    steps = sink.run_steps(hour(1), hour(0))
+    asked = (effect for effect in steps if isinstance(effect, fx.ReadTimeBounds))
+    for _ in range(reads):
+        next(asked)
+    for topic in ("t", "u"):
+        sink.recreate(topic)
+    with pytest.raises(RetriableError, match="Topic t was deleted and created again while the times of its records"):
+        next(asked)
+    assert sink.history() == []
+    with pytest.raises(ConnectError, match="a live run has to happen first"):
+        sink.backfill(1)
+
+
 def _from(ends: Any, earliest: int) -> Any:
     return replace(ends, earliest=min(earliest, ends.latest))
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -23,56 +19,10 @@ from connect_core.rest import LoopbackAuthorizer
 from tests.connectors.contexts import limits_of
 from tests.herder.harness import Harness, worker
 from tests.rest.conftest import Client, app_of
+from tests.rest.rogue import DELTA, FILES, ICEBERG, LAKE, Rogue, refused, rest, rogue_running
 
 pytestmark = pytest.mark.slow
 Serve = Callable[[FastAPI], Client]
-ICEBERG = {
-    "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
-    "topics": "t",
-    "iceberg.tables": "db.t",
-    "iceberg.tables.auto-create-enabled": "true",
-}
-
-
-@dataclass
-class Rogue:
-    """A server of the attacker's: answers each request so, and keeps what it was sent."""
-
-    url: str
-    answers: list[tuple[int, dict[str, str], Any]] = field(default_factory=list)
-    seen: list[tuple[str, str]] = field(default_factory=list)
-    """Path and headers of each request."""
-
-
-@contextmanager
-def rogue_running() -> Iterator[Rogue]:
-    """Run a server that answers as it is told."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            running.seen.append((self.path, str(self.headers)))
-            status, headers, content = running.answers[min(len(running.seen), len(running.answers)) - 1]
-            body = json.dumps(content).encode()
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-        do_PUT = do_POST = do_HEAD = do_DELETE = do_GET
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    running = Rogue(f"http://127.0.0.1:{server.server_address[1]}")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield running
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture
@@ -88,17 +38,6 @@ def call(harness: Harness, serve: Serve, tmp_path: Path) -> Client:
     (tmp_path / "data").mkdir()
     harness.herder = replace(harness.herder, worker=worker(**settings))
     return serve(app_of(harness, LoopbackAuthorizer()))
-
-
-def refused(call: Client, config: dict[str, str], *texts: str) -> str:
-    answer = call("POST", "/connectors", {"name": "thief", "config": config})
-    assert (answer.status, [one for one in texts if one not in answer.text]) == (400, []), answer.text
-    assert call("GET", "/connectors").json == []
-    return answer.text
-
-
-def rest(rogue: Rogue) -> dict[str, str]:
-    return {**ICEBERG, "iceberg.catalog.type": "rest", "iceberg.catalog.uri": rogue.url}
 
 
 def test_answer_of_a_rest_catalog_runs_no_code(call: Client, rogue: Rogue, tmp_path: Path) -> None:
@@ -154,9 +93,6 @@ def test_properties_of_new_tables_load_no_code_and_leave_no_roots(
     refused(call, {**ICEBERG, **place, f"iceberg.tables.auto-create-props.{key}": value}, key, text)
 
 
-FILES = {"connector.class": "FileSystemSink", "topics": "t"}
-DELTA = {"connector.class": "DeltaSink", "topics": "t", "path": "s3://bucket/lake"}
-LAKE = {**ICEBERG, "iceberg.catalog.uri": "sqlite:///lake.db", "iceberg.catalog.warehouse": "s3://bucket/lake"}
 PLACES: dict[str, dict[str, str]] = {
     "store.url": {**FILES, "path": "s3://bucket/lake"},
     "s3.proxy.url": {**FILES, "path": "s3://bucket/lake", "store.url": "http://allowed.example"},

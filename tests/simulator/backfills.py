@@ -50,6 +50,7 @@ def time_bounds(effect: ReadTimeBounds, ends: Ends) -> dict[TopicPartition, Time
     log = TimedLog(
         lambda parts, millis: {part: logs[part].first(millis) for part in parts},
         lambda ranges: nullcontext(TimedReader(logs, ranges)),
+        lambda topics: {part.topic: end.topic_id for part, end in ends.items()},
     )
     return find_time_bounds(log, effect, _NOW, 1000)
 

@@ -232,6 +232,9 @@ class Topic(OffsetsTopic):
         log = self.log
         return str(log.identity), {place: len(entries) for place, entries in enumerate(log.partitions)}
 
+    def _ids(self) -> dict[str, str]:
+        return {self.name: str(self.log.identity)}
+
     def _messages(self, starts: Mapping[int, int], ends: Mapping[int, int]) -> Iterator[Any]:
         log = self.log
         for place, entries in enumerate(log.partitions):

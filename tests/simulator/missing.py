@@ -92,7 +92,7 @@ MISSING: Mapping[str, Check] = MappingProxyType(
         "a target passes over what is lost": Check(
             "database",
             sink,
-            "    if kept is not None:\n        yield from AbandonTarget(_following(run), {loss",
+            "    if moves_target:\n        yield from AbandonTarget(_following(run), {loss",
             "    if False:\n        yield from AbandonTarget(_following(run), {loss",
         ),
         # plan: what is unfinished

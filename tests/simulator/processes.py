@@ -244,9 +244,7 @@ def _note_end(world: Any, process: Process, planned: Planned) -> None:
     elif planned.run.since is not None:
         world.note(f"{process.name}: all since {planned.run.since} stands")
         history: History = world.history
-        # Of a topic that was deleted while the plan read it nothing more can be exported.
-        if all(end.topic_id == f"id-{history.topic_id}" for end in process.ends.values()):
-            check_finished(history.home(process.config), planned.run, process.positions, process.ends)
+        check_finished(history.home(process.config), planned.run, process.positions, process.ends)
 
 
 def _drive(world: Any, name: str, number: int | None = None) -> Running:

@@ -48,7 +48,7 @@ def test_markers_transactions_and_the_control_producer_are_the_same_objects() ->
 def test_only_the_messages_of_the_offsets_topic_are_simulated() -> None:
     own = {name for name, value in vars(broker.Topic).items() if callable(value) and not name.startswith("__")}
     assert issubclass(broker.Topic, markers.OffsetsTopic)
-    assert own == {"_high_watermarks", "_messages", "_take"}
+    assert own == {"_high_watermarks", "_ids", "_messages", "_take"}
 
 
 def test_the_protocol_imports_no_system() -> None:

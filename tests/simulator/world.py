@@ -12,6 +12,7 @@ from connect_core.api.records import TopicPartition
 from connect_core.api.sink import CommitMarker, IntervalKey, Staged
 from connect_core.errors import StaleEpochError
 from connect_core.interval import effects as fx
+from connect_core.interval.sink_positions import sink_wishes
 from connect_core.interval.time_bounds import FutureRecord
 from connect_core.interval.values import (
     ConnectorState,
@@ -99,6 +100,8 @@ class World:
             fx.RestartInterval: self._restart,
             fx.AbandonInterval: self._abandon,
             fx.RepairOffsets: self._repair,
+            fx.RecordLosses: lambda e: None,
+            fx.AbandonTarget: lambda e: None,
             fx.RecordAttempt: self._record,
             fx.CommitInterval: self._commit,
             fx.WriteEpoch: self._write_epoch,
@@ -147,6 +150,7 @@ class World:
         log = TimedLog(
             lambda parts, millis: {part: self.times[part].first(millis) for part in parts},
             lambda ranges: nullcontext(TimedReader(self.times, ranges)),
+            lambda topics: {part.topic: end.topic_id for part, end in self.ends.items()},
         )
         return find_time_bounds(log, effect, self.now, self.look_through)
 
@@ -210,12 +214,16 @@ class World:
 
     def _repair(self, effect: fx.RepairOffsets) -> None:
         self._mine(effect.epoch)
-        for partition, offset in effect.projection.offsets.items():
+        found: Mapping[Any, Any] = effect.projection.offsets
+        if self.connector_type is ConnectorType.SINK:
+            found = sink_wishes(found)
+        for partition, offset in found.items():
             if offset is None:
                 self.offsets.pop(partition, None)
             else:
                 self.offsets[partition] = offset
-        self.state = replace(self.state, offsets_position=effect.projection.position)
+        ids = {**self.state.topic_ids, **effect.topic_ids}
+        self.state = replace(self.state, offsets_position=effect.projection.position, topic_ids=ids)
 
     def _commit(self, effect: fx.CommitInterval) -> None:
         self._change(effect.key, effect.epoch, state=IntervalState.COMMITTED)

@@ -178,9 +178,9 @@ def _blind_to_ids(positions: Any, ends: Any, topic_ids: Any) -> Any:
 _find_losses = bounds.find_losses
 
 
-def _silent_losses(run: Any, losses: Any, kept: Any) -> Any:
+def _silent_losses(run: Any, losses: Any, moves_target: bool) -> Any:
     """Skip what is lost and record nothing."""
-    if losses and kept is not None:
+    if losses and moves_target:
         yield from fx.AbandonTarget(sink._following(run), {loss.partition: loss.end for loss in losses})
 
 
@@ -398,7 +398,7 @@ WRONG: Mapping[str, Wrong] = {
     "offsets moved in SQL alone": _wrong("source", (abandoning, "_abandon_source", _sql_only)),
     "bounds at the high watermark": _wrong("files", (sink, "sink_ranges", _up_to_high_watermark)),
     "topic id checked once": _wrong("files", (sink, "find_losses", _blind_to_ids)),
-    "losses skipped in silence": _wrong("files", (sink, "_pass_over", _silent_losses)),
+    "losses skipped in silence": _wrong("files", (sink, "_record_lost", _silent_losses)),
     "rename before the manifest": _wrong("files", (committing, "_commit_target", _publish_first)),
     "abandoned without an abort mark": _wrong(
         "files", *((module, "end_sink_interval", _no_abort_mark) for module in (abandoning, recovery, sink))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -15,7 +15,7 @@ from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.delta.config import OPTIONS_PREFIX, PATH, Settings
 from connect_core.connectors.lake.decisions import plain_name
 from connect_core.connectors.lake.routing import TableName
-from connect_core.connectors.worker_login import ensure_clouds_own_host
+from connect_core.connectors.worker_login import PLACES, ensure_clouds_own_host, ensure_listed_place
 from connect_core.errors import ConfigError
 
 __all__ = ["Places", "places_of"]
@@ -40,6 +40,9 @@ _LOGINS = {
     "google": (("gs",), ("service_account", "service_account_key", "application_credentials")),
 }
 """Cloud → its schemes, and parts of the names of options that set a login of the connector's own."""
+_REMEDY = "give a login of its own by delta.storage.*"
+_OTHER_PLACE = re.compile(r"(account|account_name|bucket|bucket_name|container|container_name)\Z", re.IGNORECASE)
+"""Endings of the names of options that name a place beside the one in path."""
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 
 
@@ -66,11 +69,33 @@ def places_of(settings: Settings, limits: WorkerLimits) -> Places:
     for key, value in settings.options.items():
         _check_option(key, value, place.scheme, settings.options, limits)
     if place.scheme in _SCHEMES:
+        _check_login(settings, place.scheme, limits)
         return Places(settings.path.rstrip("/"), settings.options)
     if place.scheme not in ("", "file"):
         raise ConfigError(PATH, settings.path, f"give a folder, or a URL of {', '.join(_SCHEMES)}")
     path = unquote(place.path) if place.scheme else settings.path
     return Places(str(allowed_folder(PATH, path, limits)), settings.options)
+
+
+def _check_login(settings: Settings, scheme: str, limits: WorkerLimits) -> None:
+    """Raise ConfigError for a place that the worker's own login is not for, if the connector has none of its own."""
+    options = [key.lower() for key in settings.options]
+    if scheme in ("s3", "s3a"):
+        has_login = all(any(key.endswith(part) for key in options) for part in ("access_key_id", "secret_access_key"))
+    else:
+        has_login = any(_has_login(cloud, scheme, options) for cloud in _LOGINS)
+    if has_login:
+        return
+    ensure_listed_place(PATH, settings.path, limits, _REMEDY)
+    named = [key for key in settings.options if _OTHER_PLACE.search(key)] if PLACES in limits.values else []
+    if named:
+        text = "with the worker's own login a place is named by path alone; leave it out"
+        raise ConfigError(OPTIONS_PREFIX + named[0], settings.options[named[0]], f"{text}, or {_REMEDY}")
+
+
+def _has_login(cloud: str, scheme: str, options: Iterable[str]) -> bool:
+    schemes, logins = _LOGINS[cloud]
+    return scheme in schemes and any(login in one.lower() for one in options for login in logins)
 
 
 def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str], limits: WorkerLimits) -> None:
@@ -86,9 +111,9 @@ def _check_option(key: str, value: str, scheme: str, options: Mapping[str, str],
     if not _ADDRESS.match(value) and (not _PLACE.search(key) or _SWITCH.match(value)):
         return
     host = ensure_allowed_url(name, value if _ADDRESS.match(value) else f"any://{value}", limits)
-    for cloud, (schemes, logins) in _LOGINS.items():
-        if scheme in schemes and not any(login in one.lower() for one in options for login in logins):
-            ensure_clouds_own_host(cloud, name, host, "give a login of its own by delta.storage.*")
+    for cloud, (schemes, _) in _LOGINS.items():
+        if scheme in schemes and not _has_login(cloud, scheme, options):
+            ensure_clouds_own_host(cloud, name, host, _REMEDY)
 
 
 def _check_key(name: str, text: str, limits: WorkerLimits) -> None:

@@ -11,10 +11,18 @@ from connect_core.api.allowed_url import ensure_allowed_url
 from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.allowed_file import allowed_folder, allowed_path
 from connect_core.connectors.iceberg.sql_address import sql_address
-from connect_core.connectors.worker_login import ensure_clouds_own_host
+from connect_core.connectors.worker_login import ensure_clouds_own_host, ensure_listed_place
 from connect_core.errors import ConfigError
 
-__all__ = ["OWN_IO", "PREFIX", "TIMEOUTS", "catalog_properties", "check_hosts", "ensure_allowed_location"]
+__all__ = [
+    "OWN_IO",
+    "PREFIX",
+    "TIMEOUTS",
+    "catalog_properties",
+    "check_hosts",
+    "ensure_allowed_file",
+    "ensure_allowed_location",
+]
 
 PREFIX = "iceberg.catalog."
 _TYPES = ("sql", "rest", "hive", "glue", "dynamodb", "bigquery")
@@ -42,6 +50,18 @@ _LOGINS = {
     "gcs.": ("google", {"gcs.oauth2.token"}),
 }
 """Prefix of properties → the cloud whose hosts receive the worker's own login, unless one of these is given."""
+_KEYS = {
+    "s3": (("s3.access-key-id", "s3.secret-access-key"), ("client.access-key-id", "client.secret-access-key")),
+    "glue": (("glue.access-key-id", "glue.secret-access-key"), ("client.access-key-id", "client.secret-access-key")),
+    "dynamodb": (
+        ("dynamodb.access-key-id", "dynamodb.secret-access-key"),
+        ("client.access-key-id", "client.secret-access-key"),
+    ),
+    "gs": (("gcs.oauth2.token",),),
+    "abfss": tuple((key,) for key in sorted(_LOGINS["adls."][1])),
+}
+"""Scheme or catalog → the sets of properties each of which is a login of the connector's own."""
+_ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss", "wasb": "abfss", "wasbs": "abfss"}
 _PLACES = ("endpoint", "host", "authority", "uri")
 """Endings of the names of properties that name a host, as a URL or without its scheme."""
 
@@ -63,6 +83,11 @@ def catalog_properties(given: Mapping[str, str], limits: WorkerLimits) -> dict[s
         found["warehouse"] = _warehouse(found["warehouse"], found["type"], limits)
     elif found["type"] == "sql":
         raise ConfigError(f"{PREFIX}warehouse", "", "name the folder or URL below which tables are created")
+    if found["type"] in ("glue", "dynamodb", "bigquery"):
+        _check_login(f"{PREFIX}type", f"{found['type']}://", found, limits)
+    if found["type"] != "rest" and "warehouse" in found:
+        # What a REST catalog calls a warehouse is its own affair, and it may give logins for its tables.
+        _check_login(f"{PREFIX}warehouse", found["warehouse"], found, limits)
     return found
 
 
@@ -87,6 +112,25 @@ def ensure_allowed_location(location: str, limits: WorkerLimits, key: str = f"{P
     place = urlsplit(location)
     if place.scheme in ("", "file"):
         allowed_path(key, unquote(place.path), limits)
+
+
+def ensure_allowed_file(location: str, properties: Mapping[str, str], limits: WorkerLimits) -> None:
+    """Raise ConfigError for a file or object, named by a catalog or a table, that the worker does not allow."""
+    ensure_allowed_location(location, limits)
+    _check_login(f"{PREFIX}warehouse", location, properties, limits)
+
+
+def _check_login(key: str, place: str, properties: Mapping[str, str], limits: WorkerLimits) -> None:
+    """Raise ConfigError for a place that the worker's own login is not for, if the connector has none of its own."""
+    scheme, separator, _ = place.partition("://")
+    scheme = _ALIASES.get(scheme.lower(), scheme.lower())
+    sets = _KEYS.get(scheme, ())
+    if not separator or scheme in ("file", "hdfs", "viewfs"):
+        return
+    if any(all(properties.get(one) for one in needed) for needed in sets):
+        return
+    remedy = f"give a login of its own by {' and '.join(PREFIX + one for one in sets[0])}" if sets else "use another"
+    ensure_listed_place(key, place, limits, remedy)
 
 
 def _type(found: Mapping[str, str]) -> str:

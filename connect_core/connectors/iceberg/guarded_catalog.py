@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,12 @@ from pyiceberg.table import Table
 from requests import Session
 
 from connect_core.api.connector import WorkerLimits
-from connect_core.connectors.iceberg.catalog_properties import PREFIX, TIMEOUTS, ensure_allowed_location
+from connect_core.connectors.iceberg.catalog_properties import (
+    PREFIX,
+    TIMEOUTS,
+    ensure_allowed_file,
+    ensure_allowed_location,
+)
 from connect_core.connectors.iceberg.foreign_properties import ensure_harmless
 
 __all__ = ["GuardedRestCatalog", "GuardedSqlCatalog", "guarded"]
@@ -28,10 +33,11 @@ class _Guarded(Catalog):  # type: ignore[misc]
 
     def _load_file_io(self, properties: Mapping[str, Any] | None = None, location: str | None = None) -> FileIO:
         given = properties or {}
-        ensure_harmless(PREFIX, {**self.properties, **given}, self.limits)
+        valid = {**self.properties, **given}
+        ensure_harmless(PREFIX, valid, self.limits)
         if location:
-            ensure_allowed_location(location, self.limits)
-        return super()._load_file_io(given, location)
+            ensure_allowed_file(location, valid, self.limits)
+        return _bounded_files(super()._load_file_io(given, location), valid, self.limits)
 
 
 class GuardedSqlCatalog(_Guarded, SqlCatalog):  # type: ignore[misc]
@@ -66,6 +72,18 @@ class GuardedRestCatalog(_Guarded, RestCatalog):  # type: ignore[misc]
         session.request = partial(session.request, timeout=(connect, read))  # type: ignore[method-assign]
         session.max_redirects = 0
         return session
+
+
+def _bounded_files(files: FileIO, properties: Mapping[str, Any], limits: WorkerLimits) -> FileIO:
+    """Let files open only what the worker allows: metadata name manifests, and these name data, wherever they are."""
+
+    def bounded(act: Callable[[Any], Any], place: Any) -> Any:
+        ensure_allowed_file(str(getattr(place, "location", place)), properties, limits)
+        return act(place)
+
+    for name in ("new_input", "new_output", "delete"):
+        setattr(files, name, partial(bounded, getattr(files, name)))
+    return files
 
 
 def guarded(kind: type[Catalog], limits: WorkerLimits) -> type[Catalog]:

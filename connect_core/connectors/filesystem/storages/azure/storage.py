@@ -23,7 +23,7 @@ from connect_core.connectors.filesystem.storages.object_source import ObjectSour
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
-from connect_core.connectors.worker_login import ensure_clouds_own_host
+from connect_core.connectors.worker_login import ensure_clouds_own_host, ensure_listed_place
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
 __all__ = ["AzureFiles", "AzureStaging", "AzureStorage"]
@@ -147,7 +147,12 @@ def _opened(url: str, config: Mapping[str, str], limits: WorkerLimits) -> tuple[
     parsed = AbstractConfig(AzureStorage.definition, config)
     account_key, token = parsed.get_password(_ACCOUNT_KEY), parsed.get_password(_SAS)
     if account_key is None and token is None:
-        ensure_clouds_own_host("azure", _KEY, host, f"set {_ACCOUNT_KEY} or {_SAS} for this one")
+        remedy = f"set {_ACCOUNT_KEY} or {_SAS} for this one"
+        ensure_clouds_own_host("azure", _KEY, host, remedy)
+        if config.get(_ENDPOINT):
+            # The account is in the endpoint then: a listed one in the URL would say nothing.
+            ensure_listed_place(_ENDPOINT, address, limits, remedy)
+        ensure_listed_place(_KEY, url, limits, remedy)
     login = AzureLogin(address, account_key.value if account_key else None, token.value if token else None)
     return AzureContainer(login, container), root
 

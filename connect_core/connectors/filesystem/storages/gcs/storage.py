@@ -25,6 +25,7 @@ from connect_core.connectors.filesystem.storages.object_source import ObjectSour
 from connect_core.connectors.filesystem.storages.ranged import ranged
 from connect_core.connectors.filesystem.storages.s3.output import Content, Output, Spool
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
+from connect_core.connectors.worker_login import ensure_listed_place
 from connect_core.errors import ConfigError, ConnectError, RetriableError
 
 __all__ = ["GcsFiles", "GcsStaging", "GcsStorage"]
@@ -82,7 +83,7 @@ class GcsStorage(Storage):
     def open(cls, url: str, config: Mapping[str, str], limits: WorkerLimits, *, is_at_work: bool = False) -> GcsStorage:
         """Return the storage of a prefix. Raises ConfigError, at work RetriableError."""
         place = BucketUrl.of(_KEY, url, _FORM)
-        storage = cls(GcsBucket(_login(config, limits), place.bucket), place.root)
+        storage = cls(GcsBucket(_login(url, config, limits), place.bucket), place.root)
         try:
             storage._check(is_tried=not is_at_work)
         except ConnectError as error:
@@ -93,7 +94,7 @@ class GcsStorage(Storage):
     def open_source(cls, url: str, config: Mapping[str, str], limits: WorkerLimits) -> ObjectSource:
         """Return the objects of ``gs://bucket/prefix``. Raises ConfigError, also for a host that is not allowed."""
         place = BucketUrl.of(_KEY, url, _FORM)
-        bucket = GcsBucket(_login(config, limits), place.bucket)
+        bucket = GcsBucket(_login(url, config, limits), place.bucket)
         return ObjectSource(
             place.root, bucket.listed, bucket.piece_of, bucket.remove, lambda name: bucket.put(name, b"")
         )
@@ -141,8 +142,8 @@ class GcsStorage(Storage):
             self._bucket.remove(trial)
 
 
-def _login(config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
-    """Return the endpoint and login for the API. Raises ConfigError for a host or file that is not allowed."""
+def _login(url: str, config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
+    """Return the endpoint and login for the API. Raises ConfigError for a host, file or bucket that is not allowed."""
     parsed = AbstractConfig(GcsStorage.definition, config)
     endpoint, file = parsed.get_string(_ENDPOINT), parsed.get_string(_FILE)
     if endpoint:
@@ -150,6 +151,8 @@ def _login(config: Mapping[str, str], limits: WorkerLimits) -> GcsLogin:
     else:
         ensure_allowed_host(_ENDPOINT, _HOST, limits)
     secret = parsed.get_password(_JSON)
+    if not (file or secret or endpoint):
+        ensure_listed_place(_KEY, url, limits, f"set {_FILE} or {_JSON} for this one")
     for text in ([secret.value] if secret else []) + ([_text(_FILE, file, limits)] if file else []):
         _check_login_host(text, limits)
     return GcsLogin(endpoint, file and str(allowed_path(_FILE, file, limits)), secret.value if secret else None)

@@ -17,14 +17,17 @@ from connect_core.connectors.filesystem.storages.s3.bucket import Bucket
 from connect_core.connectors.filesystem.storages.s3.client import client_of
 from connect_core.connectors.filesystem.storages.s3.control import S3ControlStore
 from connect_core.connectors.filesystem.storages.s3.settings import (
+    ACCESS_KEY,
     CONFIG,
     ENDPOINT,
     PROXY,
+    SECRET_KEY,
     S3Settings,
     bucket_and_prefix,
 )
 from connect_core.connectors.filesystem.storages.s3.staging import S3Staging
 from connect_core.connectors.filesystem.storages.storage import Storage
+from connect_core.connectors.worker_login import ensure_listed_place
 from connect_core.errors import ConfigError, ConnectError, DataError
 
 __all__ = ["S3Files", "S3Storage"]
@@ -81,7 +84,7 @@ class S3Storage(Storage):
         """
         name, prefix = bucket_and_prefix(_KEY, url)
         settings = S3Settings.of(config) if is_at_work else _quick(S3Settings.of(config))
-        _ensure_allowed(settings, limits)
+        _ensure_allowed(url, settings, limits)
         storage = cls(Bucket(name, settings), Path(prefix))
         if not is_at_work:
             storage._try(url)
@@ -92,7 +95,7 @@ class S3Storage(Storage):
         """Return the objects of ``s3://bucket/prefix``. Raises ConfigError, also for a host that is not allowed."""
         name, prefix = bucket_and_prefix(_KEY, url)
         settings = S3Settings.of(config)
-        _ensure_allowed(settings, limits)
+        _ensure_allowed(url, settings, limits)
         bucket = Bucket(name, settings)
         shown = dict((*settings.encryption, *settings.shown))
         return ObjectSource(
@@ -159,7 +162,9 @@ class S3Storage(Storage):
             raise ConfigError(_KEY, url, str(error)) from error
 
 
-def _ensure_allowed(settings: S3Settings, limits: WorkerLimits) -> None:
+def _ensure_allowed(url: str, settings: S3Settings, limits: WorkerLimits) -> None:
+    if not settings.access_key:
+        ensure_listed_place(_KEY, url, limits, f"set {ACCESS_KEY} and {SECRET_KEY} for this one")
     ensure_allowed_url(ENDPOINT, client_of(settings).meta.endpoint_url, limits)
     if settings.proxy:
         # Its user and password are settings of their own, and were added to the address.
