@@ -77,7 +77,7 @@ class SparkCluster:
     """Folders that are empty to the cluster."""
     local: Sequence[Path] = ()
     """Folders that are other ones on each machine."""
-    cores: int = 4
+    cores: int = 6
     """Of each worker."""
     settings: str = ""
     """Further lines of spark-defaults.conf."""
@@ -136,9 +136,9 @@ class SparkCluster:
                 one.kill()
             process.wait()
 
-    def executors(self, worker: str) -> list[psutil.Process]:
-        """Return what a worker has started: executors, and their Python processes."""
-        return list(_family(self.processes[worker].pid))
+    def children(self, name: str) -> list[psutil.Process]:
+        """Return what a process has started: a worker its executors, and these their Python processes."""
+        return _family(self.processes[name].pid)
 
     def log(self) -> str:
         """Return what all processes have written."""
