@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -132,8 +133,11 @@ class SparkCluster:
         """Kill processes, all if none is named, and what they have started: as when their machine fails."""
         for name in names or tuple(self.processes):
             process = self.processes.pop(name)
-            for one in (*_family(process.pid), process):
-                one.kill()
+            family = _family(process.pid)
+            process.kill()
+            for one in family:
+                with suppress(psutil.NoSuchProcess):
+                    one.kill()
             process.wait()
 
     def children(self, name: str) -> list[psutil.Process]:

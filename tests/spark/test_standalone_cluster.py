@@ -28,7 +28,7 @@ from tests.faults.spark_cluster import SparkCluster
 from tests.faults.standalone_world import StandaloneWorld
 from tests.faults.world import CHECKOUT
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
 needs_root = pytest.mark.skipif(not SparkCluster.is_separated(), reason="mount namespaces need root")
 ROWS = 40
