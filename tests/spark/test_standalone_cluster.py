@@ -16,12 +16,10 @@ from airflow.sdk import DAG
 from connect_core.dag.submit import ConnectorSubmitOperator
 from connect_core.dev.spark_workers import check_spark_workers, workers_finding
 from connect_core.interval.runs import RunRequest, RunStatus
-from connect_core.interval.values import IntervalState
 from connect_core.spark.remote import environment_settings, remote_runner
 from connect_core.spark.worker_facts import Wanted
-from connect_core.store.interval_history import list_intervals
 from tests.faults.executor_python import executor_python
-from tests.faults.exports import Export, LineExport
+from tests.faults.exports import Export
 from tests.faults.history import History
 from tests.faults.rows.standalone import kill_workers
 from tests.faults.spark_cluster import SparkCluster
@@ -58,39 +56,6 @@ def test_nothing_is_lost_or_repeated_when_workers_die(world: StandaloneWorld) ->
     found = history.end(faults)
     assert found.violations == ()
     assert found.is_good
-
-
-class LocalExport(Export):
-    """Parquet files in a folder that is another one on each machine."""
-
-    @property
-    def path(self) -> Path:
-        """Where the sink writes."""
-        assert isinstance(self.world, StandaloneWorld)
-        return self.world.local / self.name
-
-
-class LocalLines(LineExport):
-    """Lines of a file that is another one on each machine."""
-
-    path = LocalExport.path
-
-
-@needs_root
-@pytest.mark.parametrize("kind", [LocalExport, LocalLines])
-def test_folder_that_is_not_shared_is_named_and_nothing_committed(
-    world: StandaloneWorld, environment: dict[str, str], kind: type[Export]
-) -> None:
-    export = kind(world, f"local-{kind.__name__.lower()}")
-    export.begin()
-    export.write(0, ROWS)
-    world.drive(export.name)
-    told = export.await_failure("the driver and all Spark workers must have the same folder there")
-    assert str(world.local) in told
-    with world.database.read() as connection:
-        states = [one.row.state for one in list_intervals(connection, export.name, 100)]
-    assert IntervalState.COMMITTED not in states
-    assert export.rows() == []
 
 
 def test_driver_of_a_spark_submit_needs_nothing_of_ours(
