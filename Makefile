@@ -86,6 +86,7 @@ bench: venv ## Measure each lane beside the same work by Apache Kafka Connect an
 	@$(BIN)/python -m tests.benchmarks.latency --json .cache/benchmarks/latency.json
 	-@$(BIN)/python -m tests.benchmarks.long_history --json .cache/benchmarks/long_history.json
 	-@$(BIN)/python -m tests.benchmarks.many_connectors --json .cache/benchmarks/many_connectors.json
+	-@$(BIN)/python -m tests.benchmarks.spark_workers --json .cache/benchmarks/spark_workers.json
 	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands

@@ -12,10 +12,17 @@ from connect_core.cli.airflow_pool import check_airflow_pool
 from connect_core.cli.time_outs import check_time_outs
 from connect_core.dev.checks import INSTALLATION_CHECKS, Check, Finding
 from connect_core.dev.probes import SERVER_CHECKS
+from connect_core.dev.spark_workers import check_spark_workers
 
 __all__ = ["CHECKS", "doctor"]
 
-CHECKS: tuple[Check, ...] = (*INSTALLATION_CHECKS, *SERVER_CHECKS, check_airflow_pool, check_time_outs)
+CHECKS: tuple[Check, ...] = (
+    *INSTALLATION_CHECKS,
+    *SERVER_CHECKS,
+    check_spark_workers,
+    check_airflow_pool,
+    check_time_outs,
+)
 """In the order they are shown; a check is a function of the environment."""
 
 _MARKS = {True: "[green]ok[/]     ", False: "[red]failed[/] ", None: "[dim]skipped[/]"}

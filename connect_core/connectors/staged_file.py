@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
 from connect_core.connectors.link_free import open_file
-from connect_core.errors import ConnectError
+from connect_core.errors import ConfigError, ConnectError, RetriableError
 
-__all__ = ["StagedFile", "Written", "verify"]
+__all__ = ["StagedFile", "Written", "check_visible", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,20 @@ class StagedFile:
 def _write_all(descriptor: int, data: memoryview) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def check_visible(path: Path, key: str, value: str) -> None:
+    """Raise RetriableError, naming the setting, unless this machine has a file that a task on another may have staged.
+
+    To be called before a manifest names the file: what is committed must be there to be published.
+    """
+    if not path.exists():
+        remedy = (
+            "the driver and all Spark workers must have the same folder there: mount it on all of them, or write to an "
+            "object store"
+        )
+        text = f"a task has written {path}, and the driver's machine {socket.gethostname()} has no such file; {remedy}"
+        raise RetriableError(str(ConfigError(key, value, text)))
 
 
 def verify(path: Path, size: int, sha256: str) -> None:

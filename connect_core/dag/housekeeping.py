@@ -12,6 +12,7 @@ from connect_core.dag.naming import HOUSEKEEPING_DAG_ID
 from connect_core.dag.retention import forget_runs, sweep_histories
 from connect_core.dag.trigger import WatcherTrigger
 from connect_core.dag.wiring import open_database
+from connect_core.store import run_reports
 from connect_core.store.requests import forget_done
 
 if TYPE_CHECKING:
@@ -48,10 +49,10 @@ class SweepOperator(BaseOperator):
 
     def execute(self, context: Context) -> dict[str, int]:
         """Delete requests carried out long ago, and histories and runs beyond their retention → how many of each."""
-        database = open_database()
+        database, before = open_database(), datetime.now(UTC) - _KEPT
         with database.write() as connection:
-            requests = forget_done(connection, datetime.now(UTC) - _KEPT)
-        return {"requests": requests, **sweep_histories(), "runs": forget_runs()}
+            requests, reports = forget_done(connection, before), run_reports.forget(connection, before)
+        return {"requests": requests, "reports": reports, **sweep_histories(), "runs": forget_runs()}
 
 
 def housekeeping_dag(start_date: datetime) -> DAG:

@@ -1,10 +1,9 @@
-"""The task ``run`` of a connector's DAG, as the driver of a spark-submit."""
+"""The task ``run`` of a connector's DAG, as a spark-submit."""
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
+import uuid
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,11 +12,16 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.providers.common.compat.sdk import AirflowException
 
 from connect_core.dag.connector_task import ConnectorTask
+from connect_core.dag.submit_settings import Destination, py_files, spark_properties
 from connect_core.dag.wiring import worker_settings
-from connect_core.errors import ConnectError
+from connect_core.errors import ConnectError, RetriableError
 from connect_core.interval.reports import report_from_text, request_to_text
-from connect_core.interval.runs import RunOutcome, RunRequest, RunStatus
+from connect_core.interval.runs import RunOutcome, RunRequest
 from connect_core.java.properties import format_properties
+from connect_core.settings import WorkerSettings
+from connect_core.settings.private_folder import private_folder
+from connect_core.spark.code import build_archive
+from connect_core.spark.report import take_report
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -26,50 +30,53 @@ __all__ = ["ConnectorSubmitOperator"]
 
 
 class ConnectorSubmitOperator(ConnectorTask, SparkSubmitOperator):
-    """Run a connector by ``spark-submit``.
+    """Run a connector by ``spark-submit``, with its driver here or on the cluster.
 
-    The application's arguments are the encoded request and the path for its
-    report; Spark's settings are passed in a file, secrets in the environment.
-    A driver on another host cannot write its report here: then only the exit
-    code is known, and the rest is in the metadata database.
+    The code goes along, so that neither driver nor executors need connect-core installed. The application's arguments
+    are the encoded request and a ticket: under that the driver leaves its report in the metadata database. Spark's
+    settings are passed in a file, secrets in the environment.
     """
 
     application_module: ClassVar[str] = "connect_core.spark.submit"
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        # A repeated task starts a driver of its own, and its epoch ends that of the earlier one. To find the earlier
+        # one again, the provider would have to reach the API of YARN or Kubernetes.
+        self.durable = False
+
     def drive(self, request: RunRequest, context: Context) -> RunOutcome:
         """Carry out one run in a Spark application. Raises ConnectError."""
+        settings, ticket = worker_settings(), uuid.uuid4().hex
+        why = ""
         with tempfile.TemporaryDirectory(prefix="connect-") as folder:
-            report = Path(folder, "report.json")
-            self._prepare(request, Path(folder, "spark.properties"), report)
+            self._prepare(settings, Path(folder, "spark.properties"))
+            self.application_args = [request_to_text(request), ticket]
             try:
                 SparkSubmitOperator.execute(self, context)
-            except AirflowException:
-                if not report.exists():
-                    raise
-            return self._read(report)
-
-    def _prepare(self, request: RunRequest, properties: Path, report: Path) -> None:
-        spec = find_spec(self.application_module)
-        assert spec is not None
-        assert spec.origin is not None
-        properties.write_text(format_properties(_spark_properties()))
-        self.application = spec.origin
-        self.application_args = [request_to_text(request), str(report)]
-        self.properties_file = str(properties)
-        self._hook = None
-
-    def _read(self, report: Path) -> RunOutcome:
-        if not report.exists():
-            return RunOutcome(RunStatus.DRAINED)
-        end, self.job_url = report_from_text(report.read_text())
+            except AirflowException as error:
+                why = f": {error}"
+        report = take_report(settings.database_url, ticket)
+        if report is None:
+            raise RetriableError(
+                f"The driver of connector {self.connector} ended without a report{why}. Its log names the cause. A "
+                "driver on the cluster must have CONNECT_DATABASE_URL and the worker's settings in its environment."
+            )
+        end, self.job_url = report_from_text(report)
         if isinstance(end, ConnectError):
             raise end
         return end
 
-
-def _spark_properties() -> dict[str, str]:
-    given = worker_settings().spark_properties
-    if "PYSPARK_PYTHON" in os.environ:
-        return given
-    own: dict[str, Any] = {"spark.pyspark.driver.python": sys.executable, "spark.pyspark.python": sys.executable}
-    return {**own, **given}
+    def _prepare(self, settings: WorkerSettings, properties: Path) -> None:
+        spec = find_spec(self.application_module)
+        assert spec is not None
+        assert spec.origin is not None
+        self._hook = self._get_hook()
+        place = self._hook._connection
+        destination = Destination(self._conn_id, place["master"], place["deploy_mode"])
+        given = settings.spark_properties
+        properties.write_text(format_properties(spark_properties(destination, given)))
+        self.application = spec.origin
+        self.py_files = py_files(build_archive(private_folder("code")).path, given)
+        self.properties_file = str(properties)
+        self._hook = None

@@ -28,6 +28,7 @@ __all__ = [
     "Report",
     "Request",
     "Restart",
+    "RunReport",
     "SchedulerSilence",
     "Topic",
     "Waiting",
@@ -329,6 +330,16 @@ class SchedulerSilence(_Table):
     since: Mapped[datetime]
     reason: Mapped[str]
     noted_at: Mapped[datetime]
+
+
+class RunReport(_Table):
+    """How a run ended, left by its driver for the process that started it with this ticket."""
+
+    __tablename__ = "run_reports"
+
+    ticket: Mapped[str] = mapped_column(String(32), primary_key=True)
+    report: Mapped[str]
+    reported_at: Mapped[datetime]
 
 
 class Restart(_Table):

@@ -23,11 +23,12 @@ from tests.faults.airflow_world import AirflowWorld
 from tests.faults.cluster_world import ClusterWorld
 from tests.faults.history import Findings
 from tests.faults.rows import ROWS, SMOKE, Row
+from tests.faults.standalone_world import StandaloneWorld
 from tests.faults.table import Result
 from tests.faults.world import World
 
 _LOG_CHARACTERS = 20_000
-_WORLDS = (World, ClusterWorld, AirflowWorld)
+_WORLDS = (World, ClusterWorld, StandaloneWorld, AirflowWorld)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -92,7 +92,7 @@ class World:
         (self.folder / "drivers.log").touch()
         self.kafka_proxy = Proxy(lambda: self.stack.service("kafka").port, KafkaWatch)
         self.database_proxy = Proxy(lambda: self.stack.service("postgres").port, PostgresWatch)
-        self.spark_proxy = Proxy(lambda: self.stack.service("spark").port, Watch)
+        self.spark_proxy = Proxy(lambda: self.spark_port, Watch)
         settings = {
             "PYTHONPATH": str(install(self.folder / "plugins", _CONNECTORS, {"moody.MoodySource": "MoodySource"})),
             **self.settings,
@@ -118,6 +118,11 @@ class World:
     def project(self) -> Path:
         """Return where the servers' settings lie."""
         return CHECKOUT
+
+    @property
+    def spark_port(self) -> int | None:
+        """The port of the Spark Connect server."""
+        return self.stack.service("spark").port
 
     @property
     def armed(self) -> Path:
@@ -179,10 +184,9 @@ class World:
         parts = urlsplit(self.environment["CONNECT_DATABASE_URL"])
         place = f"{parts.username}:{parts.password}@127.0.0.1:{self.database_proxy.port}"
         spark = self.environment["CONNECT_SPARK_REMOTE"]
-        port = self.stack.service("spark").port
         return {
             "CONNECT_DATABASE_URL": urlunsplit(parts._replace(netloc=place)),
-            "CONNECT_SPARK_REMOTE": spark.replace(f":{port}/", f":{self.spark_proxy.port}/"),
+            "CONNECT_SPARK_REMOTE": spark.replace(f":{self.spark_port}/", f":{self.spark_proxy.port}/"),
         }
 
 

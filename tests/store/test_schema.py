@@ -98,7 +98,7 @@ def test_foreign_tables_are_left_alone(empty_url: str) -> None:
 @both
 def test_missing_tables_name_the_remedy(empty_url: str) -> None:
     database = Database(empty_url, pooled=False)
-    with pytest.raises(ConnectError, match=r"at schema none, this version needs 0011.*connect distributed"):
+    with pytest.raises(ConnectError, match=r"at schema none, this version needs 0012.*connect distributed"):
         check(database)
     with pytest.raises(ConnectError, match="lacks connect-core's tables"), database.read() as connection:
         connection.execute(text("SELECT * FROM connectors"))

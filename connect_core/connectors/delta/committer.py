@@ -6,6 +6,7 @@ import logging
 import posixpath
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from deltalake import CommitProperties, DeltaTable, Transaction
@@ -21,6 +22,7 @@ from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.decisions import ConflictError, Decisions, plain_name, until_first
 from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.staged_file import check_visible
 from connect_core.errors import ConnectError
 
 __all__ = ["DeltaCommitter", "interval_folder"]
@@ -36,6 +38,13 @@ class DeltaCommitter(LakeCommitter):
     def __init__(self, connector: str, deployment: str, tables: Tables, decisions: Decisions) -> None:
         super().__init__(connector, deployment, decisions, PATH, tables.settings.lake.compaction)
         self._tables = tables
+
+    def check_visible(self, name: TableName, content: Mapping[str, Any]) -> None:
+        """Look for the files of a table in a folder, which may be one of another machine."""
+        place = self._tables.places.table(name)
+        if place.startswith("/"):
+            for file in content["lists"]:
+                check_visible(Path(place, file["path"]), PATH, self._tables.places.root)
 
     def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
         """Add files as one version, unless the table contains the interval or a later one.

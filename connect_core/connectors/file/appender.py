@@ -18,7 +18,7 @@ from connect_core.connectors.control_folder import ControlFolder, Owner, claim, 
 from connect_core.connectors.file.config import FILE
 from connect_core.connectors.link_free import sync_folder
 from connect_core.connectors.path_names import escaped
-from connect_core.connectors.staged_file import verify
+from connect_core.connectors.staged_file import check_visible, verify
 from connect_core.errors import ConnectError
 
 __all__ = ["FileAppender", "control_of"]
@@ -70,7 +70,10 @@ class FileAppender:
         return self._control.marker(interval)
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
-        """Create the manifest: the file's start and end length, and the staged lines."""
+        """Create the manifest: the file's start and end length, and the staged lines.
+
+        Raises StaleEpochError, and RetriableError if the staged lines are on another machine only.
+        """
         if self._epoch is None:
             self._claim(interval.epoch)
         self._control.check_epoch(interval.epoch)
@@ -80,6 +83,8 @@ class FileAppender:
             for part in ordered
             if "path" in part.detail
         ]
+        for part in lines:
+            check_visible(self._staged(interval, part), FILE, self.value)
         start = self._length()
         end = start + sum(part["size"] for part in lines)
         content = {"start_length": start, "end_length": end, "lines": lines}

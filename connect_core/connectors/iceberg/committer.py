@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from pyiceberg.table import Table
 
+from connect_core.connectors.iceberg.catalog_properties import PREFIX
 from connect_core.connectors.iceberg.compacting import Compacting
 from connect_core.connectors.iceberg.config import CONTROL_NAMESPACE
 from connect_core.connectors.iceberg.file_lists import files_of_text
@@ -21,6 +24,7 @@ from connect_core.connectors.lake.committer import LakeCommitter
 from connect_core.connectors.lake.compaction import Compaction
 from connect_core.connectors.lake.decisions import Decisions, until_first
 from connect_core.connectors.lake.routing import TableName
+from connect_core.connectors.staged_file import check_visible
 from connect_core.errors import ConnectError
 
 __all__ = ["IcebergCommitter"]
@@ -39,6 +43,13 @@ class IcebergCommitter(LakeCommitter):
     def staged_for(self, name: TableName) -> Mapping[str, Any]:
         """Return the branch: a decision stays valid if the settings change later."""
         return {"branch": self._tables.settings.of_table(name).branch}
+
+    def check_visible(self, name: TableName, content: Mapping[str, Any]) -> None:
+        """Look for the files of a warehouse that is a folder, perhaps one of another machine."""
+        for path in (file.file_path for one in content["lists"] for file in files_of_text(one["files"], one["spec"])):
+            scheme, _, place = path.rpartition("://")
+            if scheme in ("", "file") and not Path(unquote(place)).exists():
+                check_visible(Path(place), f"{PREFIX}warehouse", path)
 
     def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:
         """Add files as one snapshot, unless the table contains the interval or a later one.

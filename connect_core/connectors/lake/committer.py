@@ -66,6 +66,9 @@ class LakeCommitter:
         """Return what a decision must contain about a table in addition to the files."""
         return {}
 
+    def check_visible(self, name: TableName, content: Mapping[str, Any]) -> None:
+        """Raise RetriableError unless the driver sees the files of a table: in a store, all machines do."""
+
     def fence(self, epoch: int) -> Mapping[TopicPartition, int] | None:
         """Claim the decisions and record the epoch. Raises ConfigError, StaleEpochError."""
         self.decisions.ensure()
@@ -84,12 +87,17 @@ class LakeCommitter:
         return None if decision is None else self._marker(decision)
 
     def commit(self, interval: IntervalKey, staged: Sequence[Staged]) -> CommitMarker:
-        """Decide that the interval is committed, unless it is decided. Raises StaleEpochError, RetriableError."""
+        """Decide that the interval is committed, unless it is decided.
+
+        Raises StaleEpochError, and RetriableError, also if the files are on another machine only.
+        """
         ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
         tables: dict[str, dict[str, Any]] = {}
         for part in ordered:
             for name, found in part.detail["tables"].items():
                 _join(tables, name, found)
+        for content in tables.values():
+            self.check_visible(tuple(content["name"]), content)
         tables = {name: {**content, **self.staged_for(tuple(content["name"]))} for name, content in tables.items()}
         ids = {part.topic: part.detail["topic_id"] for part in staged if part.detail.get("topic_id")}
         ranges = [[part.topic, part.partition, part.start, part.end] for part in ordered]

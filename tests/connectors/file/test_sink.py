@@ -19,7 +19,7 @@ from connect_core.api import (
 )
 from connect_core.connectors.file.appender import FileAppender
 from connect_core.connectors.file.sink import FileStreamSinkConnector, FileStreamSinkTask
-from connect_core.errors import ConfigError, ConnectError, StaleEpochError
+from connect_core.errors import ConfigError, ConnectError, RetriableError, StaleEpochError
 from tests.connectors.contexts import DriverSide, SinkSide, interval_of, limits_of
 
 A0 = PartitionRange("a", 0, 0, 3, "id-a")
@@ -267,6 +267,17 @@ def test_changed_staged_lines_are_not_published(tmp_path: Path) -> None:
     with pytest.raises(ConnectError, match="is missing"):
         keeper.publish(interval.key, marker)
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_lines_that_are_on_another_machine_are_not_committed(tmp_path: Path) -> None:
+    interval = interval_of(A0)
+    parts = staged(tmp_path, interval)
+    (lines,) = tmp_path.rglob("*.lines")
+    lines.rename(tmp_path / "elsewhere")
+    keeper = committer(tmp_path)
+    with pytest.raises(RetriableError, match=r"for configuration file: .*must have the same folder"):
+        keeper.commit(interval.key, parts)
+    assert keeper.read_marker(interval.key) is None
 
 
 def test_a_file_cut_before_publishing_is_an_error(tmp_path: Path) -> None:

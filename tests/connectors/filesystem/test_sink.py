@@ -39,7 +39,7 @@ from connect_core.api.data import (
 from connect_core.connectors.filesystem.sink.committer import FileSystemCommitter
 from connect_core.connectors.filesystem.sink.connector import FileSystemSinkConnector, FileSystemSinkTask
 from connect_core.connectors.filesystem.storages import Staging
-from connect_core.errors import ConfigError, ConnectError, DataError, StaleEpochError
+from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError, StaleEpochError
 from tests.connectors.contexts import DriverSide, Reporter, SinkSide, interval_of, limits_of
 from tests.connectors.examples import FEW
 
@@ -477,6 +477,18 @@ def test_a_crash_before_the_manifest_leaves_no_data(export: Export) -> None:
     key = replace(again.key, epoch=2)
     committer.publish(key, committer.commit(key, export.stage(again, records)))
     assert export.rows() == [{"a": 1}]
+
+
+def test_files_that_are_on_another_machine_are_not_committed(export: Export, tmp_path: Path) -> None:
+    records = numbered([{"a": 1}])
+    interval = export.interval(records)
+    parts = export.stage(interval, records)
+    (file,) = export.out.rglob("*.parquet")
+    file.rename(tmp_path / "elsewhere")
+    committer = export.committer()
+    with pytest.raises(RetriableError, match=r"for configuration path: .*must have the same folder"):
+        committer.commit(interval.key, parts)
+    assert committer.read_marker(interval.key) is None
 
 
 def test_an_older_driver_cannot_commit(export: Export) -> None:

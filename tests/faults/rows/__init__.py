@@ -16,6 +16,7 @@ from tests.faults.rows import (
     resources,
     rotation,
     stalls,
+    standalone,
     stores,
     targets,
     topics,
@@ -27,7 +28,7 @@ __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
     *(airflow, burst, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
-    *(processes, records, resources, rotation, stalls, stores, targets, topics, upserts),
+    *(processes, records, resources, rotation, stalls, standalone, stores, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(
     sorted((row for group in _GROUPS for row in group.ROWS), key=lambda row: (row.number, row.name))

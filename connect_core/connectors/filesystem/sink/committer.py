@@ -79,7 +79,7 @@ class FileSystemCommitter:
         """Give all schemaless files of a topic the same columns, then create the manifest.
 
         Raises StaleEpochError, DataError if fields conflict between partitions, ConfigError for a topic that another
-        connector writes.
+        connector writes, and RetriableError if the staged files are on another machine only.
         """
         self._control.check_epoch(interval.epoch)
         existing = self._control.marker(interval)
@@ -127,6 +127,8 @@ class FileSystemCommitter:
         """Return the staged parts in order, and the files and columns of their manifest."""
         ordered = sorted(staged, key=lambda part: (part.topic, part.partition, part.start))
         pieces = [(part, StagedData.from_detail(file)) for part in ordered for file in part.detail["files"]]
+        held = [one.held for _, piece in pieces for one in piece.parts]
+        self.layout.storage.check_visible(self._control.attempt_folder(interval, ""), held)
         columns = _union(pieces)
         for topic in {piece.key.topic for _, piece in pieces}:
             self._claim(self.layout.owner(topic), str(self.layout.storage.root / self.layout.home(topic)))

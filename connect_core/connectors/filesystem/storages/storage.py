@@ -12,7 +12,7 @@ file is kept invisible depends on the storage:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Protocol, TypeAlias
 
@@ -145,6 +145,9 @@ class Storage(ABC):
     @abstractmethod
     def staging(self, folder: Path) -> Staging:
         """Return the staged files of a folder, which ``control`` removes when the interval is over."""
+
+    def check_visible(self, folder: Path, held: Sequence[Held]) -> None:
+        """Raise RetriableError unless the driver sees the staged files of a folder: of a store, all machines do."""
 
     @abstractmethod
     def settle(self, names: Collection[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -14,7 +14,7 @@ from connect_core.connectors.allowed_file import AllowedFile, allowed_folder
 from connect_core.connectors.control_store import LOCAL, ControlStore, write_durably
 from connect_core.connectors.filesystem.storages.local.source_files import LocalSource
 from connect_core.connectors.filesystem.storages.storage import Held, Storage
-from connect_core.connectors.staged_file import StagedFile, Written, verify
+from connect_core.connectors.staged_file import StagedFile, Written, check_visible, verify
 from connect_core.errors import ConfigError, ConnectError, DataError, RetriableError
 
 __all__ = ["LocalFiles", "LocalStaging", "LocalStorage"]
@@ -73,6 +73,11 @@ class LocalStorage(Storage):
     def staging(self, folder: Path) -> LocalStaging:
         """Return the staged files of a folder."""
         return LocalStaging(self, folder)
+
+    def check_visible(self, folder: Path, held: Sequence[Held]) -> None:
+        """Look for the files: a folder of another machine looks the same in the configuration."""
+        for one in held:
+            check_visible(folder / one["staged"], _KEY, str(self._root))
 
     def settle(self, names: Collection[str]) -> None:
         """Make the entries of the files' folders durable."""
