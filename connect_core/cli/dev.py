@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Column, Table
 
+from connect_core.dev.environment import parse_variables
 from connect_core.dev.foreground import run_service
 from connect_core.dev.home import Home
 from connect_core.dev.services import AIRFLOW_NAMES, CELERY_NAMES, SERVICES, STANDARD, find_service
@@ -27,6 +28,7 @@ app = typer.Typer(help="Start, inspect and stop the embedded stack of this folde
 console = Console(highlight=False)
 
 _PLAIN_SECONDS = 5.0
+_EXECUTOR = "AIRFLOW__CORE__EXECUTOR"
 _REGISTRY = "CONNECT_SCHEMA_REGISTRY_URL"
 Names = Annotated[list[str] | None, typer.Argument(help="The services; by default, all of them.")]
 
@@ -79,7 +81,10 @@ def up(  # noqa: PLR0913
     left_out |= dict.fromkeys(AIRFLOW_NAMES, not airflow) | dict.fromkeys(CELERY_NAMES, not (celery and airflow))
     chosen = tuple(names) if names else tuple(name for name in SERVICES if not left_out.get(name))
     home = Home.locate()
-    stack = Stack(home.path, chosen, home.project, {"AIRFLOW__CORE__EXECUTOR": "CeleryExecutor"} if celery else {})
+    settings = {**parse_variables(home.path / "settings.env"), _EXECUTOR: "CeleryExecutor"}
+    if not celery:
+        del settings[_EXECUTOR]
+    stack = Stack(home.path, chosen, home.project, settings)
     started = time.monotonic()
     with progress() as report:
         changed = stack.up(report)

@@ -33,7 +33,12 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 def live_celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """The same on two Celery workers."""
     services = ("postgres", *AIRFLOW_NAMES, *CELERY_NAMES)
-    settings = {"AIRFLOW__CORE__EXECUTOR": "CeleryExecutor"}
+    # Shorter than in config/airflow.env, where a task without a heartbeat is found in 20 s, and a lost message in 60 s.
+    settings = {
+        "AIRFLOW__CORE__EXECUTOR": "CeleryExecutor",
+        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "12",
+        "CONNECT_RUN_LOST_AFTER_MS": "10000",
+    }
     with opened(tmp_path_factory.mktemp("celery"), services, settings) as found:
         yield found
 
