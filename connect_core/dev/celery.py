@@ -79,11 +79,19 @@ def _node(name: str) -> str:
 
 
 def _responds(name: str, home: Home, environment: Environment) -> bool:
+    import kombu.pools
     from celery import Celery
+    from kombu.exceptions import OperationalError
 
-    with Celery(broker=environment[_BROKER]) as app, suppress(OSError, app.connection().connection_errors[0]):
-        return bool(app.control.ping([_node(name)], timeout=_SECONDS, limit=1))
-    return False
+    with Celery(broker=environment[_BROKER]) as app, app.connection() as connection:
+        try:
+            answers = app.control.ping([_node(name)], timeout=_SECONDS, connection=connection, limit=1)
+        except (OSError, OperationalError, *connection.connection_errors):
+            return False
+        finally:
+            # Connections are kept per address and process: those to a broker that has ended would be used again.
+            kombu.pools.reset()
+    return bool(answers)
 
 
 def _worker(name: str) -> Service:
