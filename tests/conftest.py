@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 WHOLE_STACK = (
     "tests/benchmarks/test_scale.py",
     "tests/dag/test_airflow.py",
+    "tests/dag/test_celery.py",
     "tests/deployments/",
     "tests/integration/test_burst.py",
     "tests/integration/test_hourly_export.py",

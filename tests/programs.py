@@ -9,6 +9,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["Program", "azurite", "chromium", "mariadb_client", "mariadb_server", "prepare", "unpacked"]
+__all__ = ["Program", "azurite", "chromium", "helm", "mariadb_client", "mariadb_server", "prepare", "unpacked"]
 
 _SECONDS = 300.0
 
@@ -57,6 +58,16 @@ def chromium() -> Program:
 def azurite() -> Program:
     """Return Azure's emulator of blobs, from the npm registry. Skips the test where it cannot be had."""
     return _or_skip(lambda: Program(_npm("azurite", "3.37.0") / "node_modules" / ".bin" / "azurite-blob"))
+
+
+def helm() -> Program:
+    """Return a Python that has Helm's SDK and the schemas of Kubernetes. Skips the test where they cannot be had."""
+
+    def found() -> Program:
+        folder = _wheels("helm", ("helm-python-sdk==0.2.2", "kubernetes-validate==1.37.0"))
+        return Program(Path(sys.executable), {"PYTHONPATH": str(folder)})
+
+    return _or_skip(found)
 
 
 def prepare(found: Callable[[], Program]) -> str:
@@ -113,6 +124,19 @@ def _npm(package: str, version: str) -> Path:
             )
             Path(scratch).rename(root)
             Path(scratch).mkdir()
+    return root
+
+
+def _wheels(name: str, packages: Sequence[str]) -> Path:
+    """Return a folder with Python packages that no process of ours imports. Raises UnavailableError."""
+    root = _folder() / "+".join((name, *packages))
+    _folder().mkdir(parents=True, exist_ok=True)
+    with _locked(_folder() / "lock"), tempfile.TemporaryDirectory(dir=_folder()) as scratch:
+        if not root.exists():
+            target = Path(scratch) / "site"
+            install = ["install", "--quiet", "--only-binary", ":all:", "--target", str(target)]
+            _run([sys.executable, "-m", "uv", "pip", *install, "--python", sys.executable, *packages], Path(scratch))
+            target.rename(root)
     return root
 
 

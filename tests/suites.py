@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree
 
-from tests.programs import Program, azurite, chromium, mariadb_server, prepare
+from tests.programs import Program, azurite, chromium, helm, mariadb_server, prepare
 
 _NOTHING_COLLECTED = 5
 WITHOUT_UNIT_TESTS = ("browser", "deployments", "faults", "fuzz", "integration", "recovery", "simulator")
@@ -42,7 +42,7 @@ SUITES: Mapping[str, str] = MappingProxyType(
 )
 """Name → the expression over markers; together they select every test."""
 _PROGRAMS: Mapping[str, tuple[Callable[[], Program], ...]] = MappingProxyType(
-    {"servers": (mariadb_server, azurite), "browser": (chromium,)}
+    {"slow": (helm,), "servers": (mariadb_server, azurite), "browser": (chromium,)}
 )
 """Name → the programs its tests drive that no Python package has."""
 

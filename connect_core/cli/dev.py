@@ -14,9 +14,10 @@ from rich.markup import escape
 from rich.status import Status
 from rich.table import Column, Table
 
+from connect_core.dev.environment import parse_variables
 from connect_core.dev.foreground import run_service
 from connect_core.dev.home import Home
-from connect_core.dev.services import AIRFLOW_NAMES, SERVICES, STANDARD, find_service
+from connect_core.dev.services import AIRFLOW_NAMES, CELERY_NAMES, SERVICES, STANDARD, find_service
 from connect_core.dev.stack import RunningService, Stack
 from connect_core.dev.supervisor import running
 from connect_core.errors import ConnectError
@@ -27,6 +28,7 @@ app = typer.Typer(help="Start, inspect and stop the embedded stack of this folde
 console = Console(highlight=False)
 
 _PLAIN_SECONDS = 5.0
+_EXECUTOR = "AIRFLOW__CORE__EXECUTOR"
 _REGISTRY = "CONNECT_SCHEMA_REGISTRY_URL"
 Names = Annotated[list[str] | None, typer.Argument(help="The services; by default, all of them.")]
 
@@ -72,12 +74,17 @@ def up(  # noqa: PLR0913
     kafka: Annotated[bool, typer.Option(help="Start Kafka.")] = True,
     rest: Annotated[bool, typer.Option(help="Start Connect's REST API.")] = True,
     registry: Annotated[bool, typer.Option(help="Start a schema registry, Apicurio Registry.")] = False,
+    celery: Annotated[bool, typer.Option(help="Run connectors by CeleryExecutor: Valkey and two workers.")] = False,
 ) -> None:
     """Start PostgreSQL, Kafka, Spark, Airflow and the REST API, and wait for them."""
     left_out = {"spark": not spark, "kafka": not kafka, "rest": not rest, "registry": not registry}
-    left_out |= dict.fromkeys(AIRFLOW_NAMES, not airflow)
+    left_out |= dict.fromkeys(AIRFLOW_NAMES, not airflow) | dict.fromkeys(CELERY_NAMES, not (celery and airflow))
     chosen = tuple(names) if names else tuple(name for name in SERVICES if not left_out.get(name))
-    stack = _stack(chosen)
+    home = Home.locate()
+    settings = {**parse_variables(home.path / "settings.env"), _EXECUTOR: "CeleryExecutor"}
+    if not celery:
+        del settings[_EXECUTOR]
+    stack = Stack(home.path, chosen, home.project, settings)
     started = time.monotonic()
     with progress() as report:
         changed = stack.up(report)

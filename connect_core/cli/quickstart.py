@@ -41,7 +41,7 @@ from connect_core.configs import ConnectorFile
 from connect_core.dev.environment import load_environment
 from connect_core.dev.home import Home
 from connect_core.dev.log_lines import cause_log_line
-from connect_core.dev.services import SERVICES, STANDARD
+from connect_core.dev.services import STANDARD
 from connect_core.dev.shop import Change, Shop
 from connect_core.dev.stack import Report, Stack
 from connect_core.dev.supervisor import running
@@ -70,7 +70,7 @@ def quickstart(
     # This command prints what matters itself; the servers keep their own logs.
     logging.getLogger("connect_core").setLevel(logging.ERROR)
     home = Home.locate()
-    stack = Stack(home.path, tuple(SERVICES) if registry else STANDARD, home.project)
+    stack = Stack(home.path, (*STANDARD, "registry") if registry else STANDARD, home.project)
     if registry and running(home, "supervisor") and not running(home, "registry"):
         raise ConnectError("The stack is running without a schema registry: stop it first with `connect dev down`.")
     began = time.monotonic()

@@ -21,10 +21,12 @@ from connect_core.dev.secrets import secret, secret_file, write_private
 from connect_core.dev.service import Environment, Launch, Service
 from connect_core.errors import ConnectError
 
-__all__ = ["AIRFLOW"]
+__all__ = ["AIRFLOW", "launch_airflow"]
 
 _USERS = "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS"
 _CONNECTION = "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"
+_EXECUTOR = "CONNECT_AIRFLOW_EXECUTOR"
+"""The variable by which docker-compose.yaml chooses another executor than config/airflow.env does."""
 _API_SERVER = "airflow-api-server"
 _COMPONENTS = MappingProxyType(
     {
@@ -81,10 +83,13 @@ def _passwords(home: Home, users: str) -> Path:
     return file
 
 
-def _launch(home: Home, environment: Environment, arguments: tuple[str, ...]) -> Launch:
+def launch_airflow(home: Home, environment: Environment, arguments: tuple[str, ...]) -> Launch:
+    """Prepare Airflow's database and settings → how ``airflow`` is started with these arguments."""
     own = {**environment, "AIRFLOW__API__HOST": environment.get("CONNECT_BIND", "127.0.0.1")}
     # Tasks must find this environment's programs, such as spark-submit.
     own["PATH"] = f"{Path(sys.executable).parent}:{environment.get('PATH', '')}"
+    if chosen := environment.get(_EXECUTOR):
+        own["AIRFLOW__CORE__EXECUTOR"] = chosen
     config = home.folder("airflow") / "config"
     config.mkdir(exist_ok=True)
     (config / "airflow_local_settings.py").write_text(_LOCAL_SETTINGS)
@@ -145,7 +150,7 @@ def _component(name: str) -> Service:
     is_api_server = name == _API_SERVER
     return Service(
         name=name,
-        launch=lambda home, environment: _launch(home, environment, arguments),
+        launch=lambda home, environment: launch_airflow(home, environment, arguments),
         is_healthy=_api_is_healthy if is_api_server else lambda home, environment: _has_heartbeat(home, name),
         exports=_exports if is_api_server else lambda home: {},
         ports=MappingProxyType({"port": 8080} if is_api_server else {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,15 +15,18 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from connect_core.dev.checks import Check, Finding, fail, passed, skip
+from connect_core.errors import ConfigError
 from connect_core.schema_registry.calls import RegistryCalls
 from connect_core.schema_registry.client import RegistryClient
 from connect_core.schema_registry.errors import SchemaRegistryError, UnavailableRegistryError
 from connect_core.schema_registry.settings import RegistrySettings
+from connect_core.store import Database
 
 __all__ = ["SERVER_CHECKS", "check_airflow", "check_brokers", "check_database", "check_registry", "check_spark"]
 
 _START = "Start the stack with `connect dev up`"
 _SECONDS = 3.0
+_POSTGRESQL = re.compile(r"^postgres(ql)?(\+\w+)?:")
 _ANY_SPARK_CALL = "/spark.connect.SparkConnectService/Config"
 _LOOPBACK = ("127.", "::1", "::ffff:127.")
 
@@ -41,15 +45,21 @@ def check_brokers(environment: Mapping[str, str]) -> Finding:
 
 
 def check_database(environment: Mapping[str, str]) -> Finding:
-    """Check the login to the metadata database, if it is a PostgreSQL."""
+    """Check the dialect of the metadata database, and the login if it is a PostgreSQL."""
     address = environment.get("CONNECT_DATABASE_URL")
     if not address:
         return skip("database", f"CONNECT_DATABASE_URL is not set. {_START}.")
-    if not address.startswith("postgresql"):
+    try:
+        Database(address, pooled=False)
+    except ConfigError as error:
+        detail, _, remedy = str(error).partition(". ")
+        return fail("database", detail, remedy)
+    if not address.startswith("postgres"):
         return skip("database", f"{address.split(':')[0]} needs no server")
     place = f"{urlsplit(address).hostname}:{urlsplit(address).port or 5432}"
     try:
-        with psycopg.connect(address.replace("+psycopg", ""), connect_timeout=int(_SECONDS)) as connection:
+        plain = _POSTGRESQL.sub("postgresql:", address)
+        with psycopg.connect(plain, connect_timeout=int(_SECONDS)) as connection:
             number = connection.info.server_version
     except psycopg.Error as error:
         remedy = f"{_START}, or correct CONNECT_DATABASE_URL."

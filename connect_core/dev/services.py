@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from connect_core.dev.airflow import AIRFLOW
+from connect_core.dev.celery import CELERY
 from connect_core.dev.kafka import KAFKA
 from connect_core.dev.postgres import POSTGRES
 from connect_core.dev.registry import REGISTRY
@@ -13,14 +14,15 @@ from connect_core.dev.service import Service
 from connect_core.dev.spark import SPARK
 from connect_core.errors import ConnectError
 
-__all__ = ["AIRFLOW_NAMES", "SERVICES", "STANDARD", "find_service", "in_order"]
+__all__ = ["AIRFLOW_NAMES", "CELERY_NAMES", "SERVICES", "STANDARD", "find_service", "in_order"]
 
-_ALL = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST, REGISTRY)
-SERVICES = {service.name: service for service in _ALL}
-STANDARD = tuple(name for name in SERVICES if name != REGISTRY.name)
+_STANDARD = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST)
+SERVICES = {service.name: service for service in (*_STANDARD, REGISTRY, *CELERY)}
+STANDARD = tuple(service.name for service in _STANDARD)
 """The services that are started by default."""
 
-AIRFLOW_NAMES = tuple(name for name in SERVICES if name.startswith("airflow-"))
+AIRFLOW_NAMES = tuple(service.name for service in AIRFLOW)
+CELERY_NAMES = tuple(service.name for service in CELERY)
 
 
 def find_service(name: str) -> Service:

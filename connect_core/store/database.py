@@ -132,7 +132,10 @@ def _parse(text: str) -> URL:
         return url.set(drivername="postgresql+psycopg")
     if system == "sqlite" and url.database not in (None, "", ":memory:"):
         return url.set(drivername="sqlite")
-    raise ConfigError(f"database.url {shown(url)} is neither a PostgreSQL server nor a SQLite file. {_FORMS}")
+    raise ConfigError(
+        f"database.url {shown(url)} is of the dialect {system}: the metadata database is a PostgreSQL server or a "
+        f"SQLite file, whatever database Airflow uses for itself. {_FORMS}"
+    )
 
 
 def _make_engine(url: URL, pooled: bool) -> Engine:

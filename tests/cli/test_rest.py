@@ -44,6 +44,19 @@ def test_public_address_without_a_login_is_refused_first(
     assert "Without a login" in str(error)
 
 
+@pytest.mark.parametrize("command", [("rest",), ("distributed", "worker.properties")])
+def test_metadata_in_mysql_is_refused_before_anything_is_touched(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "worker.properties").write_text(f"{WORKER}database.url=mysql://me:geheim@127.0.0.1:1/airflow\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONNECT_WORKER_CONFIG", "worker.properties")
+    error = CliRunner().invoke(application(command[0]), command).exception
+    assert isinstance(error, ConfigError)
+    assert str(error).startswith("database.url mysql://me:***@127.0.0.1:1/airflow is of the dialect mysql: ")
+    assert "Write postgresql+psycopg://" in str(error)
+
+
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
     stack = Stack(tmp_path_factory.mktemp("rest"), services=("postgres", "kafka"))

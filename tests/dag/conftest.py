@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -14,26 +15,46 @@ os.environ.setdefault("AIRFLOW_HOME", tempfile.mkdtemp(prefix="airflow-"))
 
 from connect_core.dag.scheduler import AirflowScheduler
 from connect_core.dag.wiring import airflow_api, worker_settings
+from connect_core.dev.services import AIRFLOW_NAMES, CELERY_NAMES
 from connect_core.dev.stack import Stack
 from connect_core.store import Database, migrate
 from tests.dag.live import STUB, Live
 from tests.dag.stub import stub_world
 
-AIRFLOW = ("airflow-api-server", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer")
-
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """Airflow over the stand-in of the engine."""
-    folder = tmp_path_factory.mktemp("live")
+    with opened(tmp_path_factory.mktemp("live"), ("postgres", *AIRFLOW_NAMES)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def live_celery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """The same on two Celery workers."""
+    services = ("postgres", *AIRFLOW_NAMES, *CELERY_NAMES)
+    # Shorter than in config/airflow.env, where a task without a heartbeat is found in 20 s, and a lost message in 60 s.
+    settings = {
+        "AIRFLOW__CORE__EXECUTOR": "CeleryExecutor",
+        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "12",
+        "CONNECT_RUN_LOST_AFTER_MS": "10000",
+    }
+    with opened(tmp_path_factory.mktemp("celery"), services, settings) as found:
+        yield found
+
+
+@contextmanager
+def opened(folder: Path, services: tuple[str, ...], more: Mapping[str, str] | None = None) -> Iterator[Live]:
+    """Start a real Airflow for a block."""
     stub_folder = folder / "world"
     stub_folder.mkdir()
     settings = {
         "PYTHONPATH": f"{STUB}:{Path.cwd()}",
         "CONNECT_STUB_FOLDER": str(stub_folder),
         "AIRFLOW__DAG_PROCESSOR__DAG_VERSION_INFLATION_CHECK_LEVEL": "error",
+        **(more or {}),
     }
-    stack = Stack(folder / "stack", services=("postgres", *AIRFLOW), settings=settings)
+    stack = Stack(folder / "stack", services=services, settings=settings)
     with pytest.MonkeyPatch.context() as patch:
         try:
             stack.up()

@@ -43,6 +43,13 @@ def test_server_that_is_not_named_is_skipped(check: Check) -> None:
     assert check({}).is_ok is None
 
 
+def test_metadata_database_of_another_dialect_fails_with_the_remedy() -> None:
+    finding = check_database({"CONNECT_DATABASE_URL": "mysql+pymysql://me:secret@127.0.0.1:1/airflow"})
+    assert finding.is_ok is False
+    assert finding.detail.startswith("database.url mysql+pymysql://me:***@127.0.0.1:1/airflow is of the dialect mysql")
+    assert finding.remedy.startswith("Write postgresql+psycopg://")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("check", "environment"),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
@@ -22,8 +23,8 @@ from connect_core.dev.environment import read_environment
 from connect_core.dev.home import Home
 from connect_core.dev.ports import is_free
 from connect_core.dev.probes import check_brokers, check_database, check_spark
-from connect_core.dev.processes import marked
-from connect_core.dev.services import SERVICES
+from connect_core.dev.processes import marked, read_pid_file
+from connect_core.dev.services import CELERY_NAMES, SERVICES, STANDARD
 from connect_core.settings.user_cache import user_cache
 
 _ROOT = Path(__file__).parents[2]
@@ -66,6 +67,12 @@ def test_compose_fixes_every_port_of_the_stack() -> None:
     assert {name: int(value) for name, value in environment.items() if name.endswith("_PORT")} == wanted
 
 
+def test_compose_profiles_start_what_is_not_standard() -> None:
+    found = {name: service.get("profiles") for name, service in _compose({})["services"].items()}
+    assert {name for name, profiles in found.items() if profiles is None} == set(STANDARD)
+    assert {name for name, profiles in found.items() if profiles == ["cluster"]} == set(CELERY_NAMES)
+
+
 @pytest.mark.servers
 def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
     home = Home(tmp_path / "state", _ROOT)
@@ -76,6 +83,7 @@ def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
         environment = read_environment(home)
         findings: list[Finding] = [check(environment) for check in (check_brokers, check_database, check_spark)]
         assert [finding.is_ok for finding in findings] == [True, True, True], findings
+        assert _executor_of(home, "airflow-scheduler") == "CeleryExecutor"
     assert marked(home.path) == set()
 
 
@@ -87,7 +95,14 @@ def _variables(home: Home) -> dict[str, str]:
     names = [_variable(service, file) for service in SERVICES for file in SERVICES[service].ports]
     ports = [str(port) for port in range(21_500, 21_900) if is_free(port)]
     fixed = {"CONNECT_HOME": str(home.path), "CONNECT_PROJECT": str(home.project), "CONNECT_BIND": "127.0.0.1"}
+    # As README's command for the profile `cluster` does.
+    fixed["CONNECT_AIRFLOW_EXECUTOR"] = "CeleryExecutor"
     return {**fixed, "CONNECT_CACHE": str(user_cache()), **dict(zip(names, ports, strict=False))}
+
+
+def _executor_of(home: Home, service: str) -> str | None:
+    process = read_pid_file(home.path / service / "pid")
+    return psutil.Process(process.pid).environ().get("AIRFLOW__CORE__EXECUTOR") if process else None
 
 
 @contextmanager

@@ -61,10 +61,18 @@ def test_clock_counts_in_seconds(database: Database) -> None:
 def test_unreadable_address_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="Write postgresql"):
         Database("nonsense")
-    with pytest.raises(ConfigError, match=r"mysql://u:\*\*\*@h/d is neither"):
-        Database("mysql://u:geheim@h/d")
-    with pytest.raises(ConfigError, match="neither"):
+    with pytest.raises(ConfigError, match="of the dialect sqlite"):
         Database("sqlite://")
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "mysql+pymysql", "mariadb+mysqldb", "mssql+pyodbc", "oracle"])
+def test_other_systems_are_refused_by_name_with_the_remedy(dialect: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        Database(f"{dialect}://u:geheim@h/d?ssl_key=geheim")
+    said = str(refused.value)
+    assert said.startswith(f"database.url {dialect}://u:***@h/d is of the dialect {dialect.partition('+')[0]}: ")
+    assert "Write postgresql+psycopg://" in said
+    assert "geheim" not in said
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg", "postgresql+asyncpg"])

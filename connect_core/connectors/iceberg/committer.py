@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import Table
 
 from connect_core.connectors.iceberg.catalog_properties import PREFIX
@@ -47,8 +48,8 @@ class IcebergCommitter(LakeCommitter):
     def check_visible(self, name: TableName, content: Mapping[str, Any]) -> None:
         """Look for the files of a warehouse that is a folder, perhaps one of another machine."""
         for path in (file.file_path for one in content["lists"] for file in files_of_text(one["files"], one["spec"])):
-            scheme, _, place = path.rpartition("://")
-            if scheme in ("", "file") and not Path(unquote(place)).exists():
+            scheme, _, place = PyArrowFileIO.parse_location(path)
+            if scheme == "file" and not Path(unquote(place)).exists():
                 check_visible(Path(place), f"{PREFIX}warehouse", path)
 
     def apply(self, name: TableName, content: Mapping[str, Any], decision: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from tests.faults.rows import (
     airflow,
     burst,
+    celery,
     changes,
     cluster,
     databases,
@@ -27,7 +28,7 @@ from tests.faults.rows.row import Row
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
-    *(airflow, burst, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
+    *(airflow, burst, celery, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
     *(processes, records, resources, rotation, stalls, standalone, stores, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(

@@ -72,6 +72,13 @@ def kill_idle_workers(history: History) -> int:
 
 def kill_scheduler_at_start(history: History) -> int:
     """SIGKILL the scheduler when a task has been handed out and has not begun."""
+    await_queued(history)
+    history.world.stack.service("airflow-scheduler").kill()
+    return 1
+
+
+def await_queued(history: History) -> None:
+    """Wait until a task has been handed out and has not begun."""
     with history.world.superuser("airflow") as session:
 
         def is_queued() -> bool:
@@ -79,8 +86,6 @@ def kill_scheduler_at_start(history: History) -> int:
 
         session.autocommit = True
         _until(is_queued, "a queued task", 120)
-    history.world.stack.service("airflow-scheduler").kill()
-    return 1
 
 
 def _away(
@@ -91,7 +96,7 @@ def _away(
     def inject(history: History) -> int:
         history.world.stack.service(service).stop()
         try:
-            _await_stall(history, names(history), causes)
+            await_stall(history, names(history), causes)
         finally:
             history.world.stack.service(service).start(180)
         return 1
@@ -99,7 +104,8 @@ def _away(
     return inject
 
 
-def _await_stall(history: History, names: Collection[str], causes: Collection[str]) -> None:
+def await_stall(history: History, names: Collection[str], causes: Collection[str]) -> None:
+    """Wait until one of the connectors is shown as stalled for one of these causes."""
     herder = history.world.herder
 
     def is_known() -> bool:
@@ -136,7 +142,7 @@ def exhaust_parallelism(history: History) -> int:
         history.world.drive(name)
     try:
         # LocalExecutor takes tasks beyond its parallelism: they are queued.
-        _await_stall(history, _both(history), ("slot", "queued"))
+        await_stall(history, _both(history), ("slot", "queued"))
     finally:
         for name in hogs:
             history.change(name, TargetState.STOPPED)
@@ -150,7 +156,7 @@ def deafen_broker(history: History) -> int:
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     try:
-        _await_stall(history, _both(history), ("kafka",))
+        await_stall(history, _both(history), ("kafka",))
     finally:
         os.kill(pid, signal.SIGCONT)
     return 1
@@ -180,7 +186,7 @@ def fill_spark(history: History) -> int:
         [sys.executable, "-c", _HOLDER, history.world.environment["CONNECT_SPARK_REMOTE"], str(hold)]
     )
     try:
-        _await_stall(history, _both(history), ("spark",))
+        await_stall(history, _both(history), ("spark",))
     finally:
         hold.unlink()
         holder.wait(120)
