@@ -20,6 +20,7 @@ from random import Random
 
 from tests.faults import table
 from tests.faults.airflow_world import AirflowWorld
+from tests.faults.brokers_world import AirflowBrokersWorld, BrokersWorld
 from tests.faults.cluster_world import ClusterWorld
 from tests.faults.history import Findings
 from tests.faults.rows import ROWS, SMOKE, Row
@@ -27,7 +28,7 @@ from tests.faults.table import Result
 from tests.faults.world import World
 
 _LOG_CHARACTERS = 20_000
-_WORLDS = (World, ClusterWorld, AirflowWorld)
+_WORLDS = (World, BrokersWorld, ClusterWorld, AirflowWorld, AirflowBrokersWorld)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from tests.faults.rows import (
     airflow,
+    brokers,
     burst,
     changes,
     cluster,
@@ -26,7 +27,7 @@ from tests.faults.rows.row import Row
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
-    *(airflow, burst, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
+    *(airflow, brokers, burst, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
     *(processes, records, resources, rotation, stalls, stores, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(
