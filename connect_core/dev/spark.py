@@ -12,6 +12,7 @@ from connect_core.dev.maven import spark_home
 from connect_core.dev.ports import is_open, port_of
 from connect_core.dev.secrets import secret
 from connect_core.dev.service import Environment, Launch, Service
+from connect_core.spark.pools import FAIR_POOL
 
 __all__ = ["SPARK"]
 
@@ -57,7 +58,8 @@ def _launch(home: Home, environment: Environment) -> Launch:
     conf = folder / "conf"
     conf.mkdir(exist_ok=True)
     given = home.setting("spark-defaults.conf")
-    lines = [given.read_text()] if given else []
+    # The last value counts: one of the project's own replaces this file.
+    lines = [f"spark.scheduler.allocation.file {FAIR_POOL}", given.read_text() if given else ""]
     lines += [
         "spark.connect.grpc.binding.address 127.0.0.1",
         f"spark.connect.grpc.binding.port {port_of(home, 'spark')}",

@@ -52,13 +52,16 @@ class StoreEffects:
         with self.database.read() as connection:
             return leases.read_signals(connection, connector)
 
-    def record_failure(self, connector: str, holder: str, trace: str, is_retriable: bool) -> bool:
-        """Make the connector FAILED; a fatal failure remains until a restart or a new config.
+    def record_failure(
+        self, connector: str, holder: str, trace: str, is_retriable: bool, *, has_tries_left: bool = False
+    ) -> bool:
+        """Make the connector FAILED, a retriable one after the last try; a fatal one until a restart or new config.
 
         False if ``holder`` no longer has the connector.
         """
         with self.database.write() as connection:
-            failure = {"trace": trace, "is_retriable": is_retriable}
+            is_retried = is_retriable and has_tries_left
+            failure = {"trace": trace, "is_retriable": is_retriable, "is_retried": is_retried}
             return connectors.record_failure(connection, connector, holder, failure)
 
     def finished(self, connector: str, run_id: str, others: Collection[int]) -> list[interval_history.PastInterval]:

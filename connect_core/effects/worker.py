@@ -195,10 +195,11 @@ class ConnectorWorker:
         """Remove the connector's secrets from an error before it is logged or stored."""
         self._redaction.clean(error)
 
-    def record_failure(self, holder: str, error: ConnectError) -> None:
-        """Make the connector itself FAILED, with the trace of what its code or its plan raised."""
+    def record_failure(self, holder: str, error: ConnectError, *, has_tries_left: bool) -> None:
+        """Record that what the connector's code or its plan raised makes it FAILED, or would after the last try."""
         trace = "".join(traceback.format_exception(error))
-        self.store.record_failure(self.name, holder, trace, isinstance(error, RetriableError))
+        is_retriable = isinstance(error, RetriableError)
+        self.store.record_failure(self.name, holder, trace, is_retriable, has_tries_left=has_tries_left)
 
     def beat(self, plan: Plan, epoch: int, progress: Sequence[TaskProgress] = ()) -> None:
         """Record that the interval's driver is alive, and how far its tasks are."""

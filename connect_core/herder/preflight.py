@@ -8,20 +8,24 @@ from functools import partial
 from connect_core.api.sink import SinkConnector
 from connect_core.configs import ConnectorConfig, ValidatedConfig, hide_secrets, validate
 from connect_core.configs.converters import try_converters
-from connect_core.errors import RetriableError
+from connect_core.errors import ConfigError, RetriableError
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
 from connect_core.herder.live import with_live_check
 from connect_core.herder.raw import RawConfig
+from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.clients import KafkaClients
 from connect_core.kafka.rights import unreadable_topics
+from connect_core.kafka.topic_creation import too_many_replicas
 from connect_core.settings import WorkerSettings
 from connect_core.store import connectors
 
 __all__ = ["preflight"]
 
-_TOPICS = "topics"
-_BROKER_SECONDS = 3.0
+_TOPICS, _DEAD_LETTERS = "topics", "errors.deadletterqueue.topic."
+_BROKER_SECONDS, _REPLICAS_SECONDS = 3.0, 1.5
+_PROBE = "connect-preflight-of-replicas"
+"""Not created: the brokers are only asked whether it could be, once per group of topics."""
 
 
 def preflight(herder: Herder, config: RawConfig) -> ValidatedConfig:
@@ -47,14 +51,37 @@ def preflight(herder: Herder, config: RawConfig) -> ValidatedConfig:
 
 
 def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Sequence[str]]:
-    """Try the connector's own systems, those of its converters, and a sink's brokers and rights to topics."""
+    """Try the connector's own systems, those of its converters, and what brokers say of its topics."""
     connector, config = unparsed.connector(), unparsed.resolved
     own = connector.validate_live(config, worker.limits())
     found = {key: list(messages) for key, messages in (*own.items(), *try_converters(unparsed).items())}
-    topics = topics_of(config) if isinstance(connector, SinkConnector) else []
-    if topics:
-        found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, KafkaClients(worker.resolved, config))]
+    is_sink, clients = isinstance(connector, SinkConnector), KafkaClients(worker.resolved, config)
+    if topics := topics_of(config) if is_sink else []:
+        found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, clients)]
+    if not found.get(_TOPICS):
+        for setting, message in _refused_replicas(unparsed, clients, is_sink=is_sink):
+            found.setdefault(setting, []).append(message)
     return found
+
+
+def _refused_replicas(unparsed: ConnectorConfig, clients: KafkaClients, *, is_sink: bool) -> Iterator[tuple[str, str]]:
+    """Yield setting and error where topics that the connector may create would have more replicas than brokers."""
+    wanted = {topic: (setting, factor) for setting, topic, factor in _new_topics(unparsed, is_sink=is_sink)}
+    factors = {topic: factor for topic, (_, factor) in wanted.items()}
+    for topic, reason in too_many_replicas(KafkaAdmin(clients), factors, _REPLICAS_SECONDS).items():
+        setting, factor = wanted[topic]
+        yield setting, str(ConfigError(setting, factor, reason))
+
+
+def _new_topics(unparsed: ConnectorConfig, *, is_sink: bool) -> Iterator[tuple[str, str, int]]:
+    """Yield setting, topic and replication factor of topics the connector may create, where it wants several."""
+    for group in () if is_sink else unparsed.topic_creation():
+        if group.replication_factor > 1:
+            yield f"topic.creation.{group.name}.replication.factor", f"{_PROBE}-{group.name}", group.replication_factor
+    setting, topic = f"{_DEAD_LETTERS}replication.factor", unparsed.resolved.get(f"{_DEAD_LETTERS}name", "").strip()
+    factor = int(unparsed.resolved.get(setting) or 3)
+    if topic and factor > 1:
+        yield setting, topic, factor
 
 
 def _unreadable(topics: Sequence[str], clients: KafkaClients) -> Iterator[str]:

@@ -107,6 +107,8 @@ def _causes(facts: ConnectorFacts, waiting: WaitingFacts, deployment: Deployment
         yield Cause.HEARTBEAT, _heartbeat_text(running)
     if waiting.work == Work.RETRY.value:
         yield Cause.RETRY, _retry_text(facts.interval)
+    if running is None and facts.failure is not None and facts.failure.is_retried:
+        yield Cause.RETRY, f"its last plan failed and is tried again: {_last_line(facts.failure.trace)}"
     if deployment.is_airflow:
         yield from _causes_in_airflow(facts, waiting, deployment)
     yield Cause.UNKNOWN, f"{_work_text(waiting)}: nothing has started it, for an unknown reason"
@@ -220,6 +222,12 @@ def _heartbeat_text(interval: IntervalFacts) -> str:
 def _retry_text(interval: IntervalFacts | None) -> str:
     at = interval.retry_at if interval else None
     return f"the last attempt of its interval failed; the next one is at {_time(at)}"
+
+
+def _last_line(trace: str) -> str:
+    """Return the line of a trace that names the error."""
+    lines = [line for line in trace.splitlines() if line.strip() and not line.startswith((" ", "\t"))]
+    return lines[-1] if lines else trace
 
 
 def _work_text(waiting: WaitingFacts) -> str:

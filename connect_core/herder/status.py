@@ -183,7 +183,11 @@ def _task_count(facts: ConnectorFacts) -> int:
 
 def _connector_state(facts: ConnectorFacts) -> State:
     is_restarting = CONNECTOR in facts.restarting
-    has_failed = facts.failure is not None and facts.failure.config_version == facts.config_version
+    failure = facts.failure
+    has_failed = failure is not None and failure.config_version == facts.config_version
+    # A new connector shows at once why it cannot begin; one that has worked is tried again first.
+    if failure is not None and failure.is_retried and facts.task_count is not None:
+        has_failed = False
     if facts.target_state is TargetState.STOPPED:
         return State.STOPPED
     if has_failed and not is_restarting:

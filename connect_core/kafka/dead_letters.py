@@ -17,6 +17,7 @@ from connect_core.settings.topics import InternalTopic
 __all__ = ["DeadLetter", "DeadLetterQueue", "ErrorContext", "ensure_dead_letter_topic", "open_dead_letter_queue"]
 
 _PREFIX = "__connect.errors."
+_FACTOR = "errors.deadletterqueue.topic.replication.factor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,4 +110,4 @@ def ensure_dead_letter_topic(clients: KafkaClients, topic: str, replication_fact
     """Create the topic of dead letters, with one partition, if it does not exist. Raise ConnectError."""
     admin = KafkaAdmin(clients)
     if topic not in admin.topic_ids([topic]):
-        create_topic(admin, InternalTopic(topic, 1, replication_factor, {}))
+        create_topic(admin, InternalTopic(topic, 1, replication_factor, {}), _FACTOR)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from confluent_kafka import OFFSET_INVALID, IsolationLevel, KafkaError, KafkaException
@@ -19,6 +20,8 @@ from connect_core.kafka.topics import check_same, topic_ids, topic_partitions
 __all__ = ["LeaderChangingError", "OffsetPlace", "high_watermarks", "list_offsets", "list_places", "partition_ends"]
 
 _SECONDS = 15.0
+QUICK_TRIES, QUICK_SECONDS = 3, 5.0
+"""A call waits for a leader that has died until it times out; a new one finds that broker's successor."""
 _CHANGING = frozenset(
     {
         KafkaError.FENCED_LEADER_EPOCH,
@@ -34,9 +37,15 @@ _CHANGING = frozenset(
     }
 )
 
+_SILENT = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE, KafkaError.REQUEST_TIMED_OUT})
+
 
 class LeaderChangingError(RetriableError):
     """A partition has no leader at the moment, or is being created or deleted."""
+
+
+class _SilentLeaderError(RetriableError):
+    """The leader of a partition is connected, or was a moment ago, and has not answered in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +92,6 @@ def list_offsets(
     return {key: place.offset for key, place in list_places(admin, partitions, spec, servers, isolation).items()}
 
 
-@retry(
-    retry=retry_if_exception_type(LeaderChangingError),
-    wait=wait_exponential(multiplier=0.05, max=1.0),
-    stop=stop_after_delay(_SECONDS),
-    reraise=True,
-)
 def list_places(
     admin: AdminClient,
     partitions: Iterable[TopicPartition],
@@ -101,12 +104,31 @@ def list_places(
     -1 if there is no record of the time or later. Waits while partitions change leaders or are being created. Raise
     RetriableError if the brokers do not respond, or partitions no longer exist; ConnectError if forbidden.
     """
-    found: dict[TopicPartition, OffsetPlace] = {}
     asked = {KafkaPartition(key.topic, key.partition): spec for key in partitions}
     if not asked:
-        return found
+        return {}
+    for _ in range(QUICK_TRIES):
+        with suppress(_SilentLeaderError):
+            return _places(admin, asked, servers, isolation, {"request_timeout": QUICK_SECONDS})
+    return _places(admin, asked, servers, isolation, {})
+
+
+@retry(
+    retry=retry_if_exception_type(LeaderChangingError),
+    wait=wait_exponential(multiplier=0.05, max=1.0),
+    stop=stop_after_delay(_SECONDS),
+    reraise=True,
+)
+def _places(
+    admin: AdminClient,
+    asked: Mapping[KafkaPartition, OffsetSpec],
+    servers: str,
+    isolation: IsolationLevel,
+    limit: Mapping[str, float],
+) -> dict[TopicPartition, OffsetPlace]:
+    found: dict[TopicPartition, OffsetPlace] = {}
     # A broker that is connected and does not respond is not an error to librdkafka: the offset is -1001 then.
-    answers = admin.list_offsets(asked, isolation_level=isolation)
+    answers = admin.list_offsets(dict(asked), isolation_level=isolation, **limit)
     for partition, future in answers.items():
         key = TopicPartition(partition.topic, partition.partition)
         try:
@@ -115,8 +137,11 @@ def list_places(
             error, act = code_of(failure), f"Reading the offsets of {key}"
             if error.code() in _CHANGING:
                 raise LeaderChangingError(f"{act} failed: {error.str()} (brokers {servers})") from failure
+            if error.code() in _SILENT:
+                text = f"The brokers {servers} did not return the offsets of {key} in time: {error.str()}"
+                raise _SilentLeaderError(text) from failure
             raise to_connect_error(error, act, servers) from failure
         if place.offset == OFFSET_INVALID:
-            raise RetriableError(f"The brokers {servers} did not return the offsets of {key} in time")
+            raise _SilentLeaderError(f"The brokers {servers} did not return the offsets of {key} in time")
         found[key] = OffsetPlace(place.offset, place.timestamp)
     return found

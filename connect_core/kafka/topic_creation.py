@@ -15,7 +15,7 @@ from connect_core.kafka.admin import KafkaAdmin
 from connect_core.kafka.failures import code_of, to_connect_error
 from connect_core.settings.topics import InternalTopic, check_free
 
-__all__ = ["SourceTopics", "create_topic", "ensure_internal_topic"]
+__all__ = ["SourceTopics", "create_topic", "ensure_internal_topic", "too_many_replicas"]
 
 _log = logging.getLogger(__name__)
 _SECONDS = 30.0
@@ -28,11 +28,12 @@ _LEFT_TO_BROKER = frozenset(
 )
 
 
-def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
+def create_topic(admin: KafkaAdmin, topic: InternalTopic, factor_setting: str) -> bool:
     """Create a topic → whether it was created; an existing one is left unchanged.
 
-    If the brokers forbid it, their own topic creation may do it: returns false and logs a warning. Raise ConnectError
-    for refused settings, RetriableError if the brokers do not respond. Connect: ``TopicAdmin.createOrFindTopics``.
+    ``factor_setting``: the setting with its replication factor. If the brokers forbid it, their own topic creation may
+    do it: returns false and logs a warning. Raise ConfigError for too many replicas, ConnectError
+    for other refused settings, RetriableError if the brokers do not respond. Connect: ``createOrFindTopics``.
     """
     new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=dict(topic.settings))
     try:
@@ -45,6 +46,9 @@ def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
         if error.code() in _LEFT_TO_BROKER:
             _log.warning("Topic %s will be created by the brokers: %s", topic.name, error.str())
             return False
+        if error.code() == KafkaError.INVALID_REPLICATION_FACTOR:
+            text = _factor_text(f"topic {topic.name} cannot be created", error, admin.servers)
+            raise ConfigError(factor_setting, topic.replication_factor, text) from failure
         act = (
             f"Creating topic {topic.name} (partitions {topic.partitions}, replication factor"
             f" {topic.replication_factor}, settings {dict(topic.settings)})"
@@ -54,13 +58,38 @@ def create_topic(admin: KafkaAdmin, topic: InternalTopic) -> bool:
     return True
 
 
+def too_many_replicas(admin: KafkaAdmin, topics: Mapping[str, int], seconds: float) -> dict[str, str]:
+    """Return why topics cannot have so many replicas; the brokers are asked once, and create no topic.
+
+    ``topics``: name → replication factor. Brokers that are only restarted count. A topic that exists, or whose creation
+    is forbidden, is left out, and so is every one if the brokers do not answer within ``seconds``.
+    """
+    found: dict[str, str] = {}
+    wanted = [NewTopic(name, 1, factor) for name, factor in topics.items()]
+    if not wanted:
+        return found
+    for name, future in admin.client.create_topics(wanted, validate_only=True, request_timeout=seconds).items():
+        try:
+            future.result()
+        except KafkaException as failure:
+            error = code_of(failure)
+            if error.code() == KafkaError.INVALID_REPLICATION_FACTOR:
+                found[name] = _factor_text("new topics cannot be created", error, admin.servers)
+    return found
+
+
+def _factor_text(what: str, error: KafkaError, servers: str) -> str:
+    remedy = "use at most the number of brokers, or -1 for the brokers' default"
+    return f"{what}: {error.str().rstrip('.')} (brokers {servers}); {remedy}"
+
+
 def ensure_internal_topic(admin: KafkaAdmin, topic: InternalTopic, setting: str) -> None:
     """Create an internal topic if it is missing; check that it is compacted only.
 
     ``setting``: the worker setting that names it. Raise ConfigError for another cleanup policy: offsets would be lost.
     Connect: ``KafkaTopicBasedBackingStore``, ``TopicAdmin.verifyTopicCleanupPolicyOnlyCompact``.
     """
-    if create_topic(admin, topic):
+    if create_topic(admin, topic, f"{setting.removesuffix('topic')}replication.factor"):
         return
     policy = _cleanup_policy(admin.client, topic.name)
     if policy is not None and policy != {"compact"}:
@@ -108,7 +137,7 @@ class SourceTopics:
         for name in sorted(names - self.admin.topic_ids(names).keys()):
             group = group_of_topic(self.groups, name)
             if group is not None:
-                create_topic(self.admin, _wanted(name, group))
+                create_topic(self.admin, _wanted(name, group), f"topic.creation.{group.name}.replication.factor")
 
 
 def _wanted(name: str, group: TopicCreationGroup) -> InternalTopic:

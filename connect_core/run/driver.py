@@ -116,13 +116,17 @@ class Driver:
             raise
 
     def plan(self, run: Run) -> Planned:
-        """Plan the next interval; an error of the connector makes it FAILED, the refusal of a backfill does not."""
+        """Plan the next interval; an error of the connector makes it FAILED, the refusal of a backfill does not.
+
+        A retriable error of a connector that has been planned before makes it FAILED only after the last try.
+        """
         try:
             planned = self.perform(plan_interval(run))
         except StaleEpochError:
             raise
         except ConnectError as error:
-            self.worker.record_failure(run.holder, error)
+            is_last = self._request is None or self._request.last_try
+            self.worker.record_failure(run.holder, error, has_tries_left=not is_last)
             raise
         if planned.refusal is not None:
             raise planned.refusal

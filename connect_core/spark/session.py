@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from connect_core.errors import RetriableError
 from connect_core.spark.class_archive import archive_options, class_archive
 from connect_core.spark.code import CodeArchive, build_archive
+from connect_core.spark.pools import FAIR_POOL
 
 __all__ = ["SessionSettings", "local_session", "shared_session"]
 
@@ -30,6 +31,7 @@ _LOCAL = {
     _JVM_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:MetaspaceSize=256m",
     "spark.driver.host": "127.0.0.1",
     "spark.log.level": "ERROR",
+    "spark.scheduler.allocation.file": str(FAIR_POOL),
     "spark.scheduler.mode": "FAIR",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",

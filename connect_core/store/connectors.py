@@ -255,7 +255,7 @@ def clear_failure(connection: Connection, name: str) -> None:
 def record_failure(connection: Connection, name: str, holder: str, failure: Mapping[str, Any]) -> bool:
     """Store the failure of the connector itself → false if ``holder`` no longer has it.
 
-    ``failure``: trace, is_retriable and, for an automatic restart, retry_at.
+    ``failure``: trace, is_retriable and is_retried, if a try follows by itself.
     """
     version = select(Connector.config_version).where(Connector.name == name).scalar_subquery()
     known = {**failure, "config_version": connection.scalar(select(version))}

@@ -44,11 +44,12 @@ class IntervalFacts:
 
 @dataclass(frozen=True, slots=True)
 class FailureFacts:
-    """Why the connector itself failed, and under which configuration."""
+    """Why the connector itself failed, and under which configuration; ``is_retried``: a try follows by itself."""
 
     trace: str
     is_retriable: bool
     config_version: int
+    is_retried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,9 @@ def _waiting(row: Any) -> WaitingFacts:
 
 
 def _failure(value: Mapping[str, Any]) -> FailureFacts:
-    return FailureFacts(value["trace"], value["is_retriable"], value["config_version"])
+    # A release before this one has written no "is_retried".
+    is_retried = bool(value.get("is_retried", False))
+    return FailureFacts(value["trace"], value["is_retriable"], value["config_version"], is_retried)
 
 
 def _interval(row: Any, tasks: Collection[Any]) -> IntervalFacts:

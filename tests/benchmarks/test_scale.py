@@ -1,4 +1,4 @@
-"""The benchmarks of many connectors and of a long history run, with few of either: no figure means anything here."""
+"""The benchmarks of many connectors, a backlog and a long history run, with few of each: no figure means anything."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
     assert found["DAG file parsed"] > 0
     assert found["idle"]["airflow-scheduler"] > 0
     assert found["task starts a second, busy"] > 0
+
+
+def test_small_connectors_beside_a_backlog(tmp_path: Path) -> None:
+    few = ("--connectors", "2", "--rounds", "1", "--warm-up", "0", "--records", "200000")
+    found = figures_of("fairness", tmp_path, *few)
+    assert [len(found[phase]["waits"]) for phase in ("alone", "beside")] == [2, 2]
+    assert found["beside"]["cpu_seconds"] > 0
 
 
 def test_history_is_added_and_forgotten(tmp_path: Path) -> None:

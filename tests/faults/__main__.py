@@ -20,6 +20,7 @@ from random import Random
 
 from tests.faults import table
 from tests.faults.airflow_world import AirflowWorld
+from tests.faults.brokers_world import AirflowBrokersWorld, BrokersWorld
 from tests.faults.celery_world import CeleryWorld
 from tests.faults.cluster_world import ClusterWorld
 from tests.faults.history import Findings
@@ -29,7 +30,10 @@ from tests.faults.table import Result
 from tests.faults.world import World
 
 _LOG_CHARACTERS = 20_000
-_WORLDS = (World, ClusterWorld, StandaloneWorld, AirflowWorld, CeleryWorld)
+_WORLDS = (
+    *(World, BrokersWorld, ClusterWorld, StandaloneWorld, AirflowWorld),
+    *(AirflowBrokersWorld, CeleryWorld),
+)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -83,6 +83,11 @@ class History:
         return f"{self.name}-sink"
 
     @property
+    def connectors(self) -> tuple[str, ...]:
+        """The names of all connectors, the source first."""
+        return (self.source, self.sink)
+
+    @property
     def file(self) -> Path:
         """Where the lines are written."""
         return self.world.folder / f"{self.name}.txt"
@@ -95,10 +100,10 @@ class History:
     def begin(self, **source: str) -> None:
         """Create topic, connectors and drivers; ``source`` are more settings of the source."""
         self.file.touch()
-        self.topic = self.world.topics.create(self.partitions)
+        self.topic = self.topic or self.world.topics.create(self.partitions)
         self._create(self.source, ConnectorType.SOURCE, {**self.source_config(), **source})
         self._create(self.sink, ConnectorType.SINK, self.sink_config())
-        for name in (self.source, self.sink):
+        for name in self.connectors:
             self.world.drive(name)
 
     def source_config(self) -> dict[str, str]:
@@ -154,8 +159,8 @@ class History:
 
         Where there are several faults, the longest wait counts.
         """
-        began, before = time.monotonic(), {name: self._moved(name) for name in (self.source, self.sink)}
-        self.world.heal(self.source, self.sink)
+        began, before = time.monotonic(), {name: self._moved(name) for name in self.connectors}
+        self.world.heal(*self.connectors)
         for name, moved in before.items():
             _await(partial(self._moves, name, moved), _DRAIN_SECONDS, f"{name} moves no more")
         self.recovery_seconds = max(self.recovery_seconds, time.monotonic() - began)
@@ -217,7 +222,7 @@ class History:
 
     def end(self, faults: int) -> Findings:
         """Wait until all is moved, end the drivers and check everything."""
-        for connector in (self.source, self.sink):
+        for connector in self.connectors:
             self.await_committed(connector, self.written, _DRAIN_SECONDS)
         self.world.end_drivers()
         return self.checked(faults)
@@ -225,8 +230,8 @@ class History:
     def checked(self, faults: int) -> Findings:
         """Compare topic, files and intervals with what was written, over all lives of the connectors."""
         expected = range(self.written)
-        lost_there, repeated_there = _compare(self.in_topic(), expected)
-        lost_here, repeated_here = _compare(self.in_parquet(), expected)
+        lost_there, repeated_there = compared(self.in_topic(), expected)
+        lost_here, repeated_here = compared(self.in_parquet(), expected)
         violations = tuple(self._violations())
         return Findings(
             faults,
@@ -240,7 +245,7 @@ class History:
     def in_topic(self) -> list[int]:
         """Return the numbers of the lines in the topic, read_committed."""
         values = self.world.topics.read(self.topic, self.written)
-        return [_number_of(value) for value in values]
+        return [number_of(value) for value in values]
 
     def in_parquet(self) -> list[int]:
         """Return the numbers of the lines that a reader of the files sees."""
@@ -251,7 +256,7 @@ class History:
         return [int(line.split()[1]) for line in table["line"].to_pylist()]
 
     def _violations(self) -> Iterator[str]:
-        for connector in (self.source, self.sink):
+        for connector in self.connectors:
             found = interval_violations(self.intervals(connector), self.written)
             yield from (f"{violation} ({connector})" for violation in found)
         if self.is_ordered:
@@ -262,7 +267,7 @@ class History:
 
     def _order_violations(self) -> Iterator[str]:
         """A partition holds the lines in their order, and so do its files, one after the other."""
-        placed = ((partition, _number_of(value)) for partition, value in self.world.topics.placed(self.topic))
+        placed = ((partition, number_of(value)) for partition, value in self.world.topics.placed(self.topic))
         for partition in partitions_out_of_order(placed):
             yield f"I3: partition {partition} of the topic holds lines out of order"
         folders = (self.exported / self.topic).glob("partition=*")
@@ -278,8 +283,10 @@ class History:
             connectors.create(connection, name, NewConfig(kind, config), TargetState.STARTED)
 
 
-def _number_of(value: bytes | None) -> int:
-    return int(json.loads(value or b"{}")["line"].split()[1])
+def number_of(value: bytes | None) -> int:
+    """Return the number of the line in a record's value, JSON with its schema or without."""
+    content = json.loads(value or b"{}")
+    return int(content.get("payload", content)["line"].split()[1])
 
 
 def _numbers_in(file: Path) -> list[int]:
@@ -287,7 +294,7 @@ def _numbers_in(file: Path) -> list[int]:
     return [int(line.split()[1]) for line in lines]
 
 
-def _compare(found: list[int], expected: range) -> tuple[int, int]:
+def compared(found: list[int], expected: range) -> tuple[int, int]:
     """Return how many are lost and how many are repeated."""
     counts = Counter(found)
     return len(set(expected) - counts.keys()), sum(counts.values()) - len(counts)

@@ -12,7 +12,7 @@ from connect_core.herder.status import compute_status
 from connect_core.herder.waiting import Work, work_of
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
 from connect_core.store.reports import PartReport
-from connect_core.store.statuses import TaskFacts, WaitingFacts
+from connect_core.store.statuses import FailureFacts, TaskFacts, WaitingFacts
 from tests.herder.test_status import BROKEN, FAILURE, RETRIABLE, facts, interval
 
 NOW = datetime.now(UTC)
@@ -73,6 +73,16 @@ SPARK_FULL = interval(IntervalState.RUNNING, UNSTARTED)
 STALLS: list[tuple[str, dict[str, Any], Deployment, Cause, str]] = [
     ("broker deaf", {"waiting": waits()}, deployment(part("kafka", 65, 1, "timed out")), Cause.KAFKA, "timed out"),
     ("broker deaf, work unknown", {}, deployment(part("kafka", 65, 1, "timed out")), Cause.KAFKA, "is unknown"),
+    (
+        "plan failed, tries left",
+        {
+            "waiting": waits(),
+            "failure": FailureFacts('Traceback:\n  File "a"\nRetriableError: no leader\n', True, 1, True),
+        },
+        deployment(),
+        Cause.RETRY,
+        "its last plan failed and is tried again: RetriableError: no leader",
+    ),
     (
         "heartbeat old",
         {"interval": interval(IntervalState.RUNNING, heartbeat_age=61.0)},

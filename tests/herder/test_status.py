@@ -19,6 +19,8 @@ FAILED = TaskFacts(0, TaskOutcome.FAILED, "Traceback: t", False, "worker:7")
 RETRIABLE = TaskFacts(0, TaskOutcome.FAILED, "Traceback: r", True, "worker:7")
 RUNS = TaskFacts(0, None, "Traceback: old", False, "")
 FAILURE = FailureFacts("Traceback: c", False, 1)
+RETRIED = FailureFacts("Traceback: c", True, 1, is_retried=True)
+LAST = FailureFacts("Traceback: c", True, 1)
 STARTED, PAUSED, STOPPED = TargetState.STARTED, TargetState.PAUSED, TargetState.STOPPED
 
 
@@ -53,6 +55,9 @@ TABLE = [
     ("connector failed before any plan", {"failure": FAILURE, "task_count": None}, "FAILED", []),
     ("connector failed under an old config", {"failure": FAILURE, "config_version": 2}, "RUNNING", ["RESTARTING"]),
     ("connector failed, paused", {"failure": FAILURE, "target_state": PAUSED}, "FAILED", ["PAUSED"]),
+    ("plan failed, tries left", {"failure": RETRIED}, "RUNNING", ["RUNNING"]),
+    ("plan failed, none left", {"failure": LAST}, "FAILED", ["RUNNING"]),
+    ("first plan failed, tries left", {"failure": RETRIED, "task_count": None}, "FAILED", []),
     ("task failed", {"interval": BROKEN}, "RUNNING", ["FAILED"]),
     ("task failed, paused", {"interval": BROKEN, "target_state": PAUSED}, "PAUSED", ["FAILED"]),
     ("task failed, DAG paused", {"interval": BROKEN, "is_dag_paused": True}, "PAUSED", ["FAILED"]),

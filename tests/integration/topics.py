@@ -16,13 +16,14 @@ class Topics:
     """Topics of one broker."""
 
     bootstrap: str
+    replicas: int = 1
 
     def create(self, partitions: int = 4, name: str | None = None, **config: str) -> str:
         """Create a topic and return its name. ``config``: its settings, with ``_`` for points."""
         name = name or f"topic-{uuid.uuid4().hex[:8]}"
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         settings = {key.replace("_", "."): value for key, value in config.items()}
-        admin.create_topics([NewTopic(name, partitions, 1, config=settings)])[name].result()
+        admin.create_topics([NewTopic(name, partitions, self.replicas, config=settings)])[name].result()
         return name
 
     def exists(self, topic: str) -> bool:

@@ -6,12 +6,18 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from connect_core.api import TopicPartition
 from connect_core.errors import ConnectError, RetriableError
-from connect_core.kafka.partition_ends import LeaderChangingError, list_places, partition_ends
+from connect_core.kafka.partition_ends import (
+    QUICK_SECONDS,
+    QUICK_TRIES,
+    LeaderChangingError,
+    list_places,
+    partition_ends,
+)
 from tests.kafka.cluster import Cluster
 from tests.kafka.proxy import BrokerProxy
 
@@ -56,6 +62,31 @@ def test_a_refusal_is_not_waited_for() -> None:
     assert admin.left == 98
 
 
+class DyingLeader(Admin):
+    """Is silent so many calls, each time as long as it is given; then the next leader answers."""
+
+    limits: list[float | None]
+
+    def __init__(self, times: int) -> None:
+        self.left, self.limits = times, []
+
+    def list_offsets(self, asked: Any, **options: Any) -> dict[Any, Future[ListOffsetsResultInfo]]:
+        future: Future[ListOffsetsResultInfo] = Future()
+        self.limits.append(options.get("request_timeout"))
+        self.left -= 1
+        future.set_result(ListOffsetsResultInfo(OFFSET_INVALID if self.left >= 0 else 7, -1, 0))
+        return dict.fromkeys(asked, future)
+
+
+def test_a_leader_that_died_is_not_waited_for_until_the_clients_own_limit() -> None:
+    key, admin = TopicPartition("t", 0), DyingLeader(2)
+    assert list_places(admin, [key], OffsetSpec.latest(), "b")[key].offset == 7
+    assert admin.limits == [QUICK_SECONDS] * 3
+    slow = DyingLeader(QUICK_TRIES)
+    assert list_places(slow, [key], OffsetSpec.latest(), "b")[key].offset == 7
+    assert slow.limits == [*[QUICK_SECONDS] * QUICK_TRIES, None]
+
+
 @pytest.mark.servers
 @pytest.mark.parametrize("is_created", [True, False], ids=["recreated", "deleted"])
 def test_offsets_are_of_the_topic_whose_id_is_told(cluster: Cluster, is_created: bool) -> None:
@@ -83,10 +114,13 @@ def test_offsets_are_of_the_topic_whose_id_is_told(cluster: Cluster, is_created:
 
 
 @pytest.mark.servers
-def test_a_broker_that_stands_still_gives_no_offset(cluster: Cluster, proxy: BrokerProxy) -> None:
+def test_a_broker_that_stands_still_gives_no_offset(
+    cluster: Cluster, proxy: BrokerProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     partition = TopicPartition(cluster.create(), 0)
     admin = AdminClient({"bootstrap.servers": proxy.bootstrap, "socket.timeout.ms": 2000})
     assert list_places(admin, [partition], OffsetSpec.latest(), "b")[partition].offset == 0
     proxy.deafen()
+    monkeypatch.setattr("connect_core.kafka.partition_ends.QUICK_SECONDS", 0.5)
     with pytest.raises(RetriableError, match="in time"):
         list_places(admin, [partition], OffsetSpec.latest(), "b")

@@ -2,6 +2,7 @@
 
 from tests.faults.rows import (
     airflow,
+    brokers,
     burst,
     celery,
     changes,
@@ -28,8 +29,8 @@ from tests.faults.rows.row import Row
 __all__ = ["QUICK", "ROWS", "SMOKE", "Row"]
 
 _GROUPS = (
-    *(airflow, burst, celery, changes, cluster, databases, deployments, failpoints, moves, network, offsets),
-    *(processes, records, resources, rotation, stalls, standalone, stores, targets, topics, upserts),
+    *(airflow, brokers, burst, celery, changes, cluster, databases, deployments, failpoints, moves, network),
+    *(offsets, processes, records, resources, rotation, stalls, standalone, stores, targets, topics, upserts),
 )
 ROWS: tuple[Row, ...] = tuple(
     sorted((row for group in _GROUPS for row in group.ROWS), key=lambda row: (row.number, row.name))
