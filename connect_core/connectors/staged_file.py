@@ -86,7 +86,7 @@ def _write_all(descriptor: int, data: memoryview) -> None:
 
 
 def check_visible(path: Path, key: str, value: str) -> None:
-    """Raise RetriableError, naming the setting, unless this machine has a file that a task on another may have staged.
+    """Raise RetriableError, naming the setting, unless this machine has a file that a task has staged.
 
     To be called before a manifest names the file: what is committed must be there to be published.
     """

@@ -149,9 +149,9 @@ def _probes(roots: Iterable[Path]) -> Iterator[dict[str, str]]:
     try:
         yield files
     finally:
-        for root in files:
+        for folder in files:
             with suppress(OSError):
-                Path(root, name).unlink()
+                Path(folder, name).unlink()
 
 
 def _answers(host: str, port: int) -> bool:

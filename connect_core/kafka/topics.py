@@ -36,7 +36,7 @@ def topic_ids(admin: AdminClient, names: Iterable[str], servers: str, seconds: f
 
 
 def check_same(expected: Mapping[str, str], found: Mapping[str, str], act: str) -> None:
-    """Compare topic ids read after an act with those read before it; what was read by name is of the same topics then.
+    """Compare topic ids read after an act with those before it: are they the same topics still?
 
     Raise RetriableError if a topic was deleted, or deleted and created again, meanwhile.
     """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Enum, ForeignKey, Index, Integer, MetaData, String, text
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import BigInteger, Boolean, ForeignKey, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
 
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
-from connect_core.store.types import FreeText, JsonText, Moment
+from connect_core.store.table import METADATA, NUMBER, Table
+from connect_core.store.types import FreeText
 
 __all__ = [
     "METADATA",
@@ -34,36 +35,8 @@ __all__ = [
     "Waiting",
 ]
 
-METADATA = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
 NOT_FINAL = text("state NOT IN ('COMMITTED', 'ABANDONED')")
 BOUNDED = text("bound_time IS NOT NULL")
-_Number = BigInteger().with_variant(Integer(), "sqlite")
-
-
-def _word(enum: type[Any]) -> Enum:
-    return Enum(enum, native_enum=False, length=16, values_callable=lambda members: [one.value for one in members])
-
-
-class _Table(DeclarativeBase):
-    metadata = METADATA
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        datetime: Moment(),
-        dict[str, Any]: JsonText(),
-        list[Any]: JsonText(),
-        str: FreeText(),
-        ConnectorType: _word(ConnectorType),
-        TargetState: _word(TargetState),
-        IntervalState: _word(IntervalState),
-        TaskOutcome: _word(TaskOutcome),
-    }
 
 
 def _named() -> Mapped[str]:
@@ -74,7 +47,7 @@ def _of_connector() -> Mapped[str]:
     return mapped_column(FreeText(), ForeignKey("connectors.name"))
 
 
-class Connector(_Table):
+class Connector(Table):
     """One permanent row per name: deletion sets ``deleted_at``, so epoch, sequence and totals never restart."""
 
     __tablename__ = "connectors"
@@ -112,7 +85,7 @@ class Connector(_Table):
     skipped_records: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
 
 
-class Deployment(_Table):
+class Deployment(Table):
     """The id of the deployment, and that of this database, which never changes."""
 
     __tablename__ = "deployment"
@@ -125,7 +98,7 @@ class Deployment(_Table):
     """When this database's claim to the ``group.id`` was stored in the brokers."""
 
 
-class ConnectorConfig(_Table):
+class ConnectorConfig(Table):
     """Every configuration that a connector's name ever had."""
 
     __tablename__ = "connector_configs"
@@ -137,7 +110,7 @@ class ConnectorConfig(_Table):
     created_at: Mapped[datetime]
 
 
-class Interval(_Table):
+class Interval(Table):
     """One bounded piece of work; at most one per connector is unfinished."""
 
     __tablename__ = "intervals"
@@ -177,7 +150,7 @@ class Interval(_Table):
     ended_at: Mapped[datetime | None]
 
 
-class IntervalTask(_Table):
+class IntervalTask(Table):
     """One task of an interval: its last attempt, and the counts of earlier ones."""
 
     __tablename__ = "interval_tasks"
@@ -205,7 +178,7 @@ class IntervalTask(_Table):
     ended_at: Mapped[datetime | None]
 
 
-class Offset(_Table):
+class Offset(Table):
     """An offset by canonical JSON of its partition; ``digest`` keeps the key short."""
 
     __tablename__ = "offsets"
@@ -224,13 +197,13 @@ class Offset(_Table):
     updated_at: Mapped[datetime]
 
 
-class OffsetHistory(_Table):
+class OffsetHistory(Table):
     """Every move of every offset, with its cause, its actor and both offsets."""
 
     __tablename__ = "offset_history"
     __table_args__ = (Index(None, "connector", "id"), Index(None, "moved_at"))
 
-    id: Mapped[int] = mapped_column(_Number, primary_key=True)
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     connector: Mapped[str] = _of_connector()
     type: Mapped[ConnectorType]
     partition: Mapped[str]
@@ -243,7 +216,7 @@ class OffsetHistory(_Table):
     moved_at: Mapped[datetime]
 
 
-class Topic(_Table):
+class Topic(Table):
     """A topic that the connector wrote to or read from (KIP-558)."""
 
     __tablename__ = "topics"
@@ -253,13 +226,13 @@ class Topic(_Table):
     first_seen_at: Mapped[datetime]
 
 
-class RecordError(_Table):
+class RecordError(Table):
     """Skipped records of one interval, summed up by stage and error."""
 
     __tablename__ = "record_errors"
     __table_args__ = (Index(None, "connector", "last_at"),)
 
-    id: Mapped[int] = mapped_column(_Number, primary_key=True)
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     connector: Mapped[str] = _of_connector()
     sequence: Mapped[int] = mapped_column(BigInteger)
     task: Mapped[int]
@@ -273,7 +246,7 @@ class RecordError(_Table):
     last_at: Mapped[datetime]
 
 
-class DagState(_Table):
+class DagState(Table):
     """The last known state of the connector's DAG in Airflow."""
 
     __tablename__ = "dag_state"
@@ -287,7 +260,7 @@ class DagState(_Table):
     seen_at: Mapped[datetime]
 
 
-class Waiting(_Table):
+class Waiting(Table):
     """Waiting work of a connector, and since when there has been no progress."""
 
     __tablename__ = "waiting"
@@ -310,7 +283,7 @@ class Waiting(_Table):
     """How often its run was given up as lost since the last progress."""
 
 
-class Report(_Table):
+class Report(Table):
     """When a part of the deployment last worked, reported by a process that uses it."""
 
     __tablename__ = "reports"
@@ -321,7 +294,7 @@ class Report(_Table):
     error: Mapped[str | None]
 
 
-class SchedulerSilence(_Table):
+class SchedulerSilence(Table):
     """Airflow does not answer one of the processes that call it."""
 
     __tablename__ = "scheduler_silences"
@@ -332,7 +305,7 @@ class SchedulerSilence(_Table):
     noted_at: Mapped[datetime]
 
 
-class RunReport(_Table):
+class RunReport(Table):
     """How a run ended, left by its driver for the process that started it with this ticket."""
 
     __tablename__ = "run_reports"
@@ -342,7 +315,7 @@ class RunReport(_Table):
     reported_at: Mapped[datetime]
 
 
-class Restart(_Table):
+class Restart(Table):
     """A restart that was requested and has not begun; ``task`` -1 is the connector itself."""
 
     __tablename__ = "restarts"
@@ -352,13 +325,13 @@ class Restart(_Table):
     asked_at: Mapped[datetime]
 
 
-class Request(_Table):
+class Request(Table):
     """An act on the scheduler, to be carried out by a process that serves requests."""
 
     __tablename__ = "requests"
     __table_args__ = (Index(None, "done_at", "id"),)
 
-    id: Mapped[int] = mapped_column(_Number, primary_key=True)
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     kind: Mapped[str] = mapped_column(String(32))
     connector: Mapped[str | None]
     detail: Mapped[dict[str, Any]]
@@ -371,7 +344,7 @@ class Request(_Table):
     error: Mapped[str | None]
 
 
-class Intent(_Table):
+class Intent(Table):
     """Offsets wanted by an operator, stored from raising the epoch until the target was moved."""
 
     __tablename__ = "intents"
@@ -383,7 +356,7 @@ class Intent(_Table):
     asked_at: Mapped[datetime]
 
 
-class Origin(_Table):
+class Origin(Table):
     """The Kafka Connect cluster from which a connector was imported, and which of the two has its newest offsets."""
 
     __tablename__ = "origins"
@@ -396,13 +369,13 @@ class Origin(_Table):
     changed_at: Mapped[datetime]
 
 
-class Audit(_Table):
+class Audit(Table):
     """Who did what to which connector."""
 
     __tablename__ = "audit"
     __table_args__ = (Index(None, "connector", "id"),)
 
-    id: Mapped[int] = mapped_column(_Number, primary_key=True)
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     actor: Mapped[str]
     action: Mapped[str] = mapped_column(String(32))
     connector: Mapped[str | None]

@@ -120,7 +120,7 @@ class World:
         return CHECKOUT
 
     @property
-    def spark_port(self) -> int | None:
+    def spark_port(self) -> int:
         """The port of the Spark Connect server."""
         return self.stack.service("spark").port
 
