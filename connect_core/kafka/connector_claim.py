@@ -22,8 +22,13 @@ class ConnectorClaim:
     replaces: str = ""
 
     def is_foreign(self, found: ConnectorOwner | None) -> bool:
-        """Return whether a connector is another deployment's; one without an owner is anybody's."""
-        return found is not None and found.database not in (self.owner.database, self.replaces)
+        """Return whether a connector is another deployment's; one without an owner is anybody's.
+
+        A standalone worker continues what another one has begun: it is often the same, with a new database.
+        """
+        if found is None or (found.is_standalone and self.owner.is_standalone):
+            return False
+        return found.database not in (self.owner.database, self.replaces)
 
     def check(self, topic: str, connector: str, found: ConnectorOwner | None) -> None:
         """Compare with the owner found in the topic. Raise ConfigError."""

@@ -121,6 +121,11 @@ class ConnectorOwner:
     group: str
     database: str
 
+    @property
+    def is_standalone(self) -> bool:
+        """Whether it is a standalone worker: it has no other name than that of its database."""
+        return self.group == self.database
+
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:

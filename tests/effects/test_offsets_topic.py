@@ -310,6 +310,21 @@ def test_the_deployment_that_replaces_a_lost_database_takes_its_connectors(sourc
         source.plan(topic)
 
 
+def test_a_standalone_worker_with_a_new_database_continues(source: Source, other: Source) -> None:
+    topic = source.topic()
+    source.claim, other.claim = claim_of("standalone-0", "standalone-0"), claim_of("standalone-1", "standalone-1")
+    source.move(topic, {FILE: 200})
+    assert other.starts(topic) == {FILE: at(200)}
+
+
+def test_a_standalone_worker_takes_nothing_of_a_deployment(source: Source, other: Source) -> None:
+    topic = source.topic()
+    source.move(topic, {FILE: 100})
+    other.claim = claim_of("standalone-1", "standalone-1")
+    with pytest.raises(ConfigError, match="another deployment"):
+        other.plan(topic)
+
+
 def test_a_database_with_another_group_id_keeps_its_connectors(source: Source) -> None:
     topic = source.topic()
     source.move(topic, {FILE: 100})
