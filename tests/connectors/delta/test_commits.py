@@ -12,7 +12,7 @@ from deltalake import DeltaTable, write_deltalake
 from deltalake.table import TableAlterer
 
 from connect_core.api import TopicPartition
-from connect_core.errors import ConfigError, ConnectError, StaleEpochError
+from connect_core.errors import ConfigError, ConnectError, RetriableError, StaleEpochError
 from tests.connectors.delta.lake import Lake, killed_at, numbered
 
 pytestmark = pytest.mark.slow
@@ -153,4 +153,17 @@ def test_leftovers_of_lost_attempts_are_swept_and_nothing_else(lake: Lake) -> No
     assert len(lake.data_files()) == 2
     committer.sweep([])
     assert len(lake.data_files()) == 1
+    assert lake.rows() == [{"a": 1}]
+
+
+def test_files_that_only_a_tasks_machine_has_are_not_committed(lake: Lake) -> None:
+    """A folder that the machines do not share: the driver does not see what a task has written."""
+    staged, committer = lake.stage(numbered([{"a": 1}])), lake.committer()
+    (data,) = lake.data_files()
+    data.rename(lake.folder / "on-another-machine")
+    with pytest.raises(RetriableError, match="configuration path: a task has written .* no such file"):
+        committer.commit(lake.key(), staged)
+    assert committer.read_marker(lake.key()) is None
+    (lake.folder / "on-another-machine").rename(data)
+    committer.publish(lake.key(), committer.commit(lake.key(), staged))
     assert lake.rows() == [{"a": 1}]

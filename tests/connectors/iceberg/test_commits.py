@@ -282,3 +282,18 @@ def test_a_namespace_that_another_task_has_just_made_is_there(lake: Lake, monkey
     lake.run(numbered([{"a": 1}]))
     assert lake.rows() == [{"a": 1}]
     assert {name[0] for name in made} == {"db", "connect"}
+
+
+@pytest.mark.parametrize("warehouse", ["warehouse", "a folder/ware%20house"])
+def test_files_that_only_a_tasks_machine_has_are_not_committed(lake: Lake, warehouse: str) -> None:
+    """A warehouse that the machines do not share: the driver does not see what a task has written."""
+    lake.set({"iceberg.catalog.warehouse": warehouse})
+    staged, committer = lake.stage(numbered([{"a": 1}])), lake.committer()
+    (data,) = (path for path in lake.folder.rglob("*.parquet") if "connect" in path.parts)
+    data.rename(lake.folder / "on-another-machine")
+    with pytest.raises(RetriableError, match=r"iceberg\.catalog\.warehouse: a task has written .* no such file"):
+        committer.commit(lake.key(), staged)
+    assert committer.read_marker(lake.key()) is None
+    (lake.folder / "on-another-machine").rename(data)
+    committer.publish(lake.key(), committer.commit(lake.key(), staged))
+    assert lake.rows() == [{"a": 1}]
