@@ -161,7 +161,7 @@ def test_files_that_only_a_tasks_machine_has_are_not_committed(lake: Lake) -> No
     staged, committer = lake.stage(numbered([{"a": 1}])), lake.committer()
     (data,) = lake.data_files()
     data.rename(lake.folder / "on-another-machine")
-    with pytest.raises(RetriableError, match="configuration path: a task has written .* no such file"):
+    with pytest.raises(RetriableError, match=r"configuration path: a task has written .* no such file"):
         committer.commit(lake.key(), staged)
     assert committer.read_marker(lake.key()) is None
     (lake.folder / "on-another-machine").rename(data)
