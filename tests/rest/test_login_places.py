@@ -36,6 +36,12 @@ def rogue() -> Iterator[Rogue]:
         yield rogue
 
 
+@pytest.fixture(autouse=True)
+def no_wait_for_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are no brokers: what a sink's topics allow is not waited for."""
+    monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.1)
+
+
 @pytest.fixture
 def placed(harness: Harness, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A served worker with a login of its own, which is for some places."""

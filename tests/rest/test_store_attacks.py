@@ -31,6 +31,12 @@ def rogue() -> Iterator[Rogue]:
         yield rogue
 
 
+@pytest.fixture(autouse=True)
+def no_wait_for_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are no brokers: what a sink's topics allow is not waited for."""
+    monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.1)
+
+
 @pytest.fixture
 def call(harness: Harness, serve: Serve, tmp_path: Path) -> Client:
     """A served worker that checks what connectors name."""
