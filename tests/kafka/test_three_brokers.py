@@ -18,6 +18,7 @@ from connect_core.kafka.topic_creation import SourceTopics
 from connect_core.kafka.writer import OffsetsTarget, TransactionalWriter, WriterOptions
 from connect_core.settings import WorkerMode, WorkerSettings
 from tests.faults.brokers import Brokers
+from tests.integration.plugin_worker import eventually
 from tests.integration.topics import Topics
 from tests.kafka.batches import batch, column
 
@@ -52,8 +53,9 @@ def worker(brokers: Brokers) -> WorkerSettings:
 
 def replicas(brokers: Brokers, topic: str) -> set[int]:
     brokers.await_in_sync()
-    parts = brokers.admin.list_topics(topic, timeout=30).topics[topic].partitions.values()
-    return {len(part.replicas) for part in parts}
+    # The broker that is asked may hear of a new topic later than the one that created it.
+    parts = eventually(lambda: brokers.admin.list_topics(topic, timeout=30).topics[topic].partitions, bool, 30)
+    return {len(part.replicas) for part in parts.values()}
 
 
 def created(brokers: Brokers, factor: int) -> str:
