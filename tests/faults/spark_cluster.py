@@ -146,7 +146,7 @@ class SparkCluster:
 
     def log(self) -> str:
         """Return what all processes have written."""
-        files = (*self.folder.glob("*.log"), *self.folder.glob("*/work/**/stderr"))
+        files = (*self.folder.glob("*.log"), *self.folder.rglob("stderr"))
         return "\n".join(f"--- {file}\n{file.read_text(errors='replace')}" for file in sorted(files))
 
     def _await_port(self, name: str) -> None:

@@ -48,7 +48,7 @@ class Compaction:
         for small in partitions.values():
             for group in self._filled(small) if len(small) >= self.least else ():
                 total += sum(size for size, _ in group)
-                if total > _RUN_BYTES:
+                if found and total > _RUN_BYTES:
                     return found
                 found.append([file for _, file in group])
         return found

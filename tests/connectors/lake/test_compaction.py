@@ -56,6 +56,12 @@ def test_a_run_merges_no_more_than_its_share() -> None:
     assert 0 < sum(len(group) for group in groups) * size <= 2 * 1024**3
 
 
+def test_a_group_larger_than_a_runs_share_is_merged_all_the_same() -> None:
+    size = 900 * 1024 * 1024
+    groups = Compaction(2, 4 * 1024**3).groups([("", size, number) for number in range(12)])
+    assert groups == [[0, 1, 2, 3]]
+
+
 def parsed(**config: str) -> AbstractConfig:
     return AbstractConfig(with_compaction(ConfigDef()), {key.replace("_", "."): text for key, text in config.items()})
 
