@@ -62,7 +62,7 @@ wheel: venv ## Build the wheel in dist
 lowest: venv ## Run the tests without servers on the lowest versions that the wheel takes
 	@$(BIN)/python -m tests.packaging.lowest
 
-matrix: venv lowest ## Run the unit tests on every Python that is installed, on the lowest versions, and JDBC and files in all combinations
+matrix: venv lowest ## Run the unit tests on every Python that is installed, on the lowest versions, what takes minutes, and all combinations
 	@for version in 3.11 3.12 3.13; do \
 		if ! python=$$($(BIN)/uv python find --no-python-downloads --no-project --system $$version 2>/dev/null); then \
 			echo "Python $$version is not installed: left out"; continue; fi; \
@@ -71,6 +71,7 @@ matrix: venv lowest ## Run the unit tests on every Python that is installed, on 
 		echo "Python $$version"; \
 		.cache/matrix/$$version/bin/python -m pytest -q -m "not servers and not browser and not faults"; \
 	done
+	@$(BIN)/python -m pytest -q -m matrix
 	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q tests/integration/test_jdbc_{round_trip,properties,outage}.py \
 		tests/integration/test_{filesystem_matrix,schema_evolution}.py tests/migration/test_live_connect.py \
 		tests/connectors/filesystem/test_replacing.py

@@ -32,15 +32,15 @@ _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Name → how its tests are spread over processes; the others run one after the other."""
 SUITES: Mapping[str, str] = MappingProxyType(
     {
-        "unit": "not slow and not simulator and not servers and not browser and not faults",
-        "slow": "slow and not simulator and not servers and not browser and not faults",
-        "simulator": "simulator and not servers and not browser and not faults",
-        "servers": "servers and not browser and not faults",
-        "browser": "browser and not faults",
-        "faults": "faults",
+        "unit": "not matrix and not slow and not simulator and not servers and not browser and not faults",
+        "slow": "not matrix and slow and not simulator and not servers and not browser and not faults",
+        "simulator": "not matrix and simulator and not servers and not browser and not faults",
+        "servers": "not matrix and servers and not browser and not faults",
+        "browser": "not matrix and browser and not faults",
+        "faults": "not matrix and faults",
     }
 )
-"""Name → the expression over markers; together they select every test."""
+"""Name → the expression over markers; together they select every test but those of ``make matrix``."""
 _PROGRAMS: Mapping[str, tuple[Callable[[], Program], ...]] = MappingProxyType(
     {"slow": (helm,), "servers": (mariadb_server, azurite), "browser": (chromium,)}
 )
