@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
-from threading import BoundedSemaphore
 from typing import TypeAlias
 
 from connect_core.api.sink import CommittedFile
 from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import ConnectError, NotFoundError, RetriableError
+from connect_core.herder.attempts import Attempts
 from connect_core.herder.context import Herder
 from connect_core.interval.values import ConnectorState, IntervalState
 from connect_core.store import connectors, interval_history
@@ -19,8 +18,7 @@ from connect_core.store.interval_history import PastInterval
 
 __all__ = ["FilesRequest", "IntervalFiles", "list_files"]
 
-_MOST = 8
-_AT_ONCE = BoundedSemaphore(_MOST)
+_READINGS = Attempts("lists of an interval's files", 8)
 _Files: TypeAlias = tuple[CommittedFile, ...]
 
 
@@ -78,15 +76,8 @@ def list_files(herder: Herder, name: str, wanted: FilesRequest) -> IntervalFiles
 
 
 def _in_time(read: Callable[[], _Files], name: str, seconds: float) -> _Files:
-    """Read in a separate thread, which is abandoned after ``seconds``; only a few may run at once."""
-    if not _AT_ONCE.acquire(blocking=False):
-        raise RetriableError(f"{_MOST} lists of files are being read: request that of {name} again in a moment")
-    thread = ThreadPoolExecutor(1, thread_name_prefix="connect-files")
-    reading = thread.submit(read)
-    reading.add_done_callback(lambda _: _AT_ONCE.release())
-    thread.shutdown(wait=False)
     try:
-        return reading.result(seconds)
+        return _READINGS.start(read).result(seconds)
     except FutureTimeoutError:
         raise RetriableError(f"The target of {name} did not respond within {seconds:g} s: is it running?") from None
 

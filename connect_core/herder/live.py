@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import replace
-from typing import TypeVar
 
 from connect_core.api.config import ConfigValue
 from connect_core.configs import ValidatedConfig, ValidatedSetting
 from connect_core.errors import ConnectError
+from connect_core.herder.attempts import Attempts
 
-__all__ = ["LiveCheck", "in_time", "with_live_check"]
+__all__ = ["LiveCheck", "with_live_check"]
 
 LiveCheck = Callable[[], Mapping[str, Sequence[str]]]
 """Tries a connector's systems and returns the errors by setting; may hang."""
 
-Answer = TypeVar("Answer")
 _KEY = "connector.class"
+# More than the requests that a worker serves at once: only checks that hang can be so many.
+_CHECKS = Attempts("checks of the systems that connectors need", 64)
 
 
 def with_live_check(infos: ValidatedConfig, check: LiveCheck, seconds: float = 5.0) -> ValidatedConfig:
     """Return the infos with the errors a live check finds within ``seconds``."""
-    return _with_errors(infos, _found(in_time(check), infos.name, seconds))
+    return _with_errors(infos, _found(check, infos.name, seconds))
 
 
-def in_time(check: Callable[[], Answer]) -> Future[Answer]:
-    """Start a check that may never return."""
-    # A separate thread each time: one that hangs must not block the next.
-    thread = ThreadPoolExecutor(1, thread_name_prefix="connect-live-check")
-    running = thread.submit(check)
-    thread.shutdown(wait=False)
-    return running
-
-
-def _found(running: Future[Mapping[str, Sequence[str]]], connector: str, seconds: float) -> Mapping[str, Sequence[str]]:
+def _found(check: LiveCheck, connector: str, seconds: float) -> Mapping[str, Sequence[str]]:
     try:
+        running = _CHECKS.start(check)
         error = running.exception(seconds)
     except FutureTimeoutError:
         return {_KEY: [f"The systems that {connector} needs did not respond within {seconds:g} s: are they running?"]}
+    except ConnectError as refused:
+        return {_KEY: [str(refused)]}
     if error is None:
         return running.result()
     text = str(error) if isinstance(error, ConnectError) else f"The check failed: {type(error).__name__}: {error}"

@@ -12,14 +12,15 @@ from connect_core.configs import ConnectorConfig
 from connect_core.configs.converters import topic_schemas
 from connect_core.configs.redaction import Redaction
 from connect_core.errors import ConnectError
+from connect_core.herder.attempts import Attempts
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
-from connect_core.herder.live import in_time
 from connect_core.store import connectors, topics
 
 __all__ = ["TopicSchemaList", "list_schemas"]
 
 _SECONDS = 6.0
+_ASKED = Attempts("lists of topics' schemas", 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,8 @@ def list_schemas(herder: Herder, name: str) -> TopicSchemaList:
         config = connectors.get(connection, name).config
         used = topics.active(connection, name)
     shown = Redaction(config, herder.providers, name)
-    asked = in_time(partial(_ask, herder, name, config, used))
     try:
-        found = asked.result(_SECONDS)
+        found = _ASKED.start(partial(_ask, herder, name, config, used)).result(_SECONDS)
     except FutureTimeoutError:
         return TopicSchemaList([], f"The registries did not respond within {_SECONDS:g} s")
     except ConnectError as error:

@@ -28,6 +28,7 @@ RIMS = {
     "connect_core/dag/watcher.py": "DAG edge",
     "connect_core/effects/connectors.py": "driver edge: connector code raises whatever it likes",
     "connect_core/effects/perform.py": "hands the error to the generator that asked for the effect",
+    "connect_core/herder/attempts.py": "hands the error of a thread to the one that waits",
     "connect_core/herder/guarantee.py": "connector code raises whatever it likes; lists show all connectors",
     "connect_core/rest/errors.py": "REST edge",
     "connect_core/task/conversion.py": "converters raise whatever they like; the record lane says of which record",

@@ -57,7 +57,7 @@ def test_a_target_that_hangs_holds_nobody_up(export: Export, monkeypatch: pytest
         for _ in range(8):
             with pytest.raises(RetriableError, match=r"did not respond within 0\.01 s"):
                 list_files(herder, "a", FilesRequest(1, seconds=0.01))
-        with pytest.raises(RetriableError, match="8 lists of files are being read"):
+        with pytest.raises(RetriableError, match="8 lists of an interval's files are running: try again"):
             list_files(herder, "a", FilesRequest(1, seconds=0.01))
     finally:
         wake.set()
