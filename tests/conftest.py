@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -19,19 +20,25 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from xdist.remote import Producer
 
+    from tests.deployments.stack import Deployments
+
 WHOLE_STACK = (
-    "tests/benchmarks/test_scale.py",
-    "tests/dag/test_airflow.py",
-    "tests/dag/test_celery.py",
+    # These share one stack: the first ones want it empty, the last one restarts it with another setting.
     "tests/deployments/",
-    "tests/integration/test_burst.py",
     "tests/integration/test_hourly_export.py",
-    "tests/integration/test_main_job.py",
-    "tests/integration/test_quickstart.py",
     "tests/migration/test_live_connect.py",
+    "tests/integration/test_main_job.py",
+    "tests/dag/test_airflow.py",
+    "tests/dag/test_lost_workers.py",
+    "tests/dag/test_celery.py",
+    "tests/dev/test_compose.py",
+    "tests/integration/test_burst.py",
+    "tests/benchmarks/test_scale.py",
     "tests/packaging/test_wheel.py",
 )
-"""What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
+"""What starts Airflow and all the rest, in this order: two such stacks at once are too much for two cores."""
+PLUGIN_WORKER = tuple(f"tests/integration/test_{name}.py" for name in ("errors", "side_by_side", "user_connectors"))
+"""What shares a standalone worker with the users' connectors of the tests."""
 TIMEOUT_MS = 60_000
 
 # Properties take as long as a busy machine needs.
@@ -44,11 +51,13 @@ if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
 
 
 class ServersScheduling(LoadFileScheduling):  # type: ignore[misc]
-    """One process runs a module, whose tests share servers, and one all modules that take a whole stack."""
+    """One process runs a module, whose tests share servers, and one all modules that share what takes long to start."""
 
     def _split_scope(self, nodeid: str) -> str:
         # Not by marks: pytest-xdist 3.8 writes the group of a test where pytest 9.2 does not read it.
-        return "a whole stack" if nodeid.startswith(WHOLE_STACK) else str(super()._split_scope(nodeid))
+        if nodeid.startswith(WHOLE_STACK):
+            return "a whole stack"
+        return "a plugin worker" if nodeid.startswith(PLUGIN_WORKER) else str(super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
@@ -58,7 +67,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes a whole stack, and longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith(WHOLE_STACK))
+    items.sort(
+        key=lambda item: next((at for at, place in enumerate(WHOLE_STACK) if item.nodeid.startswith(place)), math.inf)
+    )
 
 
 def pytest_configure() -> None:
@@ -87,6 +98,15 @@ def environment_of_module() -> Iterator[None]:
     yield
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture(scope="session")
+def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
+    """One whole stack for all who need nothing of their own in it; each deletes its connectors."""
+    from tests.deployments.stack import running_deployments
+
+    with running_deployments(tmp_path_factory.mktemp("deployments")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

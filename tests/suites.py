@@ -35,14 +35,14 @@ SUITES: Mapping[str, str] = MappingProxyType(
         "unit": "not matrix and not slow and not simulator and not servers and not browser and not faults",
         "slow": "not matrix and slow and not simulator and not servers and not browser and not faults",
         "simulator": "not matrix and simulator and not servers and not browser and not faults",
-        "servers": "not matrix and servers and not browser and not faults",
-        "browser": "not matrix and browser and not faults",
+        "servers": "not matrix and servers and not faults",
+        "browser": "not matrix and browser and not servers and not faults",
         "faults": "not matrix and faults",
     }
 )
 """Name → the expression over markers; together they select every test but those of ``make matrix``."""
 _PROGRAMS: Mapping[str, tuple[Callable[[], Program], ...]] = MappingProxyType(
-    {"slow": (helm,), "servers": (mariadb_server, azurite), "browser": (chromium,)}
+    {"slow": (helm,), "servers": (mariadb_server, azurite, chromium), "browser": (chromium,)}
 )
 """Name → the programs its tests drive that no Python package has."""
 

@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.full_run import IS_FULL_RUN
+
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
-WORKS = ("parquet", "parquet-python", "file-to-kafka", "table-to-kafka", "kafka-to-table")
+WORKS = (
+    ("parquet", "parquet-python", "file-to-kafka", "table-to-kafka", "kafka-to-table")
+    if IS_FULL_RUN
+    else ("parquet", "file-to-kafka")
+)
 
 
 def test_ways_of_ours_do_all_of_their_work(tmp_path: Path) -> None:
@@ -23,7 +29,7 @@ def test_ways_of_ours_do_all_of_their_work(tmp_path: Path) -> None:
     found = {work["work"]: work["ways"] for work in json.loads(figures.read_text())["works"]}
     assert tuple(found) == WORKS
     ways = {(work, name): way for work, ways in found.items() for name, way in ways.items()}
-    assert {way["records"] for way in ways.values()} == {5_000, 10_000, 20_000}
+    assert {way["records"] for way in ways.values()} <= {5_000, 10_000, 20_000}
     for (work, name), way in ways.items():
         assert way["records_per_second"]["median"] > 0, (work, name)
         assert way["cpu_seconds_per_million"] > 0, (work, name)

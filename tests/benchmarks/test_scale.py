@@ -1,4 +1,7 @@
-"""The benchmarks of many connectors, a backlog and a long history run, with few of each: no figure means anything."""
+"""The benchmarks of many connectors, a backlog and a long history run, with few of each: no figure means anything.
+
+``make test`` tries the one that needs neither Spark nor Airflow, ``make matrix`` the others, too.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ def figures_of(module: str, folder: Path, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.matrix
 def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
     found = figures_of("many_connectors", tmp_path, "--connectors", "8", "--busy", "2", "--minutes", "1", "--rest", "5")
     assert found["busy, record to file, p50, s"] > 0
@@ -29,6 +33,7 @@ def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
     assert found["task starts a second, busy"] > 0
 
 
+@pytest.mark.matrix
 def test_small_connectors_beside_a_backlog(tmp_path: Path) -> None:
     few = ("--connectors", "2", "--rounds", "1", "--warm-up", "0", "--records", "200000")
     found = figures_of("fairness", tmp_path, *few)
@@ -37,6 +42,6 @@ def test_small_connectors_beside_a_backlog(tmp_path: Path) -> None:
 
 
 def test_history_is_added_and_forgotten(tmp_path: Path) -> None:
-    found = figures_of("long_history", tmp_path, "--intervals", "4000")
+    found = figures_of("long_history", tmp_path, "--intervals", "500")
     assert found["a whole run"]["after_ms"] > 0
     assert found["/v1/connectors"]["after_ms"] > 0

@@ -12,7 +12,8 @@ from connect_core.dev.celery import CELERY_WORKERS
 from tests.dag.live import Live, eventually
 from tests.dag.stub import stub_world
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
+# A run on Celery is in make test, too: tests/dev/test_compose.py.
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(900)]
 
 _WORKERS = tuple(service.name for service in CELERY_WORKERS)
 _SECONDS = 240.0

@@ -1,4 +1,4 @@
-"""One whole stack for all tests of the deployments over Airflow."""
+"""A standalone worker beside the deployments over Airflow."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.conftest import context, page
-from tests.deployments.stack import IN_VARIABLE, VARIABLE, Deployments, Standalone, running_deployments
+from tests.deployments.stack import IN_VARIABLE, VARIABLE, Deployments, Standalone
 from tests.integration.test_rest_transcript import address_of, await_answer
 from tests.integration.test_standalone import standalone, write_worker
 
 __all__ = ["context", "page"]
-
-
-@pytest.fixture(scope="package")
-def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
-    """The running stack, empty at first."""
-    with running_deployments(tmp_path_factory.mktemp("deployments")) as running:
-        yield running
 
 
 @pytest.fixture(scope="package")

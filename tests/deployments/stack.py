@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 
 from connect_core.dag.naming import dag_id_of
+from connect_core.dev.processes import marked
 from connect_core.dev.stack import Stack
 
 __all__ = ["CHECKOUT", "IN_VARIABLE", "VARIABLE", "Deployments", "Standalone", "running_deployments", "token_of"]
@@ -71,11 +72,12 @@ def token_of(airflow: str, user: str, password: str) -> str:
 def running_deployments(folder: Path) -> Iterator[Deployments]:
     """Run an empty stack until the block ends; Spark keeps its event log as text."""
     project, data = folder / "project", folder / "data"
-    for path in (project / "config", data, folder / "events"):
+    for path in (project / "dags", data, folder / "events"):
         path.mkdir(parents=True)
-    for name in ("dags", "plugins"):
-        (project / name).symlink_to(CHECKOUT / name)
-    shutil.copytree(CHECKOUT / "config", project / "config", dirs_exist_ok=True)
+    (project / "plugins").symlink_to(CHECKOUT / "plugins")
+    for file in ("dags/connect_dags.py", "config/hourly/hourly_counts.py"):
+        shutil.copy(CHECKOUT / file, project / "dags")
+    shutil.copytree(CHECKOUT / "config", project / "config")
     users = project / "config" / "airflow.env"
     users.write_text(
         users.read_text().replace("=admin:admin,viewer:viewer", "=admin:admin,op:op,user:user,viewer:viewer")
@@ -91,6 +93,7 @@ def running_deployments(folder: Path) -> Iterator[Deployments]:
         "CONNECT_CONFIG_PROVIDERS_FILE_PARAM_ALLOWED_PATHS": str(data),
         "CONNECT_CONFIG_PROVIDERS_DIR_PARAM_ALLOWED_PATHS": str(data),
         VARIABLE: IN_VARIABLE,
+        "PYTHONPATH": str(CHECKOUT),
     }
     stack = Stack(folder / "stack", project=project, settings=settings)
     try:
@@ -101,3 +104,4 @@ def running_deployments(folder: Path) -> Iterator[Deployments]:
         yield Deployments(stack, url, found["CONNECT_REST_URL"], token, data)
     finally:
         stack.down()
+    assert marked(stack.home.path) == set()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 import pytest
 import yaml
@@ -25,7 +26,9 @@ from connect_core.dev.ports import is_free
 from connect_core.dev.probes import check_brokers, check_database, check_spark
 from connect_core.dev.processes import marked, read_pid_file
 from connect_core.dev.services import CELERY_NAMES, SERVICES, STANDARD
+from connect_core.dev.stack import RunningService
 from connect_core.settings.user_cache import user_cache
+from tests.integration.topics import Topics
 
 _ROOT = Path(__file__).parents[2]
 _SCHEMA = Path(__file__).parent / "compose" / "compose-spec.json"
@@ -85,7 +88,21 @@ def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
         findings: list[Finding] = [check(environment) for check in (check_brokers, check_database, check_spark)]
         assert [finding.is_ok for finding in findings] == [True, True, True], findings
         assert _executor_of(home, "airflow-scheduler") == "CeleryExecutor"
+        _move_lines(environment, home.data / "lines.txt")
     assert marked(home.path) == set()
+
+
+def _move_lines(environment: Mapping[str, str], file: Path) -> None:
+    """Have a connector run by a Celery worker, on Spark."""
+    topics = Topics(environment["CONNECT_BOOTSTRAP_SERVERS"])
+    topics.create(1, "lines")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("one\ntwo\n")
+    text = "org.apache.kafka.connect.storage.StringConverter"
+    config = {"connector.class": "FileStreamSource", "file": str(file), "topic": "lines", "value.converter": text}
+    answer = httpx.put(f"{environment['CONNECT_REST_URL']}/connectors/lines/config", json=config, timeout=60)
+    assert answer.is_success, answer.text
+    assert topics.read("lines", 2, 180) == [b"one", b"two"]
 
 
 def _variable(service: str, file: str) -> str:
@@ -114,11 +131,11 @@ def _processes(services: Mapping[str, Any], home: Home) -> Iterator[None]:
     try:
         for name, service in services.items():
             for needed in service.get("depends_on", {}).keys() - healthy:
-                _await_health(services[needed], children[needed])
+                _await_health(services[needed], children[needed], RunningService(home, needed))
                 healthy.add(needed)
             children[name] = _start(service, service["command"])
         for name in children.keys() - healthy:
-            _await_health(services[name], children[name])
+            _await_health(services[name], children[name], RunningService(home, name))
         yield
     finally:
         for name, child in reversed(children.items()):
@@ -134,8 +151,12 @@ def _start(service: Mapping[str, Any], command: list[str]) -> subprocess.Popen[b
     return subprocess.Popen(program, env=environment, stdout=subprocess.DEVNULL)
 
 
-def _await_health(service: Mapping[str, Any], child: subprocess.Popen[bytes]) -> None:
+def _await_health(service: Mapping[str, Any], child: subprocess.Popen[bytes], running: RunningService) -> None:
+    """Wait for the server, then ask as Compose does: each of its questions is a Python that starts."""
     deadline = time.monotonic() + _SECONDS
+    while not running.is_healthy() and time.monotonic() < deadline:
+        assert child.poll() is None, f"{service['command']} ended with {child.returncode}"
+        time.sleep(0.5)
     while _start(service, service["healthcheck"]["test"][1:]).wait(60) != 0:
         assert child.poll() is None, f"{service['command']} ended with {child.returncode}"
         assert time.monotonic() < deadline, f"{service['command']} does not become healthy"

@@ -16,7 +16,6 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from connect_core.dev.checks import Finding
 from connect_core.dev.probes import check_brokers, check_database, check_spark
 from connect_core.dev.processes import ProcessId, marked
-from connect_core.dev.services import STANDARD
 from connect_core.dev.stack import Silent, Stack
 from connect_core.dev.supervisor import running
 from connect_core.errors import ConnectError
@@ -24,7 +23,6 @@ from connect_core.errors import ConnectError
 pytestmark = pytest.mark.servers
 
 _LIGHT = ("postgres", "kafka", "spark")
-_WITHOUT_REST = tuple(name for name in STANDARD if name != "rest")
 
 
 class _Said(Silent):
@@ -37,7 +35,7 @@ class _Said(Silent):
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack(tmp_path_factory.mktemp("stack") / ".connect", _LIGHT)
+    stack = Stack(tmp_path_factory.mktemp("stack") / ".connect", _LIGHT, settings={"CONNECT_FILE_ROOTS": "/anywhere"})
     try:
         stack.up()
         yield stack
@@ -55,6 +53,10 @@ def test_up_starts_servers_that_serve(stack: Stack) -> None:
     environment = stack.environment()
     findings: list[Finding] = [check(environment) for check in (check_brokers, check_database, check_spark)]
     assert [finding.is_ok for finding in findings] == [True, True, True], findings
+
+
+def test_settings_reach_who_uses_the_stack(stack: Stack) -> None:
+    assert stack.environment()["CONNECT_FILE_ROOTS"] == "/anywhere"
 
 
 def test_up_again_changes_nothing(stack: Stack) -> None:
@@ -193,22 +195,6 @@ def test_service_that_cannot_start_is_named_with_its_reason(tmp_path: Path) -> N
             stack.up(timeout=60)
     finally:
         stack.down()
-
-
-def test_whole_stack_comes_back_and_goes(tmp_path: Path) -> None:
-    stack = Stack(tmp_path / ".connect", _WITHOUT_REST, settings={"AIRFLOW__CORE__PARALLELISM": "2"})
-    try:
-        stack.up()
-        assert stack.environment()["AIRFLOW__CORE__PARALLELISM"] == "2"
-        assert stack.up() is False
-        scheduler = stack.service("airflow-scheduler")
-        before = scheduler.pid
-        scheduler.kill()
-        scheduler.await_healthy(90)
-        assert scheduler.pid != before
-    finally:
-        stack.down()
-    assert marked(stack.home.path) == set()
 
 
 def _pids(stack: Stack) -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from connect_core.dev.stack import Stack
+from tests.integration.plugin_worker import PluginWorker, plugin_worker
 from tests.integration.topics import Topics
 
 
@@ -32,6 +33,13 @@ def bootstrap(stack: Stack) -> str:
 def topics(bootstrap: str) -> Topics:
     """Kafka's own client: makes topics, writes and reads them."""
     return Topics(bootstrap)
+
+
+@pytest.fixture(scope="session")
+def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
+    """A standalone worker with the users' connectors of the tests; each test deletes its connectors."""
+    with plugin_worker(tmp_path_factory.mktemp("worker"), bootstrap) as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""24 hours of a topic on a real broker, hour by hour, exported again in between and twice at the end."""
+"""Hours of a topic on a real broker, one by one, exported again in between and twice at the end.
+
+``make test`` tries eight of them, ``make matrix`` (CONNECT_MATRIX=1) a day.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,11 @@ from connect_core.run.driver import Driver
 from connect_core.run.loop import work_off
 from connect_core.run.runner import ThreadRunner
 from tests.docs.example_run import worker_of
+from tests.full_run import examples
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
-NAME, TOPIC, HOURS, PARTITIONS = "day", "orders-of-a-day", 24, 2
+NAME, TOPIC, HOURS, PARTITIONS = "day", "orders-of-a-day", examples(8, 24), 2
 NOW = datetime.now(UTC)
 DAY = (NOW - timedelta(days=2)).replace(hour=0, minute=0, second=0, microsecond=0)
 FAR_AHEAD = NOW.replace(minute=0, second=0, microsecond=0) + timedelta(days=3)

@@ -1,6 +1,6 @@
 """Many connectors created, reconfigured, paused, resumed and deleted at once, beside five that are busy.
 
-``make test`` takes sixty; ``CONNECT_BURST=300`` as many. What it came to is printed; the table of
+``make test`` takes thirty; ``CONNECT_BURST=300`` as many. What it came to is printed; the table of
 ``connect_core/dag/ADR-1-waits-and-runs.md`` has figures of 300.
 """
 
@@ -28,7 +28,7 @@ from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(3600)]
 
-COUNT = int(os.environ.get("CONNECT_BURST", "60"))
+COUNT = int(os.environ.get("CONNECT_BURST", "30"))
 IS_ALONE = "CONNECT_BURST" in os.environ
 TIMEOUT_SECONDS = 300 if COUNT > 300 else 60 if IS_ALONE else 120
 """A minute is promised of 300 where the machine does nothing else; `make test` has it run another suite meanwhile."""
@@ -38,7 +38,7 @@ CALLS_A_CONNECTOR, CALLS_A_SECOND = 4, 8
 """Some for each connector that changes, and those that are made whether anything changes or not."""
 CALLERS = 2
 """`connect rest` and the triggerer."""
-QUIET_SECONDS = 12
+QUIET_SECONDS = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,9 +58,9 @@ def test_messages_are_numbered_without_a_gap(worker: PluginWorker, topics: Topic
     def count() -> int:
         return len(topics.read(topic))
 
-    first = eventually(count, lambda found: found >= 500)
+    first = eventually(count, lambda found: found >= 200)
     worker.kill_java_hosts()
-    eventually(count, lambda found: found >= first + 500)
+    eventually(count, lambda found: found >= first + 200)
     worker.delete("verifiable")
     values = [int(value or b"-1") for value in topics.read(topic)]
     # Its offset is the number of the last message: none is missing and none is repeated, though its process was killed.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Message
 
-from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
+from tests.integration.plugin_worker import PluginWorker, eventually
 from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(400)]
@@ -25,12 +25,6 @@ EXPLODE = {
     "transforms.number.type": "org.apache.kafka.connect.transforms.Cast$Value",
     "transforms.number.spec": "int32",
 }
-
-
-@pytest.fixture(scope="module")
-def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
-    with plugin_worker(tmp_path_factory.mktemp("errors"), bootstrap) as running:
-        yield running
 
 
 def file_sink(topic: str, file: str, more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from connect_core.herder import offsets
 from connect_core.herder.verification import verify
 from connect_core.interval.values import IntervalState
 from connect_core.store.interval_history import PastInterval
+from tests.deployments.stack import Deployments
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
 
@@ -33,21 +33,10 @@ NAME, COUNTS = EXAMPLE["name"], "hourly_counts"
 
 
 @pytest.fixture
-def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    dags = tmp_path / "project" / "dags"
-    dags.mkdir(parents=True)
-    for file in ("dags/connect_dags.py", "config/hourly/hourly_counts.py"):
-        shutil.copy(ROOT / file, dags)
-    (tmp_path / "data").mkdir()
-    settings = {"CONNECT_FILE_ROOTS": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
-    servers = Stack(tmp_path / "stack", project=tmp_path / "project", settings=settings)
-    try:
-        servers.up()
-        for name, value in servers.environment().items():
-            monkeypatch.setenv(name, value)
-        yield servers
-    finally:
-        servers.down()
+def stack(deployments: Deployments, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    for name, value in deployments.stack.environment().items():
+        monkeypatch.setenv(name, value)
+    return deployments.stack
 
 
 def write(stack: Stack, *moments: datetime) -> None:
@@ -119,7 +108,7 @@ def _with_minutes_left() -> datetime:
     return datetime.now(UTC)
 
 
-def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Path) -> None:
+def test_hours_are_exported_and_a_dag_starts_on_each(deployments: Deployments, stack: Stack) -> None:
     deployment = Deployment.open(stack.environment())
     Topics(stack.environment()["CONNECT_BOOTSTRAP_SERVERS"]).create(2, "orders")
     now = _with_minutes_left()
@@ -136,7 +125,7 @@ def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Pat
     assert sum(one.counts.records for one in first) == 6
     assert sum(one.counts.future for one in first) == 1
     assert [(one["until"], one["records"], one["rows"]) for one in told] == [(full.isoformat(), 6, 6)]
-    home = tmp_path / "data" / EXAMPLE["config"]["path"] / "orders"
+    home = deployments.folder / EXAMPLE["config"]["path"] / "orders"
     hours = [full - timedelta(hours=number) for number in (2, 1)]
     marked = {str(place.parent.relative_to(home)) for place in home.rglob("_SUCCESS")}
     assert marked == {".", *(hour.strftime("year=%Y/month=%m/day=%d/hour=%H") for hour in hours)}
@@ -169,3 +158,4 @@ def test_hours_are_exported_and_a_dag_starts_on_each(stack: Stack, tmp_path: Pat
     assert inodes(home) == existing
     assert len(counted(deployment)) == 4
     assert verify(deployment.herder, NAME).differences == [], "markers, files and history agree"
+    deployment.delete(NAME)

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,20 +18,12 @@ import pytest
 from connect_core.dag.naming import dag_id_of
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import IntervalState
+from tests.deployments.stack import Deployments
 from tests.integration.deployment import Deployment, eventually
 from tests.integration.topics import Topics
 
 pytestmark = pytest.mark.servers
 
-SERVICES = (
-    "postgres",
-    "kafka",
-    "spark",
-    "airflow-api-server",
-    "airflow-scheduler",
-    "airflow-dag-processor",
-    "airflow-triggerer",
-)
 WRAPPED = {
     "transforms": "MakeMap, InsertSource",
     "transforms.MakeMap.type": "org.apache.kafka.connect.transforms.HoistField$Value",
@@ -42,22 +35,18 @@ WRAPPED = {
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("airflow")
+def root(deployments: Deployments) -> Path:
+    folder = deployments.folder / "main_job"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(scope="module")
-def deployment(root: Path) -> Iterator[Deployment]:
-    settings = {"CONNECT_FILE_ROOTS": str(root)}
-    stack = Stack(root / "stack", services=SERVICES, settings=settings)
+def deployment(deployments: Deployments) -> Iterator[Deployment]:
     with pytest.MonkeyPatch.context() as patch:
-        try:
-            stack.up()
-            for name, value in {**stack.environment(), **settings}.items():
-                patch.setenv(name, value)
-            yield Deployment.open({**stack.environment(), **settings})
-        finally:
-            stack.down()
+        for name, value in deployments.stack.environment().items():
+            patch.setenv(name, value)
+        yield Deployment.open(deployments.stack.environment())
 
 
 @pytest.fixture(scope="module")
@@ -158,8 +147,9 @@ def test_killed_drivers_leave_every_line_exactly_once(deployment: Deployment, br
 
 
 @pytest.mark.timeout(420)
-def test_main_job_by_spark_submit(deployment: Deployment, root: Path) -> None:
-    environment = spark_submit(root)
+def test_main_job_by_spark_submit(deployments: Deployments, root: Path) -> None:
+    """The last one of those that share the stack, which it leaves restarted."""
+    environment = spark_submit(deployments.stack)
     deployment = Deployment.open(environment)
     topic, file = Topics(environment["CONNECT_BOOTSTRAP_SERVERS"]).create(4), root / "submitted.txt"
     configs = {
@@ -184,17 +174,13 @@ def newest_run_state(deployment: Deployment, name: str) -> str:
     return deployment.runs(name)[0][1]
 
 
-def spark_submit(root: Path) -> dict[str, str]:
+def spark_submit(before: Stack) -> dict[str, str]:
     """Restart the stack so that runs are spark-submits of the provider's operator → its environment."""
     connection = {"conn_type": "spark", "host": "local[4]", "extra": {"spark-binary": "spark-submit"}}
-    settings = {
-        "CONNECT_FILE_ROOTS": str(root),
-        "CONNECT_SPARK_MODE": "submit",
-        "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps(connection),
-    }
-    stack = Stack(root / "stack", services=SERVICES, settings=settings)
+    more = {"CONNECT_SPARK_MODE": "submit", "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps(connection)}
+    stack = replace(before, settings={**(before.settings or {}), **more})
     stack.up()
-    return {**stack.environment(), **settings}
+    return stack.environment()
 
 
 def kill_driver(deployment: Deployment, name: str) -> None:

@@ -34,6 +34,7 @@ def await_answer(base: str) -> None:
             connection.close()
 
 
+@pytest.mark.matrix
 @pytest.mark.timeout(900)
 def test_standalone_answers_as_the_real_worker(folder: Path, bootstrap: str) -> None:
     worker = write_worker(folder, bootstrap)

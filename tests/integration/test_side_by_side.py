@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.integration.plugin_worker import PluginWorker, eventually, parts_of, plugin_worker
+from tests.integration.plugin_worker import PluginWorker, eventually, parts_of
 from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
-
-
-@pytest.fixture(scope="module")
-def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
-    with plugin_worker(tmp_path_factory.mktemp("side_by_side"), bootstrap) as running:
-        yield running
 
 
 def states(worker: PluginWorker, name: str) -> list[str]:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.integration.plugin_worker import PluginWorker, eventually, plugin_worker
+from tests.integration.plugin_worker import PluginWorker, eventually
 from tests.integration.topics import Topics
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(400)]
 
 TIMEOUT = 180.0
 """Spark starts with the first interval."""
-
-
-@pytest.fixture(scope="module")
-def worker(tmp_path_factory: pytest.TempPathFactory, bootstrap: str) -> Iterator[PluginWorker]:
-    with plugin_worker(tmp_path_factory.mktemp("users"), bootstrap) as running:
-        yield running
 
 
 def rows(first: int, last: int) -> list[bytes]:

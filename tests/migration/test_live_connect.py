@@ -24,15 +24,14 @@ import httpx
 import pytest
 
 from connect_core.dev.jars import maven_jars
-from connect_core.dev.stack import Stack
 from connect_core.migration.cluster import open_api
 from connect_core.migration.steps import Step
 from connect_core.migration.switching import Switch
 from connect_core.rest import LoopbackAuthorizer, create_app, serve_in_thread
 from connect_core.settings import Listener
+from tests.deployments.stack import Deployments
 from tests.full_run import IS_FULL_RUN
 from tests.integration.deployment import Deployment, eventually
-from tests.integration.test_main_job import SERVICES
 from tests.integration.topics import Topics
 from tests.migration.fake_connect import Died
 from tests.side_by_side.deployments import ApacheConnect
@@ -50,26 +49,18 @@ SECRET = "canary-of-a-switch"
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("live")
+def root(deployments: Deployments) -> Path:
+    folder = deployments.folder / "live"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture(scope="module")
-def deployment(root: Path) -> Iterator[Deployment]:
-    settings = {
-        "CONNECT_FILE_ROOTS": str(root),
-        "CONNECT_CONFIG_PROVIDERS": "file",
-        "CONNECT_CONFIG_PROVIDERS_FILE_PARAM_ALLOWED_PATHS": str(root),
-    }
-    stack = Stack(root / "stack", services=SERVICES, settings=settings)
+def deployment(deployments: Deployments) -> Iterator[Deployment]:
     with pytest.MonkeyPatch.context() as patch:
-        try:
-            stack.up()
-            for name, value in {**stack.environment(), **settings}.items():
-                patch.setenv(name, value)
-            yield Deployment.open({**stack.environment(), **settings})
-        finally:
-            stack.down()
+        for name, value in deployments.stack.environment().items():
+            patch.setenv(name, value)
+        yield Deployment.open(deployments.stack.environment())
 
 
 @pytest.fixture(scope="module")

@@ -46,6 +46,7 @@ def environment(world: StandaloneWorld, monkeypatch: pytest.MonkeyPatch) -> Iter
     world.end_drivers()
 
 
+@pytest.mark.matrix
 def test_nothing_is_lost_or_repeated_when_workers_die(world: StandaloneWorld) -> None:
     history = History(world, "workers")
     history.begin()
@@ -101,6 +102,7 @@ def test_doctor_finds_that_the_workers_have_what_connectors_need(
 
 
 @needs_root
+@pytest.mark.matrix
 def test_doctor_names_a_folder_that_is_not_shared_and_a_package_that_is_missing(
     world: StandaloneWorld, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
