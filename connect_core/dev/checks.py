@@ -108,14 +108,19 @@ def check_pandas(environment: Mapping[str, str]) -> Finding:
 
 
 def check_secret_key(environment: Mapping[str, str]) -> Finding:
-    """Check that the key file, if one is named, is readable by its owner only."""
+    """Check that the key file, if one is named, is readable by its owner only, or root's by the group, too.
+
+    The same rule as PostgreSQL's for ``ssl_key_file``: Kubernetes gives the files of a
+    Secret to root and to the pod's group.
+    """
     name = environment.get("CONNECT_SECRET_KEY_FILE")
     if not name:
         return skip("secret key", "CONNECT_SECRET_KEY_FILE is not set: literal passwords are refused")
     file = Path(name)
     if not os.access(file, os.R_OK):
         return fail("secret key", f"{file} cannot be read", "Correct CONNECT_SECRET_KEY_FILE, or restore the file.")
-    if file.stat().st_mode & 0o077:
+    found = file.stat()
+    if found.st_mode & (0o037 if found.st_uid == 0 else 0o077):
         return fail("secret key", f"{file} can be read by others", f"chmod 600 {file}")
     return passed("secret key", str(file))
 

@@ -1,5 +1,6 @@
 from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,6 +37,20 @@ def test_secret_key_that_others_can_read_fails(tmp_path: Path) -> None:
     file.chmod(0o644)
     finding = check_secret_key({"CONNECT_SECRET_KEY_FILE": str(file)})
     assert (finding.is_ok, finding.remedy) == (False, f"chmod 600 {file}")
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "is_ok"),
+    [(0, 0o440, True), (0, 0o444, False), (0, 0o460, False), (7, 0o440, False), (7, 0o400, True)],
+)
+def test_secret_key_of_root_may_be_its_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, is_ok: bool
+) -> None:
+    """Kubernetes gives a Secret's files to root and to the group of the pod."""
+    file = tmp_path / "key"
+    file.write_text("key")
+    monkeypatch.setattr(Path, "stat", lambda _: SimpleNamespace(st_mode=0o100000 | mode, st_uid=owner))
+    assert check_secret_key({"CONNECT_SECRET_KEY_FILE": str(file)}).is_ok is is_ok
 
 
 @pytest.mark.parametrize("check", [check_brokers, check_database, check_airflow, check_spark])
