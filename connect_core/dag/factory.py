@@ -12,11 +12,12 @@ from airflow.sdk import DAG, Asset, AssetAlias, AssetWatcher
 
 from connect_core.dag.connector_task import ConnectorTask
 from connect_core.dag.housekeeping import housekeeping_dag
-from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, TAG, TASK_ID, dag_id_of
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, TAG, TASK_ID, VERIFICATION_DAG_ID, dag_id_of
 from connect_core.dag.operators import ConnectorRunOperator
 from connect_core.dag.schedule import CONTINUOUS, Schedule, parse_asset, parse_schedule
 from connect_core.dag.submit import ConnectorSubmitOperator
 from connect_core.dag.trigger import WorkTrigger
+from connect_core.dag.verification import verification_dag
 from connect_core.store.schedules import ScheduledConnector
 
 __all__ = ["connector_dags"]
@@ -35,12 +36,16 @@ _OPERATORS: dict[str, type[ConnectorTask]] = {"submit": ConnectorSubmitOperator}
 
 
 def connector_dags(
-    connectors: Iterable[ScheduledConnector], spark_mode: str = "connect", only: str | None = None
+    connectors: Iterable[ScheduledConnector],
+    spark_mode: str = "connect",
+    only: str | None = None,
+    verification: str | None = None,
 ) -> dict[str, DAG]:
     """Return the DAGs by id, sorted; with ``only``, at most the one with that id.
 
     ``connect_housekeeping`` is always included: its file token is used to
-    request another parse.
+    request another parse. ``verification`` is the schedule of
+    ``connect_verification``, which does not exist without one.
     """
     wanted = {dag_id_of(connector.name): connector for connector in connectors}
     operator = _OPERATORS.get(spark_mode, ConnectorRunOperator)
@@ -51,6 +56,8 @@ def connector_dags(
     }
     if only in (None, HOUSEKEEPING_DAG_ID):
         dags[HOUSEKEEPING_DAG_ID] = housekeeping_dag(_START_DATE)
+    if verification is not None and only in (None, VERIFICATION_DAG_ID):
+        dags[VERIFICATION_DAG_ID] = verification_dag(verification, _START_DATE)
     return dags
 
 

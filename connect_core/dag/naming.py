@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 
-__all__ = ["HOUSEKEEPING_DAG_ID", "TAG", "TASK_ID", "dag_id_of"]
+__all__ = ["HOUSEKEEPING_DAG_ID", "TAG", "TASK_ID", "VERIFICATION_DAG_ID", "dag_id_of"]
 
 HOUSEKEEPING_DAG_ID = "connect_housekeeping"
+VERIFICATION_DAG_ID = "connect_verification"
 TASK_ID = "run"
 TAG = "connect"
 """The tag by which all DAGs of connectors are found in Airflow."""

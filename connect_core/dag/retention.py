@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, VERIFICATION_DAG_ID, dag_id_of
 from connect_core.dag.past_runs import PastRuns
 from connect_core.dag.wiring import airflow_api, open_database, worker_settings
 from connect_core.errors import ConnectError
@@ -30,7 +30,7 @@ def forget_runs() -> int:
     settings, database = worker_settings(), open_database()
     try:
         with database.read() as connection:
-            dag_ids = [HOUSEKEEPING_DAG_ID, *map(dag_id_of, connectors.list_names(connection))]
+            dag_ids = [HOUSEKEEPING_DAG_ID, VERIFICATION_DAG_ID, *map(dag_id_of, connectors.list_names(connection))]
         api = airflow_api(settings)
         try:
             return PastRuns(api, dag_ids, Retention.of(settings)).forget()

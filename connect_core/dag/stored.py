@@ -11,7 +11,13 @@ __all__ = ["stored_dags"]
 
 
 def stored_dags() -> dict[str, DAG]:
-    """Return one DAG per stored connector and connect_housekeeping, or the one a task needs. Raises ConnectError."""
+    """Return a DAG per stored connector, connect_housekeeping and, if it has a schedule, connect_verification.
+
+    Only the one a task needs, where a task asks. Raises ConnectError.
+    """
     settings = worker_settings()
     only = get_parsing_context().dag_id
-    return connector_dags(current_connectors(settings, only), str(settings.values["spark.mode"]), only=only)
+    values = settings.values
+    return connector_dags(
+        current_connectors(settings, only), str(values["spark.mode"]), only, values["verification.schedule"]
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from connect_core.configs import load_worker
@@ -11,10 +13,11 @@ from connect_core.dag.airflow_client import ServiceIdentity
 from connect_core.dag.naming import dag_id_of
 from connect_core.dag.reconciler import AirflowReconciler
 from connect_core.dag.run_monitor import RunMonitor
-from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler
+from connect_core.dag.scheduler import SERVICE_SECONDS, AirflowScheduler, RequestingScheduler
 from connect_core.dag.snapshot import read_one_or_last_good, read_or_last_good
 from connect_core.dag.watcher import Watcher
 from connect_core.errors import ConfigError
+from connect_core.herder.context import Herder
 from connect_core.herder.observer import Observer
 from connect_core.herder.topic_ends import TopicEnds
 from connect_core.settings import WorkerMode, WorkerSettings
@@ -28,6 +31,7 @@ __all__ = [
     "make_run_monitor",
     "make_watcher",
     "open_database",
+    "opened_herder",
     "worker_settings",
 ]
 
@@ -87,6 +91,25 @@ def make_run_monitor() -> RunMonitor:
     ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved, client_id="connect-overseer")))
     lost_after = settings.values["run.lost.after.ms"] / 1000
     return RunMonitor(database, airflow_api(settings), Observer(database, ends), lost_after)
+
+
+@contextmanager
+def opened_herder(actor: str) -> Iterator[Herder]:
+    """Open a herder for one task, whose acts would be stored as requests. Raises ConfigError."""
+    from connect_core.configs import providers_of
+    from connect_core.effects.closed_topics import closed_topics
+    from connect_core.herder.rewriting import rewrite_offsets
+    from connect_core.kafka.admin import KafkaAdmin
+    from connect_core.kafka.clients import KafkaClients
+
+    settings = worker_settings()
+    database = Database(settings.database_url, pooled=False)
+    try:
+        ends = TopicEnds(KafkaAdmin(KafkaClients(settings.resolved), closed_topics(settings, database)))
+        providers, scheduler = providers_of(settings, os.environ), RequestingScheduler(database, actor)
+        yield Herder(database, settings, scheduler, rewrite_offsets, providers, actor, ends)
+    finally:
+        database.close()
 
 
 def airflow_api(settings: WorkerSettings) -> AirflowApi:

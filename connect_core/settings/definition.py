@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,7 @@ __all__ = ["OVERRIDE_POLICIES", "definition"]
 
 OVERRIDE_POLICIES = ("None", "Principal", "All", "Allowlist")
 
+_CRON = r"[0-9A-Za-z*/,?#-]+( +[0-9A-Za-z*/,?#-]+){4}"
 _REST, _SPARK, _AIRFLOW, _TOPICS, _JAVA = "REST", "Spark", "Airflow", "Internal topics", "Java plugins"
 
 
@@ -26,6 +28,19 @@ class _Listeners:
 
     def __str__(self) -> str:
         return "List of comma-separated URLs, ex: http://localhost:8080,https://localhost:8443."
+
+
+class _Times:
+    """Accept one of Airflow's presets, or a cron expression; null for never."""
+
+    presets = ("@hourly", "@daily", "@weekly", "@monthly", "@quarterly", "@yearly")
+
+    def ensure_valid(self, name: str, value: Any) -> None:
+        if value is not None and value not in self.presets and not re.fullmatch(_CRON, value):
+            raise ConfigError(name, value, f"Use {', '.join(self.presets)}, or a cron expression such as 30 3 * * *")
+
+    def __str__(self) -> str:
+        return f"[{', '.join(self.presets)}], or a cron expression"
 
 
 class _TopicCount:
@@ -43,7 +58,7 @@ class _TopicCount:
 def definition(mode: WorkerMode) -> ConfigDef:
     """Return the definition of a worker's settings; treat as constant."""
     config = ConfigDef()
-    for add in (_kafka, _converters, _work, _files, _topics, _rest, _plugins, _java_plugins, _stack):
+    for add in (_kafka, _converters, _work, _verification, _files, _topics, _rest, _plugins, _java_plugins, _stack):
         add(config, mode)
     return config
 
@@ -146,6 +161,24 @@ def _work(config: ConfigDef, mode: WorkerMode) -> None:
     _flag(config, "topic.tracking.enable", "Whether the topics that a connector uses are tracked.")
     _flag(config, "topic.tracking.allow.reset", "Whether the topics that a connector uses may be reset through REST.")
     _flag(config, "connect.validate.live", "Whether validation also contacts the systems in a configuration.")
+
+
+def _verification(config: ConfigDef, mode: WorkerMode) -> None:
+    config.define(
+        "verification.schedule",
+        ConfigType.STRING,
+        None,
+        validator=_Times(),
+        importance=Importance.LOW,
+        doc="When Airflow recounts what all sinks have written, as connect verify does: @daily, another preset, or a "
+        "cron expression. By default never.",
+    )
+    _milliseconds(
+        config,
+        "verification.timeout.ms",
+        600_000,
+        "How long such a recount of one sink may take, from its newest interval back.",
+    )
 
 
 def _files(config: ConfigDef, mode: WorkerMode) -> None:

@@ -142,9 +142,10 @@ def get(connection: Connection, name: str) -> ConnectorState:
     return state
 
 
-def list_names(connection: Connection) -> list[str]:
-    """Return the names of all connectors, sorted."""
-    return sorted(connection.scalars(select(Connector.name).where(Connector.deleted_at.is_(None))))
+def list_names(connection: Connection, kind: ConnectorType | None = None) -> list[str]:
+    """Return the names of all connectors, or of those of a kind, sorted."""
+    wanted = select(Connector.name).where(Connector.deleted_at.is_(None))
+    return sorted(connection.scalars(wanted if kind is None else wanted.where(Connector.type == kind)))
 
 
 def target_states(connection: Connection, names: Collection[str]) -> dict[str, TargetState]:

@@ -1,6 +1,7 @@
 """The benchmarks of many connectors, a backlog and a long history run, with few of each: no figure means anything.
 
-``make test`` tries the one that needs neither Spark nor Airflow, ``make matrix`` the others, too.
+In ``make matrix``, as they are minutes; tests/store/test_long_history.py, tests/spark/test_fairness.py and
+tests/integration/test_burst.py show in ``make test`` what they measure.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(600)]
 
 
 def figures_of(module: str, folder: Path, *options: str) -> dict[str, Any]:
@@ -24,7 +25,6 @@ def figures_of(module: str, folder: Path, *options: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.matrix
 def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
     found = figures_of("many_connectors", tmp_path, "--connectors", "8", "--busy", "2", "--minutes", "1", "--rest", "5")
     assert found["busy, record to file, p50, s"] > 0
@@ -33,7 +33,6 @@ def test_busy_connectors_among_idle_ones(tmp_path: Path) -> None:
     assert found["task starts a second, busy"] > 0
 
 
-@pytest.mark.matrix
 def test_small_connectors_beside_a_backlog(tmp_path: Path) -> None:
     few = ("--connectors", "2", "--rounds", "1", "--warm-up", "0", "--records", "200000")
     found = figures_of("fairness", tmp_path, *few)

@@ -10,7 +10,7 @@ from airflow.sdk import DAG, Asset, AssetAlias
 from airflow.serialization import serialized_objects
 
 from connect_core.dag.factory import connector_dags
-from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, dag_id_of
+from connect_core.dag.naming import HOUSEKEEPING_DAG_ID, VERIFICATION_DAG_ID, dag_id_of
 from connect_core.dag.operators import ConnectorRunOperator
 from connect_core.dag.submit import ConnectorSubmitOperator
 from connect_core.interval.values import ConnectorType
@@ -45,6 +45,17 @@ def test_factory_makes_housekeeping_without_any_connector() -> None:
 def test_factory_makes_only_the_dag_a_task_needs() -> None:
     assert list(connector_dags([source("a"), source("b")], only=dag_id_of("b"))) == [dag_id_of("b")]
     assert list(connector_dags([source("a")], only=HOUSEKEEPING_DAG_ID)) == [HOUSEKEEPING_DAG_ID]
+
+
+def test_verification_has_a_dag_where_it_has_a_schedule() -> None:
+    dags = connector_dags([source("a")], verification="30 3 * * *")
+    assert list(dags) == [dag_id_of("a"), HOUSEKEEPING_DAG_ID, VERIFICATION_DAG_ID]
+    assert str(dags[VERIFICATION_DAG_ID].schedule) == "30 3 * * *"
+    assert list(connector_dags([source("a")], only=VERIFICATION_DAG_ID, verification="@daily")) == [VERIFICATION_DAG_ID]
+    assert list(connector_dags([source("a")], only=HOUSEKEEPING_DAG_ID, verification="@daily")) == [HOUSEKEEPING_DAG_ID]
+    unreadable = connector_dags([], verification="61 * * * *")[VERIFICATION_DAG_ID]
+    assert unreadable.schedule is None
+    assert "61 * * * *" in (unreadable.doc_md or "")
 
 
 def test_factory_makes_equal_dags_each_time() -> None:

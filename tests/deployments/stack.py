@@ -94,6 +94,7 @@ def running_deployments(folder: Path) -> Iterator[Deployments]:
         "CONNECT_CONFIG_PROVIDERS_DIR_PARAM_ALLOWED_PATHS": str(data),
         VARIABLE: IN_VARIABLE,
         "PYTHONPATH": str(CHECKOUT),
+        "CONNECT_VERIFICATION_SCHEDULE": "@yearly",
     }
     stack = Stack(folder / "stack", project=project, settings=settings)
     try:

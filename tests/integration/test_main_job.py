@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
-from connect_core.dag.naming import dag_id_of
+from connect_core.dag.naming import VERIFICATION_DAG_ID, dag_id_of
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import IntervalState
 from tests.deployments.stack import Deployments
@@ -128,6 +128,28 @@ def test_pause_holds_and_unpause_goes_on_without_loss(deployment: Deployment, br
     assert lines_in_kafka(broker, topic, 20) == list(range(20))
     eventually(lambda: deployment.state("pausing"), lambda state: state == "RUNNING", 30)
     deployment.delete("pausing")
+
+
+def test_exports_are_recounted_on_a_schedule(deployment: Deployment, broker: Topics, root: Path) -> None:
+    topic = broker.create(1)
+    broker.write(topic, [b'{"line": "%d"}' % number for number in range(10)], 1)
+    deployment.put("recounted", parquet(root / "recounted", topic))
+    deployment.await_records("recounted", 10)
+
+    def outcome() -> str:
+        run_id = deployment.airflow.trigger(VERIFICATION_DAG_ID)
+
+        def state() -> str:
+            return next(
+                run.state for run in deployment.airflow.latest_runs(VERIFICATION_DAG_ID, 5) if run.run_id == run_id
+            )
+
+        return eventually(state, lambda found: found in ("success", "failed"))
+
+    assert outcome() == "success"
+    next((root / "recounted" / topic).rglob("*.parquet")).unlink()
+    assert outcome() == "failed"
+    deployment.delete("recounted")
 
 
 @pytest.mark.timeout(420)

@@ -68,6 +68,22 @@ def test_mode_is_that_of_the_command() -> None:
         WorkerSettings.from_properties(both | {"worker.mode": "cluster"}, {})
 
 
+@pytest.mark.parametrize("text", ["@yearly", "30 3 * * *", "0 0 1 JAN ?"])
+def test_sinks_are_recounted_at_times_that_airflow_knows(text: str) -> None:
+    assert (
+        WorkerSettings.from_properties(DISTRIBUTED | {"verification.schedule": text}, {}).values[
+            "verification.schedule"
+        ]
+        == text
+    )
+
+
+@pytest.mark.parametrize("text", ["often", "@continuous", "* * *", "30 3 * * *; rm", ""])
+def test_other_times_to_recount_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"for configuration verification\.schedule: Use @hourly, .* cron expression"):
+        WorkerSettings.from_properties(DISTRIBUTED | {"verification.schedule": text}, {})
+
+
 def test_standalone_id_names_the_deployment() -> None:
     with pytest.raises(ConfigError, match="standalone id is unknown"):
         _ = standalone().deployment
