@@ -93,5 +93,6 @@ bench: venv ## Measure each lane beside the same work by Apache Kafka Connect an
 	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 
 fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands
-	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m "slow and not servers" tests/{converters,transforms,connectors}
+	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m "not matrix and not servers and not browser and not faults" \
+		tests/{api,connectors,converters,fuzz,java,java_host,kafka,migration,plan,rest,schema_registry,store,transforms}
 	@$(BIN)/python -m tests.fuzz

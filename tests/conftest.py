@@ -8,13 +8,16 @@ import math
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
+from tests.full_run import examples
 from tests.programs import chromium
+from tests.selection import has_nothing_of, lost, suite_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -41,8 +44,8 @@ PLUGIN_WORKER = tuple(f"tests/integration/test_{name}.py" for name in ("errors",
 """What shares a standalone worker with the users' connectors of the tests."""
 TIMEOUT_MS = 60_000
 
-# Properties take as long as a busy machine needs.
-settings.register_profile("connect", deadline=None)
+# Properties take as long as a busy machine needs; those that say nothing else are tried with some examples.
+settings.register_profile("connect", deadline=None, max_examples=examples(40, 400))
 settings.load_profile("connect")
 # The code decides whether CI is green, not luck.
 settings.register_profile("ci", derandomize=True, print_blob=True)
@@ -65,8 +68,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
     return ServersScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module for a suite that has nothing of it."""
+    is_module = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if is_module and has_nothing_of(suite_of(config.option.markexpr), collection_path) else None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes a whole stack, and longest."""
+    """Begin with what takes a whole stack, and longest; no test may be in a suite that does not import it."""
+    if found := lost(items):
+        raise pytest.UsageError("\n".join(found))
     items.sort(
         key=lambda item: next((at for at, place in enumerate(WHOLE_STACK) if item.nodeid.startswith(place)), math.inf)
     )

@@ -17,30 +17,17 @@ from types import MappingProxyType
 from xml.etree import ElementTree
 
 from tests.programs import Program, azurite, chromium, helm, mariadb_server, prepare
+from tests.selection import SUITES
 
 _NOTHING_COLLECTED = 5
-WITHOUT_UNIT_TESTS = ("browser", "deployments", "faults", "fuzz", "integration", "recovery", "simulator")
-"""Folders of which the unit suite imports nothing."""
 _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "unit": ("-n", "2", *(f"--ignore=tests/{name}" for name in WITHOUT_UNIT_TESTS)),
-        **dict.fromkeys(("slow", "simulator"), ("-n", "2")),
+        **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
         # By the modules and the order of tests/conftest.py.
         **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
     }
 )
 """Name → how its tests are spread over processes; the others run one after the other."""
-SUITES: Mapping[str, str] = MappingProxyType(
-    {
-        "unit": "not matrix and not slow and not simulator and not servers and not browser and not faults",
-        "slow": "not matrix and slow and not simulator and not servers and not browser and not faults",
-        "simulator": "not matrix and simulator and not servers and not browser and not faults",
-        "servers": "not matrix and servers and not faults",
-        "browser": "not matrix and browser and not servers and not faults",
-        "faults": "not matrix and faults",
-    }
-)
-"""Name → the expression over markers; together they select every test but those of ``make matrix``."""
 _PROGRAMS: Mapping[str, tuple[Callable[[], Program], ...]] = MappingProxyType(
     {"slow": (helm,), "servers": (mariadb_server, azurite, chromium), "browser": (chromium,)}
 )

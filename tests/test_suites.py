@@ -1,11 +1,10 @@
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.suites import SUITES, WITHOUT_UNIT_TESTS, conclude, skipped
+from tests.selection import MARKS, SUITES
+from tests.suites import conclude, skipped
 
 _REPORT = """<testsuites><testsuite>
 <testcase classname="tests.a" name="test_b"><skipped message="no browser"/></testcase>
@@ -35,13 +34,5 @@ def test_conclude_fails_in_ci_when_something_was_left_out(
 
 @pytest.mark.parametrize("marks", list(product((False, True), repeat=6)))
 def test_suites_select_every_test_once(marks: tuple[bool, ...]) -> None:
-    names = dict(zip(("matrix", "slow", "simulator", "servers", "browser", "faults"), marks, strict=True))
+    names = dict(zip(MARKS, marks, strict=True))
     assert sum(eval(expression, {}, names) for expression in SUITES.values()) == (not names["matrix"])
-
-
-@pytest.mark.slow
-def test_unit_suite_ignores_no_test_of_its_own() -> None:
-    folders = [f"tests/{name}" for name in WITHOUT_UNIT_TESTS]
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-m", SUITES["unit"], *folders]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "no tests collected" in found.stdout, found.stdout[-2000:] + found.stderr[-2000:]

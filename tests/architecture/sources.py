@@ -53,13 +53,16 @@ def sources() -> tuple[Source, ...]:
     return tuple(Source(file, file.read_text("utf-8")) for file in files)
 
 
-def imports(source: Source) -> Iterator[str]:
-    """Iterate over the dotted names a module imports, at whatever level of nesting."""
+@cache
+def imports(source: Source) -> tuple[str, ...]:
+    """Return the dotted names a module imports, at whatever level of nesting."""
+    found: list[str] = []
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+            found.append(node.module)
+    return tuple(found)
 
 
 def packages() -> list[Path]:

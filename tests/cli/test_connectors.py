@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from typer.testing import CliRunner, Result
 from connect_core.cli.app import application
 from connect_core.errors import ConnectError
 from connect_core.herder.rewriting import rewrite_in_database
-from connect_core.store import Database, migrate, silences
+from connect_core.store import Database, silences
 from connect_core.store.requests import claim
 from tests.herder.harness import Driver
 
@@ -22,7 +23,7 @@ CONFIG = {"connector.class": "FileStreamSource", "file": "lines.txt", "topic": "
 
 
 @pytest.fixture
-def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def deployment(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a worker file and a migrated database."""
     # No broker is there to be asked, and half a minute of asking tells nothing here.
     monkeypatch.setattr("connect_core.cli.deployment.rewrite_offsets", rewrite_in_database)
@@ -35,7 +36,7 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "offset.storage.topic=o\nstatus.storage.topic=s\nconnect.validate.live=false\n"
         f"file.roots={tmp_path}\ndatabase.url=sqlite:///{tmp_path / 'connect.db'}\n"
     )
-    migrate(f"sqlite:///{tmp_path / 'connect.db'}")
+    shutil.copy(sqlite_template, tmp_path / "connect.db")
     return tmp_path
 
 

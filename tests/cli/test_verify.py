@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from io import StringIO
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from connect_core.cli.verify import print_verification
 from connect_core.herder.topic_counts import PartitionCount
 from connect_core.herder.verification import Verification
 from connect_core.settings import WorkerMode, WorkerSettings
-from connect_core.store import Database, migrate
+from connect_core.store import Database
 from tests.herder.exports import Export
 from tests.herder.harness import Harness
 
@@ -34,10 +35,10 @@ WORKER = {
 
 
 @pytest.fixture
-def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Export:
+def export(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Export:
     """Two intervals of a sink in a deployment whose broker does not answer."""
     url = f"sqlite:///{tmp_path / 'connect.db'}"
-    migrate(url)
+    shutil.copy(sqlite_template, tmp_path / "connect.db")
     properties = {**WORKER, "file.roots": str(tmp_path), "database.url": url}
     (tmp_path / "worker.properties").write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
     monkeypatch.setenv("CONNECT_WORKER_CONFIG", str(tmp_path / "worker.properties"))

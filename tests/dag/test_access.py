@@ -17,6 +17,7 @@ from fastapi import FastAPI
 
 from connect_core.dag.access import AirflowAccess
 from connect_core.dag.naming import dag_id_of
+from connect_core.migration import cluster
 from connect_core.rest.server import serve_in_thread
 from connect_core.settings import Listener
 from tests.dag.dag_rights import GRANTS
@@ -187,8 +188,9 @@ def test_loggers_of_airflows_server_need_the_right_to_its_configuration(
 
 
 def test_another_cluster_is_read_as_a_whole_by_who_may_change_the_configuration(
-    call: Client, login: Callable[[str], Mapping[str, str]]
+    call: Client, login: Callable[[str], Mapping[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cluster, "_RETRY_SECONDS", 0.5)
     body = {"url": "http://127.0.0.1:1"}
     assert call("POST", "/connect/v1/import/report", body, login("ann")).status == 403
     assert call("POST", "/connect/v1/connectors/a/import", body, login("ann")).status == 403

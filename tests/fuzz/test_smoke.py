@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from tests.conformance.case import Case
+from tests.full_run import examples
 from tests.fuzz.campaign import run_campaign
-from tests.fuzz.connect_classes import connect_classes
+from tests.fuzz.connect_classes import ConnectClasses, connect_classes
 
 pytestmark = pytest.mark.slow
 
 
-def test_connects_classes_and_ours_answer_alike(tmp_path: Path) -> None:
-    with connect_classes(tmp_path) as classes:
-        campaign = run_campaign(classes, seed=20261122, count=1000)
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectClasses]:
+    """One for all tests: to compile and start it takes seconds."""
+    with connect_classes(tmp_path_factory.mktemp("classes")) as running:
+        yield running
+
+
+def test_connects_classes_and_ours_answer_alike(classes: ConnectClasses) -> None:
+    count = examples(600, 5000)
+    campaign = run_campaign(classes, seed=20261122, count=count)
     assert campaign.differences == []
     # What moved nothing would show nothing.
-    assert campaign.cases > 950
-    assert 200 < campaign.errors < 600
+    assert campaign.cases > 0.95 * count
+    assert 0.2 * count < campaign.errors < 0.6 * count
     assert len(campaign.kinds) == 8
 
 
-def test_a_wrong_answer_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_answer_is_seen(classes: ConnectClasses, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison itself: ours made to answer wrongly."""
     monkeypatch.setattr("tests.conformance.kinds.data.project", lambda source, value, target: 17)
-    with connect_classes(tmp_path) as classes:
-        campaign = run_campaign(classes, seed=20261122, count=300)
+    campaign = run_campaign(classes, seed=20261122, count=150)
     assert {one.case.kind for one in campaign.differences} == {"project"}
 
 
-def test_connects_answer_has_the_form_of_recorded_cases(tmp_path: Path) -> None:
+def test_connects_answer_has_the_form_of_recorded_cases(classes: ConnectClasses) -> None:
     content = {"schema": None, "value": "[1, 2]"}
-    with connect_classes(tmp_path) as classes:
-        answers = classes.run([Case("fuzz", "1", "values", "parseString", None, content, None)])
+    answers = classes.run([Case("fuzz", "1", "values", "parseString", None, content, None)])
     element = {"type": "int8", "optional": False}
     assert answers == [
         {

@@ -29,6 +29,7 @@ from connect_core.java_host.host import JavaHost, Lane
 from connect_core.java_host.schemas import SchemaNumbers
 from connect_core.java_plugins.rows import read_changed, write_batch
 from tests.api.data.strategies import schemaless_rows, schemas, values_of
+from tests.full_run import examples
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +64,7 @@ def assert_same(back: Batch, values: list[Any], schema: Schema | None) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60, 1000), deadline=None, suppress_health_check=list(HealthCheck))
 def test_values_of_any_schema_come_back(echo: Lane, data: st.DataObject) -> None:
     schema = data.draw(schemas)
     values = data.draw(st.lists(values_of(schema), min_size=1, max_size=5))
@@ -72,7 +73,7 @@ def test_values_of_any_schema_come_back(echo: Lane, data: st.DataObject) -> None
 
 
 @given(rows=schemaless_rows())
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40, 1000), deadline=None, suppress_health_check=list(HealthCheck))
 def test_schemaless_maps_come_back(echo: Lane, rows: list[dict[str, Any] | None]) -> None:
     if not rows:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from connect_core.errors import ConfigError, ConnectError
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.kafka.marker_records import Marker
 from connect_core.kafka.markers import OffsetsTopic
-from connect_core.store import Database, migrate
+from connect_core.store import Database
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 from tests.migration.served_connect import served_connect
 
@@ -36,7 +37,7 @@ def levels() -> Iterator[None]:
 
 
 @pytest.fixture
-def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def deployment(sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a worker file and a migrated database."""
     monkeypatch.setattr("connect_core.cli.deployment.rewrite_offsets", rewrite_in_database)
     monkeypatch.chdir(tmp_path)
@@ -54,7 +55,7 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"config.providers.file.param.allowed.paths={tmp_path}\n"
         f"file.roots={tmp_path}\ndatabase.url=sqlite:///{tmp_path / 'connect.db'}\n"
     )
-    migrate(f"sqlite:///{tmp_path / 'connect.db'}")
+    shutil.copy(sqlite_template, tmp_path / "connect.db")
     return tmp_path
 
 

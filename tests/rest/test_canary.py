@@ -29,7 +29,7 @@ HIDDEN = "[hidden]"
 def call(harness: Harness, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A server with all providers and a key, which tries what a configuration names."""
     # There are no brokers.
-    monkeypatch.setattr(preflight, "_BROKER_SECONDS", 0.3)
+    monkeypatch.setattr(preflight, "_BROKER_SECONDS", 0.1)
     secrets = tmp_path / "secrets"
     secrets.mkdir()
     (secrets / "one.properties").write_text(f"password={CANARIES['file']}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import booleans
 
 from connect_core.rest import LoopbackAuthorizer
+from tests.full_run import examples
 from tests.herder.harness import SINK, Harness
 from tests.rest.conftest import Client, app_of
 from tests.rest.described import DESCRIBED, undescribed
@@ -19,6 +21,13 @@ from tests.rest.described import DESCRIBED, undescribed
 pytestmark = pytest.mark.slow
 
 
+CHECKS = settings(
+    max_examples=examples(8, 100),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    database=None,
+)
 SURPRISE = "see the log of the REST API"
 """What only an exception that nobody foresaw is answered with."""
 
@@ -37,12 +46,18 @@ def base(app: FastAPI, serve: Callable[[FastAPI], Client], harness: Harness) -> 
 OPERATIONS = [(method, path) for path, methods in DESCRIBED["paths"].items() for method in methods]
 
 
+@cache
+def described() -> Any:
+    """Return the description as the library reads it, which takes long."""
+    return schemathesis.openapi.from_dict(DESCRIBED)
+
+
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=[" ".join(one) for one in OPERATIONS])
 def test_nothing_is_unforeseen(method: str, path: str, base: str) -> None:
-    operation = schemathesis.openapi.from_dict(DESCRIBED)[path][method.upper()]
+    operation = described()[path][method.upper()]
 
     @given(case=operation.as_strategy(), is_known=booleans())
-    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+    @CHECKS
     def try_it(case: schemathesis.Case[Any], is_known: bool) -> None:
         if is_known and "connector" in case.path_parameters:
             case.path_parameters["connector"] = "a"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from connect_core.dev.java import find_java
 from connect_core.spark.class_archive import archive_options, class_archive, write_archive_later
 
 _START = """
@@ -46,6 +48,31 @@ def of_spark(lines: list[str]) -> tuple[int, int]:
     return len(found), sum("shared objects file" in line for line in found)
 
 
+def start_java(folder: Path, options: str) -> int:
+    """Start a program of Java's own → how many of its classes came from this archive, not from Java's."""
+    log = folder / "classes.log"
+    java = find_java()
+    command = [str(java), *shlex.split(options), f"-Xlog:class+load:file={log}", "--list-modules"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+    assert "java.base@" in done.stdout
+    assert "warning" not in done.stdout + done.stderr
+    return log.read_text().count("shared objects file (top)")
+
+
+@pytest.mark.slow
+def test_java_takes_classes_from_an_archive_and_passes_a_damaged_one_over(tmp_path: Path, cache: Path) -> None:
+    """What ``test_classes_come_from_the_archive`` shows of Spark, of a program that starts in no time."""
+    cache.mkdir()
+    file = class_archive()
+    assert start_java(tmp_path, archive_options(file)) == 0
+    assert start_java(tmp_path, f"-XX:ArchiveClassesAtExit='{file}' -Xlog:cds*=off") == 0
+    file.chmod(0o600)
+    assert start_java(tmp_path, archive_options(file)) > 5
+    file.write_bytes(b"nothing" * 1000)
+    assert start_java(tmp_path, archive_options(file)) == 0
+
+
+@pytest.mark.matrix
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_classes_come_from_the_archive(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.transforms.strategies import chains, records
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = examples(200, 2500)
+EXAMPLES = examples(100, 2500)
 print(f"both lanes: CONNECT_SEED={SEED}")
 
 

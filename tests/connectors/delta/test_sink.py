@@ -29,6 +29,7 @@ from connect_core.api.data import (
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.delta.lake import Lake, numbered, total
+from tests.full_run import examples
 
 pytestmark = pytest.mark.slow
 
@@ -145,6 +146,7 @@ def test_fields_and_topics_have_whatever_names_they_have(lake: Lake, batches: bo
 
 
 def test_wide_tables_and_many_of_them(lake: Lake) -> None:
+    tables = range(examples(12, 50))
     wide = {f"c{number:03d}": number for number in range(200)}
-    lake.run([record for topic in range(50) for record in numbered([wide | {"c000": topic}], f"t{topic}")])
-    assert [lake.rows(f"t{topic}")[0]["c000"] for topic in range(50)] == list(range(50))
+    lake.run([record for topic in tables for record in numbered([wide | {"c000": topic}], f"t{topic}")])
+    assert [lake.rows(f"t{topic}")[0]["c000"] for topic in tables] == list(tables)

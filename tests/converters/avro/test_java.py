@@ -28,7 +28,7 @@ from tests.schema_registry.memory import MemoryRegistry
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = examples(60, 300)
+EXAMPLES = examples(30, 300)
 PROGRAM = Path(__file__).parent / "java" / "CheckAvro.java"
 
 

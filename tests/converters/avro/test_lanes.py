@@ -25,7 +25,7 @@ from tests.seeds import SEED
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = examples(100, 1000)
+EXAMPLES = examples(40, 1000)
 print(f"Avro lanes: CONNECT_SEED={SEED}")
 CHECKS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 FLAGS = st.sampled_from(["true", "false"])
