@@ -18,6 +18,7 @@ from xdist.scheduler import LoadFileScheduling
 from tests.full_run import examples
 from tests.programs import chromium
 from tests.selection import has_nothing_of, lost, suite_of
+from tests.shared_servers import end_unneeded, shared
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
 
     from tests.deployments.stack import Deployments
 
-WHOLE_STACK = (
-    # These share one stack: the first ones want it empty, the last one restarts it with another setting.
+ONE_STACK = (
     "tests/deployments/",
     "tests/integration/test_hourly_export.py",
     "tests/migration/test_live_connect.py",
     "tests/integration/test_main_job.py",
-    "tests/dag/test_airflow.py",
-    "tests/dag/test_lost_workers.py",
+)
+"""What shares one stack: the first ones want it empty, the last one restarts it with another setting."""
+ONE_AIRFLOW = ("tests/dag/test_airflow.py", "tests/dag/test_lost_workers.py")
+WHOLE_STACK = (
+    *ONE_STACK,
+    *ONE_AIRFLOW,
     "tests/dag/test_celery.py",
     "tests/dev/test_compose.py",
     "tests/integration/test_burst.py",
@@ -84,6 +88,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End servers with the last test that needs them."""
+    yield
+    end_unneeded(item, nextitem)
+
+
 def pytest_configure() -> None:
     """Look for no garbage among what is imported: there is next to none."""
     gc.disable()
@@ -117,7 +128,7 @@ def deployments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment
     """One whole stack for all who need nothing of their own in it; each deletes its connectors."""
     from tests.deployments.stack import running_deployments
 
-    with running_deployments(tmp_path_factory.mktemp("deployments")) as running:
+    with shared(ONE_STACK, running_deployments(tmp_path_factory.mktemp("deployments"))) as running:
         yield running
 
 

@@ -19,14 +19,16 @@ from connect_core.dev.processes import marked
 from connect_core.dev.services import AIRFLOW_NAMES, CELERY_NAMES
 from connect_core.dev.stack import Stack
 from connect_core.store import Database, migrate
+from tests.conftest import ONE_AIRFLOW
 from tests.dag.live import STUB, Live
 from tests.dag.stub import stub_world
+from tests.shared_servers import shared
 
 
 @pytest.fixture(scope="session")
 def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Airflow over the stand-in of the engine."""
-    with started(tmp_path_factory.mktemp("live"), ("postgres", *AIRFLOW_NAMES)) as stack:
+    with shared(ONE_AIRFLOW, started(tmp_path_factory.mktemp("live"), ("postgres", *AIRFLOW_NAMES))) as stack:
         yield stack
 
 
