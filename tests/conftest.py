@@ -32,6 +32,8 @@ WHOLE_STACK = (
     "tests/packaging/test_wheel.py",
 )
 """What starts Airflow and all the rest: two such stacks at once are too much for two cores."""
+ONE_SET = "tests/faults/"
+"""Modules whose tests share one set of servers: Kafka, PostgreSQL and Spark, with drivers."""
 TIMEOUT_MS = 60_000
 
 # Properties take as long as a busy machine needs.
@@ -44,10 +46,12 @@ if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
 
 
 class ServersScheduling(LoadFileScheduling):  # type: ignore[misc]
-    """One process runs a module, whose tests share servers, and one all modules that take a whole stack."""
+    """One process runs a module, whose tests share servers; one, all that takes a whole stack; one, all the faults."""
 
     def _split_scope(self, nodeid: str) -> str:
         # Not by marks: pytest-xdist 3.8 writes the group of a test where pytest 9.2 does not read it.
+        if nodeid.startswith(ONE_SET):
+            return "faults"
         return "a whole stack" if nodeid.startswith(WHOLE_STACK) else str(super()._split_scope(nodeid))
 
 
@@ -58,7 +62,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes a whole stack, and longest."""
-    items.sort(key=lambda item: not item.nodeid.startswith(WHOLE_STACK))
+    items.sort(key=lambda item: not item.nodeid.startswith((*WHOLE_STACK, ONE_SET)))
 
 
 def pytest_configure() -> None:

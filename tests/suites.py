@@ -26,7 +26,7 @@ _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "unit": ("-n", "2", *(f"--ignore=tests/{name}" for name in WITHOUT_UNIT_TESTS)),
         **dict.fromkeys(("slow", "simulator"), ("-n", "2")),
         # By the modules and the order of tests/conftest.py.
-        **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
+        **dict.fromkeys(("servers", "browser", "faults"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
     }
 )
 """Name → how its tests are spread over processes; the others run one after the other."""

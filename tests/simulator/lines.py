@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any, NoReturn
 from unittest.mock import patch
 
@@ -21,7 +17,7 @@ from connect_core.connectors.link_free import make_folders
 from connect_core.connectors.staged_file import StagedFile
 from connect_core.errors import RetriableError
 from connect_core.interval.values import TaskPlan
-from tests.simulator.targets import Acting, answered, by_range
+from tests.simulator.targets import Acting, answered, by_range, folder_of
 from tests.simulator.truth import Violation
 
 __all__ = ["LinesTarget"]
@@ -36,8 +32,7 @@ class LinesTarget:
         self.deliver = deliver
         self.expected: list[str] = []
         """The lines of all manifests, in the order of these."""
-        self._root = Path(tempfile.mkdtemp(prefix="connect-simulator-"))
-        weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
+        self._root = folder_of(self)
         self._appender = self._of(connector, "deployment")
         self._another = self._of(connector, "another")
 
