@@ -12,7 +12,7 @@ from tests.simulator.chances import FAULTS, POINTS
 
 pytestmark = pytest.mark.simulator
 
-_STEPS = examples(250_000, STEPS)
+_STEPS = examples(200_000, STEPS)
 
 
 @pytest.mark.timeout(1200)
