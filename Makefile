@@ -92,7 +92,8 @@ bench: venv ## Measure each lane beside the same work by Apache Kafka Connect an
 	-@$(BIN)/python -m tests.benchmarks.spark_workers --json .cache/benchmarks/spark_workers.json
 	@$(BIN)/python -m tests.benchmarks.beside --json .cache/benchmarks/figures.json --chart .cache/benchmarks/figures.svg
 
-fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, and both lanes on thousands
+fuzz: venv ## Compare Connect's own Java classes with ours on 200,000 random cases, both lanes on thousands; a million faulty steps
 	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q -n 2 -m "not matrix and not servers and not browser and not faults" \
 		tests/{api,connectors,converters,fuzz,java,java_host,kafka,migration,plan,rest,schema_registry,store,transforms}
+	@CONNECT_MATRIX=1 $(BIN)/python -m tests.suites simulator
 	@$(BIN)/python -m tests.fuzz

@@ -44,8 +44,15 @@ WHOLE_STACK = (
     "tests/packaging/test_wheel.py",
 )
 """What starts Airflow and all the rest, in this order: two such stacks at once are too much for two cores."""
-PLUGIN_WORKER = tuple(f"tests/integration/test_{name}.py" for name in ("errors", "side_by_side", "user_connectors"))
-"""What shares a standalone worker with the users' connectors of the tests."""
+SHARING = {
+    "a whole stack": WHOLE_STACK,
+    "a plugin worker": tuple(
+        f"tests/integration/test_{name}.py" for name in ("errors", "side_by_side", "user_connectors")
+    ),
+    "a world of faults": ("tests/faults/",),
+}
+"""What takes long to start → the modules that share it."""
+_LONGEST = (*WHOLE_STACK, "tests/faults/")
 TIMEOUT_MS = 60_000
 
 # Properties take as long as a busy machine needs; those that say nothing else are tried with some examples.
@@ -62,9 +69,8 @@ class ServersScheduling(LoadFileScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         # Not by marks: pytest-xdist 3.8 writes the group of a test where pytest 9.2 does not read it.
-        if nodeid.startswith(WHOLE_STACK):
-            return "a whole stack"
-        return "a plugin worker" if nodeid.startswith(PLUGIN_WORKER) else str(super()._split_scope(nodeid))
+        found = (group for group, places in SHARING.items() if nodeid.startswith(places))
+        return next(found, None) or str(super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
@@ -84,7 +90,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if found := lost(items):
         raise pytest.UsageError("\n".join(found))
     items.sort(
-        key=lambda item: next((at for at, place in enumerate(WHOLE_STACK) if item.nodeid.startswith(place)), math.inf)
+        key=lambda item: next((at for at, place in enumerate(_LONGEST) if item.nodeid.startswith(place)), math.inf)
     )
 
 

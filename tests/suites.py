@@ -24,7 +24,7 @@ _SPREAD: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("unit", "slow", "simulator"), ("-n", "2")),
         # By the modules and the order of tests/conftest.py.
-        **dict.fromkeys(("servers", "browser"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
+        **dict.fromkeys(("servers", "browser", "faults"), ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")),
     }
 )
 """Name → how its tests are spread over processes; the others run one after the other."""

@@ -6,15 +6,18 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, and_, bindparam, or_, select
 
 from connect_core.interval.values import ConnectorType, IntervalState, TargetState, TaskOutcome
 from connect_core.store.clock import age
 from connect_core.store.models import Connector, DagState, Interval, IntervalTask, Restart, Waiting
 
 __all__ = ["ConnectorFacts", "FailureFacts", "IntervalFacts", "TaskFacts", "WaitingFacts", "load_facts"]
+
+_NAMES = "names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +104,20 @@ class ConnectorFacts:
 
 def load_facts(connection: Connection, names: Collection[str] | None = None) -> list[ConnectorFacts]:
     """Return the facts of all connectors, or of the named ones that exist, by name."""
-    rows = connection.execute(_of(_connectors(), names)).all()
-    tasks = _by_name(connection.execute(_of(_tasks(), names)).all())
-    restarts = _by_name(connection.execute(_of(_restarts(), names)).all())
+    named = {} if names is None else {_NAMES: list(names)}
+    of_connectors, of_tasks, of_restarts = _queries(names is None)
+    rows = connection.execute(of_connectors, named).all()
+    tasks = _by_name(connection.execute(of_tasks, named).all())
+    restarts = _by_name(connection.execute(of_restarts, named).all())
     return [
         _facts(row, tasks.get(row.name, ()), frozenset(one.task for one in restarts.get(row.name, ()))) for row in rows
     ]
+
+
+@cache
+def _queries(of_all: bool) -> tuple[Any, Any, Any]:
+    """Return the three statements, which take longer to put together than to run."""
+    return _of(_connectors(), of_all), _of(_tasks(), of_all), _of(_restarts(), of_all)
 
 
 def _connectors() -> Any:
@@ -173,9 +184,9 @@ def _restarts() -> Any:
     return select(Connector.name, Restart.task).join(Restart, Restart.connector == Connector.name)
 
 
-def _of(query: Any, names: Collection[str] | None) -> Any:
+def _of(query: Any, of_all: bool) -> Any:
     living = query.where(Connector.deleted_at.is_(None))
-    return living if names is None else living.where(Connector.name.in_(names))
+    return living if of_all else living.where(Connector.name.in_(bindparam(_NAMES, expanding=True)))
 
 
 def _by_name(rows: Any) -> dict[str, list[Any]]:

@@ -160,7 +160,11 @@ def end(screen: Screen, topics: Topics, topic: str, file: Path) -> None:
     expect(screen.get_by_role("link", name="New connector")).to_be_visible(timeout=TIMEOUT_MS)
 
 
-@pytest.mark.parametrize("is_framed", [True, False], ids=["in-the-frame", "alone"])
+# The page by itself is that of tests/browser/test_story.py, over `connect standalone`.
+_ALONE = pytest.param(False, marks=pytest.mark.matrix, id="alone")
+
+
+@pytest.mark.parametrize("is_framed", [pytest.param(True, id="in-the-frame"), _ALONE])
 def test_life(signed_in: Page, deployments: Deployments, topics: Topics, is_framed: bool) -> None:
     page, topic, file = signed_in, topics.create(1), deployments.folder / f"{uuid.uuid4().hex[:6]}.txt"
     name = "framed <b>" if is_framed else "alone {{7*7}}"

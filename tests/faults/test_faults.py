@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,14 +26,6 @@ from tests.faults.world import World
 
 GOOD = Findings(1, 1000, 0, 0, (), 0.0)
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(420)]
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    seed = secrets.randbelow(2**32)
-    print(f"seed {seed}")
-    with World(tmp_path_factory.mktemp("faults"), Random(seed)) as world:
-        yield world
 
 
 @pytest.mark.parametrize("row", QUICK, ids=lambda row: row.name)

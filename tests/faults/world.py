@@ -76,6 +76,8 @@ class World:
     """How many thousand lines a history writes."""
     pause_seconds: float = 0.25
     """How long it waits between two thousand."""
+    most: int = 100
+    """How often a row repeats its fault at most."""
     stack: Stack = field(init=False)
     kafka_proxy: Proxy = field(init=False)
     database_proxy: Proxy = field(init=False)

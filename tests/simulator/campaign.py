@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
+from itertools import count as count_from
 from types import MappingProxyType
 
-from tests.simulator.chances import FAULTS, POINTS
+from tests.simulator.chances import FAULTS, POINTS, Chances
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import seeded
 from tests.simulator.traits import PAIRS, TRAITS, drawn, fields_of, may_have
 from tests.simulator.truth import Violation
 
-__all__ = ["ACCIDENTAL", "STEPS", "UNREACHABLE", "Tally", "report", "run_all", "run_share"]
+__all__ = ["ACCIDENTAL", "STEPS", "UNREACHABLE", "Tally", "report", "run_all", "run_more", "run_share"]
 
 UNREACHABLE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -51,6 +52,8 @@ STEPS = 1_000_000
 """How many steps are run unless told otherwise."""
 
 _LEAST, _LEAST_REVIVED = 15, 150
+_MORE = 500
+"""How many histories more are run at most where something was too rare."""
 _DEVIATIONS = 4.0
 """By how many standard deviations a trait's share may differ from its probability."""
 
@@ -80,9 +83,14 @@ class Tally:
     @property
     def rare(self) -> tuple[str, ...]:
         """Pairs hit less often than promised for ``STEPS``: each 15 times, revived zombies 150 times."""
+        return tuple(f"{point} and {fault}: {self.seen[point, fault]}" for point, fault in self.rare_pairs)
+
+    @property
+    def rare_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The same pairs: a kill point, and a fault."""
         share = min(1.0, self.steps / STEPS)
         return tuple(
-            f"{point} and {fault}: {self.seen[point, fault]}"
+            (point, fault)
             for point in POINTS
             for fault in FAULTS
             if (point, fault) not in {**UNREACHABLE, **ACCIDENTAL}
@@ -92,8 +100,13 @@ class Tally:
     @property
     def unmet(self) -> tuple[str, ...]:
         """Pairs of traits that no history of their kind had, though they may meet."""
+        return tuple(f"{kind}: {one} and {other}" for kind, one, other in self.unmet_pairs)
+
+    @property
+    def unmet_pairs(self) -> tuple[tuple[str, str, str], ...]:
+        """The same pairs: kind, one trait, the other."""
         met = {(kind, *pair) for kind, *names in self.traits for pair in combinations(names, 2)}
-        return tuple(f"{kind}: {one} and {other}" for kind, one, other in PAIRS if (kind, one, other) not in met)
+        return tuple(pair for pair in PAIRS if pair not in met)
 
     @property
     def shares(self) -> Mapping[str, tuple[int, int]]:
@@ -158,6 +171,28 @@ def run_all(steps: int, first_seed: int, processes: int, kinds: Sequence[str] = 
             for share in range(processes)
         ]
         return sum((share.result() for share in shares), Tally())
+
+
+def run_more(tally: Tally, first_seed: int) -> Tally:
+    """Run what fewer steps than ``STEPS`` seldom meet → what those histories came to, ``_MORE`` at most.
+
+    That is one of each pair of traits that none had, and of the next seeds those
+    that are hit most at a point where some fault was too rare, until none is.
+    """
+    logging.disable(logging.WARNING)
+    found, seed = Tally(), first_seed + tally.histories
+    try:
+        for kind, *pair in tally.unmet_pairs:
+            _run(found, next(one for one in count_from(seed) if {*pair} <= {*drawn(one, kind)}), kind)
+        while (rare := (tally + found).rare_pairs) and found.histories < _MORE:
+            points = {point for point, _ in rare}
+            for kind in KINDS:
+                if Chances.seeded(seed, kind).focus in points:
+                    _run(found, seed, kind)
+            seed += 1
+    finally:
+        logging.disable(logging.NOTSET)
+    return found
 
 
 def report(tally: Tally, first_seed: int, seconds: float) -> str:

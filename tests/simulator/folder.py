@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +23,7 @@ from connect_core.connectors.filesystem.sink.task import FileSystemSinkTask
 from connect_core.interval.values import TaskPlan
 from tests.connectors.contexts import SinkSide
 from tests.simulator.folder_storage import TurningStorage
-from tests.simulator.targets import Acting
+from tests.simulator.targets import Acting, folder_of
 from tests.simulator.truth import Violation
 from tests.simulator.turns import in_turns
 
@@ -34,8 +32,6 @@ __all__ = ["FolderTarget"]
 _CONFIG: Mapping[str, str] = {"path": "out", "format": "json"}
 _SETTINGS = Settings.of(_CONFIG)
 _DEPLOYMENT = "deployment"
-_MEMORY = Path("/dev/shm")
-"""Where files are quick, if there is such a place: what is made durable is not what is tested."""
 
 Deliver = Callable[[TopicPartition, int, int, int, str], None]
 Fill = Callable[[TopicPartition, int, int, str], None]
@@ -64,8 +60,7 @@ class FolderTarget:
 
     def __init__(self, deliver: Deliver, fill: Fill, connector: str, actor: Callable[[], object]) -> None:
         self._deliver, self._fill, self._connector, self._actor = deliver, fill, connector, actor
-        self._root = Path(tempfile.mkdtemp(prefix="connect-simulator-", dir=_MEMORY if _MEMORY.is_dir() else None))
-        weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
+        self._root = folder_of(self)
         self._storage = TurningStorage(self._root, self._note_proof)
         self._committers: weakref.WeakKeyDictionary[object, FileSystemCommitter] = weakref.WeakKeyDictionary()
         self._nobody = self._new_committer(_DEPLOYMENT)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import StaticPool, create_engine, event, func, select, update
+from sqlalchemy import Connection, StaticPool, create_engine, event, func, select, update
 from sqlalchemy.engine import make_url
 
 from connect_core.effects.store import StoreEffects
@@ -24,10 +24,14 @@ from connect_core.store.rows import connector_state
 from connect_core.store.statuses import load_facts
 from tests.simulator.metadata import NAME
 
-__all__ = ["MemoryDatabase", "StoreMetadata"]
+__all__ = ["READS", "MemoryDatabase", "StoreMetadata"]
 
 _FINAL = (IntervalState.COMMITTED, IntervalState.ABANDONED)
-_READS = (fx.LoadConnector, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsets, fx.LoadOffsetStates)
+READS = (
+    *(fx.LoadConnector, fx.LoadUnfinished, fx.LoadResults, fx.LoadOffsets, fx.LoadOffsetStates),
+    *(fx.LoadConfig, fx.LoadTimeBefore),
+)
+"""Effects that change no row."""
 _OWN_ROW = select(Connector.__table__).where(Connector.name == NAME)
 _OPEN_ROWS = select(func.count()).where(Interval.connector == NAME, Interval.state.not_in(_FINAL))
 
@@ -68,14 +72,32 @@ class StoreMetadata:
         self.database = _shared(os.getpid())
         self.database.restore(self.database.empty)
         self._known: Any = None
+        self._reading: Connection | None = None
         self._config: Mapping[str, str] = {"name": NAME}
         self.create()
 
     def handlers(self) -> dict[type[fx.Effect[Any]], Callable[[Any], Any]]:
         """Return what performs each effect: the production store, watched."""
         self._store = StoreEffects(self.database).handlers()
-        table = {kind: (one if kind in _READS else self._writing(one)) for kind, one in self._store.items()}
+        table = {kind: (one if kind in READS else self._writing(one)) for kind, one in self._store.items()}
         return {**table, fx.TakeLease: self._take}
+
+    @contextmanager
+    def one_transaction(self) -> Iterator[None]:
+        """Let all that is looked at meanwhile be read in one transaction."""
+        with self.database.read() as self._reading:
+            try:
+                yield
+            finally:
+                self._reading = None
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        if self._reading is not None:
+            yield self._reading
+        else:
+            with self.database.read() as connection:
+                yield connection
 
     # -- what stands there
 
@@ -83,7 +105,7 @@ class StoreMetadata:
     def row(self) -> Any:
         """The connector's row, deleted or not."""
         if self._known is None:
-            with self.database.read() as connection:
+            with self._read() as connection:
                 self._known = connection.execute(_OWN_ROW).one()
         return self._known
 
@@ -102,18 +124,18 @@ class StoreMetadata:
 
     @property
     def offsets(self) -> Mapping[str, Mapping[str, Any]]:
-        with self.database.read() as connection:
+        with self._read() as connection:
             return offsets.load(connection, NAME, self.type)
 
     @property
     def states(self) -> Mapping[str, Mapping[str, str]]:
-        with self.database.read() as connection:
+        with self._read() as connection:
             return offsets.load_states(connection, NAME)
 
     @property
     def open_intervals(self) -> int:
         """How many intervals are not final, of whatever life."""
-        with self.database.read() as connection:
+        with self._read() as connection:
             return connection.execute(_OPEN_ROWS).scalar_one()
 
     @property
@@ -123,12 +145,12 @@ class StoreMetadata:
 
     @property
     def restarts(self) -> frozenset[int]:
-        with self.database.read() as connection:
+        with self._read() as connection:
             return restarts.asked(connection, NAME)
 
     @property
     def is_held(self) -> bool:
-        with self.database.read() as connection:
+        with self._read() as connection:
             facts = load_facts(connection, [NAME])
         is_started = bool(facts) and facts[0].target_state is TargetState.STARTED
         return is_started and readiness(facts[0], datetime.now(UTC)) is Readiness.HELD
@@ -144,7 +166,7 @@ class StoreMetadata:
             self.create()
 
     def unfinished(self) -> IntervalRow | None:
-        with self.database.read() as connection:
+        with self._read() as connection:
             return intervals.load_unfinished(connection, NAME)
 
     # -- what operators do

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from connect_core.api.records import TopicPartition
@@ -15,9 +19,18 @@ from tests.simulator.truth import Violation
 
 Ranges = Mapping[TopicPartition, PartitionRange]
 
+_MEMORY = Path("/dev/shm")
+"""Where files are quick, if there is such a place: what is made durable is not what is tested."""
 
 Acting = Generator[str, str | None, Any]
 """An effect of several acts: yields the point before each further one, and is sent its fault."""
+
+
+def folder_of(owner: object) -> Path:
+    """Create a folder that goes away with its owner."""
+    root = Path(tempfile.mkdtemp(prefix="connect-simulator-", dir=_MEMORY if _MEMORY.is_dir() else None))
+    weakref.finalize(owner, shutil.rmtree, root, ignore_errors=True)
+    return root
 
 
 def answered(fault: str | None) -> None:

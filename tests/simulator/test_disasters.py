@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.full_run import examples
 from tests.simulator.chances import BACKUP, FOREIGN, METADATA_LOST, METADATA_RESTORED, TARGET_RESTORED, Plot
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import plotted
@@ -22,7 +23,7 @@ _BEGUN_ANEW: Plot = (("K0", METADATA_LOST),)
 _BEFORE_SQL_FOLLOWS: Plot = (("K7", METADATA_LOST),)
 _RESTORED: Plot = (("K0", BACKUP), ("K0", METADATA_RESTORED))
 _FOREIGN: Plot = (("K0", FOREIGN),)
-_SEEDS = 40
+_SEEDS = examples(16, 40)
 
 
 @pytest.fixture

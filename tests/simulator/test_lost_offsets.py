@@ -47,7 +47,7 @@ def test_lost_offsets_topic_makes_a_source_lose_and_repeat_nothing(plot: Plot) -
 
 def test_protocol_blind_to_the_loss_is_caught() -> None:
     with patched(((offsets_topic, "check_finished", _unasked), (source, "check_finished", _unasked))):
-        found = caught("source", 200, _AHEAD)
+        found = caught("source", range(200), _AHEAD)
     assert found is not None
     print(f"loss of the offsets topic not noticed: caught after {found[1]:,} steps, seed {found[0]}: {found[2]}")
     assert found[2].startswith("I2")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
+from tests.full_run import examples
 from tests.simulator.chances import Chances, Recorder
 from tests.simulator.history import KINDS
 from tests.simulator.scenario import scenario, taped
@@ -42,7 +43,7 @@ def breaks(kind: str, tape: Mapping[int, int]) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60, 150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tape=TAPES)
 def test_no_schedule_breaks_an_invariant(kind: str, tape: Mapping[int, int]) -> None:
     taped(tape, kind).run()

@@ -62,11 +62,11 @@ def patched(patches: tuple[Patch, ...]) -> Iterator[None]:
 
 
 def caught(
-    kind: str, histories: int, plot: Plot = (), traits: Traits = MappingProxyType({})
+    kind: str, seeds: range, plot: Plot = (), traits: Traits = MappingProxyType({})
 ) -> tuple[int, int, str] | None:
     """Run histories of one kind until one breaks an invariant → seed, steps altogether, which one."""
     steps = 0
-    for seed in range(histories):
+    for seed in seeds:
         schedule = plotted(seed, kind, plot, traits) if plot else seeded(seed, kind, traits)
         try:
             schedule.run()

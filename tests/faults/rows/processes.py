@@ -14,14 +14,14 @@ _LEASE_SECONDS = 20.0
 
 def kill_drivers(history: History) -> int:
     """SIGKILL a driver at any moment of its interval; another takes over."""
-    chance = history.world.random
-    for _ in range(6):
+    chance, times = history.world.random, min(6, history.world.most)
+    for _ in range(times):
         time.sleep(chance.uniform(0.3, 2.0))
         victim = chance.choice([driver for driver in history.world.drivers if driver.is_alive])
         victim.signal(signal.SIGKILL)
         victim.process.wait()
         history.world.heal(history.source, history.sink)
-    return 6
+    return times
 
 
 def kill_workers(history: History) -> int:
