@@ -6,7 +6,7 @@ import http.client
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fastapi import FastAPI
@@ -17,6 +17,9 @@ from connect_core.rest import Authorizer, LoopbackAuthorizer, RestOptions, RestS
 from connect_core.settings import Listener
 from tests.herder.conftest import harness, sqlite_template
 from tests.herder.harness import Harness
+
+if TYPE_CHECKING:
+    from tests.rest.rogue import Rogue
 
 __all__ = ["harness", "sqlite_template"]
 
@@ -93,6 +96,22 @@ def stages() -> Iterator[list[Stage]]:
     for stage in free:
         if stage.server is not None:
             stage.server.stop()
+
+
+@pytest.fixture
+def rogue() -> Iterator[Rogue]:
+    """A server that answers what its test tells it to, and keeps what it was asked."""
+    # It imports this module.
+    from tests.rest.rogue import rogue_running
+
+    with rogue_running() as rogue:
+        yield rogue
+
+
+@pytest.fixture
+def no_wait_for_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are no brokers: what a sink's topics allow is not waited for."""
+    monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.1)
 
 
 @pytest.fixture

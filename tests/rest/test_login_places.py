@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from connect_core.rest import LoopbackAuthorizer
 from tests.connectors.contexts import limits_of
 from tests.herder.harness import Harness, worker
 from tests.rest.conftest import Client, app_of
-from tests.rest.rogue import DELTA, FILES, ICEBERG, LAKE, Rogue, refused, rest, rogue_running
+from tests.rest.rogue import DELTA, FILES, ICEBERG, LAKE, Rogue, refused, rest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_wait_for_brokers")]
 Serve = Callable[[FastAPI], Client]
 
 PLACES_OF_LOGIN = (
@@ -28,18 +28,6 @@ PLACES_OF_LOGIN = (
 OWN_KEYS = {"aws.access.key.id": "a", "aws.secret.access.key": "b", "s3.part.retries": "0"}
 ICEBERG_KEYS = {"iceberg.catalog.s3.access-key-id": "a", "iceberg.catalog.s3.secret-access-key": "b"}
 DELTA_KEYS = {"delta.storage.aws_access_key_id": "a", "delta.storage.AWS_SECRET_ACCESS_KEY": "b"}
-
-
-@pytest.fixture
-def rogue() -> Iterator[Rogue]:
-    with rogue_running() as rogue:
-        yield rogue
-
-
-@pytest.fixture(autouse=True)
-def no_wait_for_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are no brokers: what a sink's topics allow is not waited for."""
-    monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.1)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,20 +21,8 @@ from tests.herder.harness import Harness, worker
 from tests.rest.conftest import Client, app_of
 from tests.rest.rogue import DELTA, FILES, ICEBERG, LAKE, Rogue, refused, rest, rogue_running
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_wait_for_brokers")]
 Serve = Callable[[FastAPI], Client]
-
-
-@pytest.fixture
-def rogue() -> Iterator[Rogue]:
-    with rogue_running() as rogue:
-        yield rogue
-
-
-@pytest.fixture(autouse=True)
-def no_wait_for_brokers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are no brokers: what a sink's topics allow is not waited for."""
-    monkeypatch.setattr("connect_core.herder.preflight._BROKER_SECONDS", 0.1)
 
 
 @pytest.fixture
