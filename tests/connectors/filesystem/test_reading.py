@@ -28,6 +28,8 @@ from connect_core.api.headers import Headers
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.choices import FORMATS
 from connect_core.connectors.filesystem.formats import line_reading
+from connect_core.connectors.filesystem.formats.avro import reading as avro_reading
+from connect_core.connectors.filesystem.formats.avro.reading import AvroReader
 from connect_core.connectors.filesystem.formats.line_reading import RawReader, TextReader
 from connect_core.connectors.filesystem.storages import LocalStorage
 from connect_core.connectors.filesystem.tables import table_of
@@ -37,6 +39,7 @@ from tests.connectors.filesystem.reading import Reading, put
 pytestmark = pytest.mark.slow
 
 VALUES_ONLY = Extras()
+NUMBER = {"type": "record", "name": "number", "fields": [{"name": "n", "type": "long"}]}
 
 
 def written(folder: Any, form: Any, records: Any, extras: Any = VALUES_ONLY, **config: Any) -> None:
@@ -223,6 +226,37 @@ def test_spans_share_lines_out(monkeypatch: pytest.MonkeyPatch, block: int, size
         for part in reader.read(io.BytesIO(data), "a.txt", span, 0):
             found += part.to_objects().values
     assert found == data.decode().split("\n")
+
+
+@pytest.mark.parametrize("searched", [1, 5, 17, 1000])
+@pytest.mark.parametrize("size", [13, 16, 17, 100, 1000, 100_000])
+def test_spans_share_blocks_of_avro_out(monkeypatch: pytest.MonkeyPatch, searched: int, size: int) -> None:
+    """Whatever the spans and what is read of them at once, each block is in the one its first byte is in."""
+    monkeypatch.setattr(avro_reading, "_SEARCHED", searched)
+    file, reader = io.BytesIO(), AvroReader()
+    fastavro.writer(file, NUMBER, ({"n": number} for number in range(1000)), sync_interval=60)
+    found: list[int] = []
+    for begin in range(0, file.tell(), size):
+        span = begin, begin + size
+        numbers = numbers_of(reader, file, span, 0)
+        assert numbers_of(reader, file, span, len(numbers) // 3) == numbers[len(numbers) // 3 :]
+        found += numbers
+    assert found == list(range(1000))
+
+
+def numbers_of(reader: AvroReader, file: io.BytesIO, span: tuple[int, int], skip: int) -> list[int]:
+    file.seek(0)
+    parts = reader.read(file, "a.avro", span, skip)
+    return [value["n"] for part in parts for value in part.to_objects().values]
+
+
+def test_a_block_of_avro_that_is_cut_off_is_named() -> None:
+    file = io.BytesIO()
+    fastavro.writer(file, NUMBER, ({"n": number} for number in range(1000)), sync_interval=60)
+    file.truncate(file.tell() - 20)
+    assert numbers_of(AvroReader(), file, (0, 500), 0)[0] == 0
+    with pytest.raises(DataError, match=r"a\.avro is corrupt"):
+        numbers_of(AvroReader(), file, (500, 10_000), 0)
 
 
 @pytest.mark.parametrize("skip", range(8))

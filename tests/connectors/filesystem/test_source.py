@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pytest
 
@@ -256,6 +257,17 @@ def test_row_groups_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "in").mkdir()
     pa.parquet.write_table(pa.table({"id": range(5000)}), tmp_path / "in/a.parquet", row_group_size=100)
     reading = Reading(tmp_path, Lane.BATCHES, 3, format="parquet")
+    assert sorted(value.get("id") for value in reading.until_idle()) == list(range(5000))
+    assert {record.source_partition["slot"] for record in reading.records} == {0, 1, 2}
+
+
+def test_blocks_of_avro_are_read_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_pieces, "PIECE_BYTES", 2000)
+    (tmp_path / "in").mkdir()
+    number = {"type": "record", "name": "number", "fields": [{"name": "id", "type": "long"}]}
+    with (tmp_path / "in/a.avro").open("wb") as file:
+        fastavro.writer(file, number, ({"id": one} for one in range(5000)), "deflate", sync_interval=300)
+    reading = Reading(tmp_path, Lane.BATCHES, 3, format="avro")
     assert sorted(value.get("id") for value in reading.until_idle()) == list(range(5000))
     assert {record.source_partition["slot"] for record in reading.records} == {0, 1, 2}
 

@@ -13,12 +13,15 @@ from connect_core.api.config import AbstractConfig
 from connect_core.api.libraries import library
 from connect_core.connectors.filesystem.columns import Kind
 from connect_core.connectors.filesystem.formats.maps import formed, maps_to_pairs
-from connect_core.connectors.filesystem.formats.reading import FormatReader, Span, connect_columns, skipping
+from connect_core.connectors.filesystem.formats.reading import FormatReader, Span, connect_columns
 from connect_core.errors import ConfigError, DataError, MissingLibraryError
 
 __all__ = ["AvroReader", "arrow_type"]
 
 _ROWS = 10_000
+_MARKER = 16
+"""Length of the synchronization marker, which is random and the same at the end of the header and of each block."""
+_SEARCHED = 1024 * 1024
 _SCALARS: dict[str, pa.DataType] = {
     "null": pa.null(),
     "boolean": pa.bool_(),
@@ -42,7 +45,12 @@ _LOGICAL: dict[str, pa.DataType] = {
 
 
 class AvroReader(FormatReader):
-    """Structs of the records' fields; values that are not records are returned as they are."""
+    """Structs of the records' fields; values that are not records are returned as they are.
+
+    A block belongs to the span that contains its first byte.
+    """
+
+    is_split = True
 
     def setup(self, settings: AbstractConfig) -> None:
         """Check that the library is installed. Raises ConfigError."""
@@ -52,26 +60,59 @@ class AvroReader(FormatReader):
             raise ConfigError("format", "avro", str(error)) from error
 
     def read(self, file: BinaryIO, name: str, span: Span, skip: int) -> Iterator[Data]:
-        """Return blocks of 10,000 records; a file is always read completely."""
+        """Return blocks of 10,000 records; blocks of the file that are skipped completely are not decoded."""
         try:
-            reader = library("fastavro", "avro").reader(file)
+            blocks = library("fastavro", "avro").block_reader(file)
         except (ValueError, EOFError, KeyError, TypeError) as error:
             raise DataError(f"{name} is not an Avro file: {error}; replace or remove it") from error
-        return skipping(_blocks(reader, name), skip)
+        if _at_first_block(file, span):
+            yield from _rows(_records(blocks, span[1], skip), blocks.writer_schema, name)
 
 
-def _blocks(reader: Any, name: str) -> Iterator[Data]:
-    kind = arrow_type(reader.writer_schema, name, {})
+def _at_first_block(file: BinaryIO, span: Span) -> bool:
+    """Seek from the end of the header to the first block of a span; return whether there may be one."""
+    first = file.tell()
+    if span[0] <= first:
+        return first < span[1]
+    file.seek(first - _MARKER)
+    marker = file.read(_MARKER)
+    # A block begins behind the marker that ends the one before.
+    place = span[0] - _MARKER
+    file.seek(place)
+    rest = b""
+    while place < span[1] and (data := file.read(_SEARCHED)):
+        found = (rest + data).find(marker)
+        if found >= 0:
+            file.seek(place - len(rest) + found + _MARKER)
+            return True
+        place += len(data)
+        rest = (rest + data)[1 - _MARKER :]
+    return False
+
+
+def _records(blocks: Iterator[Any], end: int, skip: int) -> Iterator[Any]:
+    for block in blocks:
+        if block.offset >= end:
+            return
+        if skip >= block.num_records:
+            skip -= block.num_records
+            continue
+        yield from islice(block, skip, None)
+        skip = 0
+
+
+def _rows(records: Iterator[Any], schema: Any, name: str) -> Iterator[Data]:
+    kind = arrow_type(schema, name, {})
     form = maps_to_pairs(_shape(kind))
     while True:
         try:
-            some = list(islice(reader, _ROWS))
+            some = list(islice(records, _ROWS))
         except (ValueError, EOFError, IndexError, OSError) as error:
             raise DataError(f"{name} is corrupt: {error}; replace or remove it") from error
         if not some:
             return
         try:
-            yield connect_columns(pa.array(formed(some, form), kind), _is_optional(reader.writer_schema))
+            yield connect_columns(pa.array(formed(some, form), kind), _is_optional(schema))
         except (pa.ArrowException, OverflowError, TypeError) as error:
             raise DataError(f"{name} contains a value that does not match its schema: {error}") from error
 
