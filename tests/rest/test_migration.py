@@ -161,7 +161,7 @@ def test_there_and_back(harness: Harness, call: Client, cluster: ServedConnect) 
 def test_a_wait_ends_in_time_and_is_continued(call: Client, cluster: ServedConnect) -> None:
     imported(call, cluster)
     cluster.there.connectors["a"].ending = 10**9
-    first = switched(call, seconds=0.2)
+    first = switched(call, seconds=2)
     assert (first["steps"], first["next"]) == (["recorded its state"], "stopped there")
     assert (first["waiting_for"], first["tasks_there"]) == ("its tasks there to end", 1)
     assert call("GET", "/v1/connectors/a/switch").json["state"] == "RUNNING"
