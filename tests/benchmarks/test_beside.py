@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 WORKS = (
     ("parquet", "parquet-python", "file-to-kafka", "table-to-kafka", "kafka-to-table")
     if IS_FULL_RUN
-    else ("parquet", "file-to-kafka")
+    else ("file-to-kafka",)
 )
 
 

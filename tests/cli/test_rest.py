@@ -133,19 +133,24 @@ def policies(brokers: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, 'Missing required configuration "airflow.url"'),
-        ({"CONNECT_DATABASE_URL": "postgresql://x@127.0.0.1:9/x"}, "metadata database"),
-        ({"CONNECT_BOOTSTRAP_SERVERS": "127.0.0.1:9"}, "127.0.0.1:9"),
-        (
+        pytest.param({}, 'Missing required configuration "airflow.url"', id="no Airflow", marks=pytest.mark.matrix),
+        pytest.param(
+            {"CONNECT_DATABASE_URL": "postgresql://x@127.0.0.1:9/x"},
+            "metadata database",
+            id="database down",
+            marks=pytest.mark.matrix,
+        ),
+        pytest.param({"CONNECT_BOOTSTRAP_SERVERS": "127.0.0.1:9"}, "127.0.0.1:9", id="brokers down"),
+        pytest.param(
             {
                 "CONNECT_AIRFLOW_URL": "http://127.0.0.1:9",
                 "CONNECT_AIRFLOW_USER": "x",
                 "CONNECT_AIRFLOW_PASSWORD_FILE": "worker.properties",
             },
             "Airflow at http://127.0.0.1:9 does not respond",
+            id="Airflow down",
         ),
     ],
-    ids=["no Airflow", "database down", "brokers down", "Airflow down"],
 )
 def test_distributed_names_what_is_missing(
     servers: Mapping[str, str], tmp_path: Path, changes: dict[str, str], message: str

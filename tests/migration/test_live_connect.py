@@ -1,7 +1,7 @@
 """A real Connect worker and a whole deployment on one broker: imported, switched under load and back, killed between.
 
-Lines are counted in the topic and the file they end in: whatever died, each is there once. ``make test`` lets the
-source's commands die after each step and kills the sink's; ``make matrix`` (CONNECT_MATRIX=1) does both to both.
+Lines are counted in the topic and the file they end in: whatever died, each is there once. ``make test`` kills the
+sink's commands; in ``make matrix`` (CONNECT_MATRIX=1) both connectors' die after each step, and are killed.
 """
 
 from __future__ import annotations
@@ -281,6 +281,7 @@ def killed_there_and_back(deployment: Deployment, there: ApacheConnect, name: st
     there.await_states(name, {"RUNNING"}, parts=2)
 
 
+@pytest.mark.matrix
 def test_a_source_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
     topic, file = broker.create(1), root / "live.txt"
     file.touch()
