@@ -19,6 +19,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from connect_core.cli.app import COMMANDS
+from connect_core.dag.airflow_api import AirflowApi
+from connect_core.dag.airflow_client import ServiceIdentity
+from connect_core.dag.naming import dag_id_of
 from connect_core.dev.checks import Finding
 from connect_core.dev.environment import read_environment
 from connect_core.dev.home import Home
@@ -28,6 +31,7 @@ from connect_core.dev.processes import marked, read_pid_file
 from connect_core.dev.services import CELERY_NAMES, SERVICES, STANDARD
 from connect_core.dev.stack import RunningService
 from connect_core.settings.user_cache import user_cache
+from tests.integration.deployment import eventually
 from tests.integration.topics import Topics
 
 _ROOT = Path(__file__).parents[2]
@@ -93,7 +97,7 @@ def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
 
 
 def _move_lines(environment: Mapping[str, str], file: Path) -> None:
-    """Have a connector run by a Celery worker, on Spark."""
+    """Have a Celery worker run a connector, on Spark, and wait for the end: a worker that stops would, too."""
     topics = Topics(environment["CONNECT_BOOTSTRAP_SERVERS"])
     topics.create(1, "lines")
     file.parent.mkdir(exist_ok=True)
@@ -103,6 +107,10 @@ def _move_lines(environment: Mapping[str, str], file: Path) -> None:
     answer = httpx.put(f"{environment['CONNECT_REST_URL']}/connectors/lines/config", json=config, timeout=60)
     assert answer.is_success, answer.text
     assert topics.read("lines", 2, 180) == [b"one", b"two"]
+    url, user = environment["CONNECT_AIRFLOW_URL"], environment["CONNECT_AIRFLOW_USER"]
+    airflow = AirflowApi(ServiceIdentity(url, user, Path(environment["CONNECT_AIRFLOW_PASSWORD_FILE"])))
+    eventually(lambda: airflow.latest_runs(dag_id_of("lines"))[0].state, "success".__eq__)
+    airflow.close()
 
 
 def _variable(service: str, file: str) -> str:
