@@ -72,7 +72,6 @@ matrix: venv lowest ## Run the unit tests on every Python that is installed, on 
 		.cache/matrix/$$version/bin/python -m pytest -q -m "not servers and not browser and not faults"; \
 	done
 	@$(BIN)/python -m pytest -q -m matrix
-	@CONNECT_BURST=100 $(BIN)/python -m pytest -q tests/integration/test_burst.py
 	@CONNECT_MATRIX=1 $(BIN)/python -m pytest -q tests/integration/test_jdbc_{round_trip,properties,outage}.py \
 		tests/integration/test_{backfilled_day,filesystem_matrix,schema_evolution}.py tests/benchmarks/test_beside.py tests/migration/test_live_connect.py \
 		tests/connectors/filesystem/test_replacing.py

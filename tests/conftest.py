@@ -40,6 +40,7 @@ WHOLE_STACK = (
     "tests/dag/test_celery.py",
     "tests/dev/test_compose.py",
     "tests/integration/test_burst.py",
+    "tests/integration/test_quickstart.py",
     "tests/benchmarks/test_scale.py",
     "tests/packaging/test_wheel.py",
 )

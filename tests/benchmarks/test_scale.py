@@ -1,7 +1,7 @@
 """The benchmarks of many connectors, a backlog and a long history run, with few of each: no figure means anything.
 
-In ``make matrix``, as they are minutes; tests/store/test_long_history.py, tests/spark/test_fairness.py and
-tests/integration/test_burst.py show in ``make test`` what they measure.
+In ``make matrix``, as they are minutes; tests/store/test_long_history.py and tests/spark/test_fairness.py are what
+``make test`` has of it.
 """
 
 from __future__ import annotations

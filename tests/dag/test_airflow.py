@@ -158,6 +158,7 @@ def test_failed_continuous_connector_is_no_hot_loop_and_restarts(live: Live) -> 
     assert live.ended("broken")[-1]["records"] == 3
 
 
+@pytest.mark.matrix
 def test_continuous_connector_whose_failure_nobody_recorded_is_no_hot_loop(live: Live) -> None:
     live.create("crashing", **{"schedule.retries": "0"})
     eventually(lambda: live.is_watched("crashing"))
@@ -296,6 +297,7 @@ def test_housekeeping_sweeps(live: Live) -> None:
     assert "'runs': 0" in str(live.api.call("GET", path)["value"])
 
 
+@pytest.mark.matrix
 def test_past_runs_are_dropped_but_the_last_ones_and_what_has_not_ended(live: Live) -> None:
     stub_world.say("past", records=1)
     dag_id = live.create("past")

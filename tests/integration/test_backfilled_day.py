@@ -1,6 +1,6 @@
 """Hours of a topic on a real broker, one by one, exported again in between and twice at the end.
 
-``make test`` tries eight of them, ``make matrix`` (CONNECT_MATRIX=1) a day.
+``make test`` tries six of them, ``make matrix`` (CONNECT_MATRIX=1) a day.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.full_run import examples
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
-NAME, TOPIC, HOURS, PARTITIONS = "day", "orders-of-a-day", examples(8, 24), 2
+NAME, TOPIC, HOURS, PARTITIONS = "day", "orders-of-a-day", examples(6, 24), 2
 NOW = datetime.now(UTC)
 DAY = (NOW - timedelta(days=2)).replace(hour=0, minute=0, second=0, microsecond=0)
 FAR_AHEAD = NOW.replace(minute=0, second=0, microsecond=0) + timedelta(days=3)

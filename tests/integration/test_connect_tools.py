@@ -12,7 +12,7 @@ from tests.integration.plugin_worker import PluginWorker, eventually, plugin_wor
 from tests.integration.topics import Topics
 from tests.java_plugins.equipment import silent
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(600)]
 
 TOOLS = "org.apache.kafka.connect.tools"
 JSON = {

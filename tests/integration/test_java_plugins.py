@@ -179,6 +179,7 @@ def test_a_failure_is_one_clear_trace(worker: PluginWorker, topics: Topics, mode
     worker.delete(f"failing-{mode}")
 
 
+@pytest.mark.matrix
 def test_no_process_is_left_of_an_idle_connector(worker: PluginWorker) -> None:
     eventually(worker.java_hosts, lambda found: found == [], 90)
 

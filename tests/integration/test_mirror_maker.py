@@ -13,7 +13,7 @@ from tests.integration.plugin_worker import PluginWorker, eventually, plugin_wor
 from tests.integration.topics import Topics
 from tests.java_plugins.equipment import silent
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.servers, pytest.mark.matrix, pytest.mark.timeout(600)]
 
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 MIRROR = [f"org.apache.kafka:{name}:4.3.1" for name in ("connect-mirror", "connect-mirror-client")]

@@ -326,6 +326,7 @@ def switched_by_rounds(rest: httpx.Client, name: str, *, back: bool) -> tuple[li
     raise AssertionError("it never ends")
 
 
+@pytest.mark.matrix
 def test_over_rest_under_load(deployment: Deployment, there: ApacheConnect, broker: Topics, root: Path) -> None:
     topic, file = broker.create(1), root / "rest.txt"
     file.touch()
