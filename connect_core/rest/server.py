@@ -21,6 +21,8 @@ from connect_core.settings import Listener
 __all__ = ["RestServer", "check_listeners", "serve", "serve_in_thread"]
 
 _START_SECONDS = 30.0
+_IDLE_SECONDS = 30
+"""As Connect's server: after uvicorn's 5 s, clients that keep connections for 5 s meet one that is being closed."""
 _LIMITS = ConnectionLimits()
 
 
@@ -86,6 +88,7 @@ def _server(app: ASGIApp, listener: Listener, limits: ConnectionLimits) -> uvico
         server_header=False,
         lifespan="off",
         timeout_graceful_shutdown=10,
+        timeout_keep_alive=_IDLE_SECONDS,
     )
     return uvicorn.Server(config)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import http.server
 import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import psutil
@@ -221,6 +223,18 @@ def test_newest_of_many_connections_taken_at_once_is_served() -> None:
                 one.close()
     finally:
         server.stop()
+
+
+def test_connection_that_is_kept_for_some_seconds_is_served(short: RestServer) -> None:
+    """By default httpx, among others, keeps one for five seconds: a server that closes it then is met half way."""
+    with closing(http.client.HTTPConnection("127.0.0.1", short.port, timeout=20)) as connection:
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"hello"
+        kept = connection.sock
+        time.sleep(5.5)
+        connection.request("GET", "/")
+        assert connection.getresponse().read() == b"hello"
+        assert connection.sock is kept
 
 
 def test_connection_serves_many_requests(short: RestServer) -> None:
