@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -68,9 +67,9 @@ class VerifyOperator(BaseOperator):
         with opened_herder("verification") as herder:
             done = recount_sinks(herder, herder.worker.values["verification.timeout.ms"] / 1000)
         if done.different:
-            raise AirflowFailException(_told("differ from what they should have written", done.different))
+            raise AirflowFailException(_told("Sinks that differ from what they should have written", done.different))
         if done.unanswered:
-            raise AirflowException(_told("could not be recounted", done.unanswered))
+            raise AirflowException(_told("Sinks that could not be recounted", done.unanswered))
         return {
             "verified": len(done.verified),
             "incomplete": done.incomplete,
@@ -142,6 +141,6 @@ def _differences(found: Verification) -> str:
 
 
 def _told(what: str, found: dict[str, str]) -> str:
-    shown: Sequence[str] = [f"{name}: {text}" for name, text in sorted(found.items())[:_SHOWN]]
+    shown = [f"{name}: {text}" for name, text in sorted(found.items())[:_SHOWN]]
     more = f" … and {len(found) - _SHOWN} more, see the log" if len(found) > _SHOWN else ""
-    return f"{len(found)} sinks {what}. {'; '.join(shown)}{more}"
+    return f"{what}: {len(found)}. {'; '.join(shown)}{more}"

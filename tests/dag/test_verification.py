@@ -64,7 +64,7 @@ def test_differences_fail_the_task_for_good_and_are_in_its_log(
     file = harm(tmp_path)
     with (
         caplog.at_level(logging.ERROR),
-        pytest.raises(AirflowFailException, match=r"^1 sinks differ .* harmed: missing"),
+        pytest.raises(AirflowFailException, match=r"^Sinks that differ from .*: 1\. harmed: missing"),
     ):
         execute(world.herder, monkeypatch)
     assert file in caplog.text
@@ -82,7 +82,9 @@ def test_a_target_that_does_not_answer_is_tried_again_and_holds_up_no_other(
         return real(herder, name, wanted)
 
     monkeypatch.setattr(recounting, "verify", verify)
-    with pytest.raises(AirflowException, match=r"1 sinks could not be recounted. good: the store is away") as raised:
+    with pytest.raises(
+        AirflowException, match=r"^Sinks that could not be recounted: 1\. good: the store is away$"
+    ) as raised:
         execute(world.herder, monkeypatch)
     assert not isinstance(raised.value, AirflowFailException)
     harm(tmp_path)
