@@ -71,6 +71,8 @@ class Converter(ABC):
 
     limits: WorkerLimits = WorkerLimits()
     """The worker's limits for connectors; set before ``configure``. Beyond Connect."""
+    registers_schemas: bool = False
+    """Whether ``validate_live`` needs to know the schemas that are written. Beyond Connect."""
     frame_header: FrameHeader | None = None
     """The header that may hold frames instead of the messages; set after ``configure``. Beyond Connect."""
 
@@ -90,10 +92,13 @@ class Converter(ABC):
         """Return the settings of this converter."""
         return ConfigDef()
 
-    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
+    def validate_live(
+        self, configs: Mapping[str, Any], is_key: bool, written: Mapping[str, Schema]
+    ) -> Mapping[str, Sequence[str]]:
         """Check the systems that valid settings name; setting (prefix removed) → errors with remedy.
 
-        Beyond Connect; must return within 2 s. Only ``limits`` is set before.
+        ``written``: the topics that a source will write, with their schemas, as far as they are known.
+        Beyond Connect; must return within 3 s. Only ``limits`` is set before.
         """
         return {}
 

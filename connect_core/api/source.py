@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
 from connect_core.api.batch import Batch
 from connect_core.api.connector import Connector, Task, WorkerLimits
+from connect_core.api.data import Schema
 from connect_core.api.flow import Flow, Prepared
 from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.records import SourceRecord
@@ -22,6 +24,7 @@ __all__ = [
     "SourceTask",
     "SourceTaskContext",
     "TransactionContext",
+    "WrittenSchemas",
 ]
 
 SourceMap = Mapping[str, Any]
@@ -47,6 +50,14 @@ class ConnectorTransactionBoundaries(Enum):
 
     SUPPORTED = "SUPPORTED"
     UNSUPPORTED = "UNSUPPORTED"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSchemas:
+    """The schemas of a topic's keys and values; ``None``: without a schema, or unknown."""
+
+    key: Schema | None
+    value: Schema | None
 
 
 class OffsetStorageReader(Protocol):
@@ -241,6 +252,13 @@ class SourceConnector(Connector):
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
         """Return whether this configuration can be exactly-once; ``None``: unknown."""
         return None
+
+    def written_schemas(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, WrittenSchemas]:
+        """Return the topics that a valid configuration writes, as far as they are known now, with their schemas.
+
+        Before transforms. Needs no ``start``; must return within 2 s. Raise ConnectError. Beyond Connect.
+        """
+        return {}
 
     def can_define_transaction_boundaries(self, config: Mapping[str, str]) -> ConnectorTransactionBoundaries:
         """Return whether tasks may call ``transaction_context``."""

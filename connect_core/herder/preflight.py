@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from connect_core.api.connector import Connector
 from connect_core.api.sink import SinkConnector
+from connect_core.api.source import SourceConnector, WrittenSchemas
 from connect_core.configs import ConnectorConfig, ValidatedConfig, hide_secrets, validate
 from connect_core.configs.converters import try_converters
-from connect_core.errors import ConfigError, RetriableError
+from connect_core.errors import ConfigError, ConnectError, RetriableError
 from connect_core.herder.context import Herder
 from connect_core.herder.lag import topics_of
 from connect_core.herder.live import with_live_check
@@ -54,7 +56,8 @@ def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Se
     """Try the connector's own systems, those of its converters, and what brokers say of its topics."""
     connector, config = unparsed.connector(), unparsed.resolved
     own = connector.validate_live(config, worker.limits())
-    found = {key: list(messages) for key, messages in (*own.items(), *try_converters(unparsed).items())}
+    converters = try_converters(unparsed, dict if any(own.values()) else partial(_written, connector, unparsed, worker))
+    found = {key: list(messages) for key, messages in (*own.items(), *converters.items())}
     is_sink, clients = isinstance(connector, SinkConnector), KafkaClients(worker.resolved, config)
     if topics := topics_of(config) if is_sink else []:
         found[_TOPICS] = [*found.get(_TOPICS, ()), *_unreadable(topics, clients)]
@@ -62,6 +65,17 @@ def _tried(unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, Se
         for setting, message in _refused_replicas(unparsed, clients, is_sink=is_sink):
             found.setdefault(setting, []).append(message)
     return found
+
+
+def _written(connector: Connector, unparsed: ConnectorConfig, worker: WorkerSettings) -> Mapping[str, WrittenSchemas]:
+    """Return what a source writes as it is; transforms may change the topics and schemas, but only with records."""
+    if not isinstance(connector, SourceConnector) or unparsed.resolved.get("transforms", "").strip():
+        return {}
+    try:
+        return connector.written_schemas(unparsed.resolved, worker.limits())
+    except ConnectError:
+        # What is wrong with its own system is said by its own check.
+        return {}
 
 
 def _refused_replicas(unparsed: ConnectorConfig, clients: KafkaClients, *, is_sink: bool) -> Iterator[tuple[str, str]]:

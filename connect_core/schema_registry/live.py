@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.convert import TopicSchema
-from connect_core.errors import ConfigError
+from connect_core.api.data import Schema
+from connect_core.errors import ConfigError, DataError
 from connect_core.schema_registry.calls import RegistryCalls
 from connect_core.schema_registry.client import RegistryClient
-from connect_core.schema_registry.errors import SchemaRegistryError
+from connect_core.schema_registry.errors import SchemaRegistryError, UnavailableRegistryError
 from connect_core.schema_registry.login import URL
+from connect_core.schema_registry.model import SchemaText
 from connect_core.schema_registry.settings import RegistrySettings
 from connect_core.schema_registry.subjects import TopicNameStrategy
+from connect_core.schema_registry.trial import UnchangedRegistry, WriteTrial
 
 __all__ = ["newest_schemas", "try_registry"]
 
@@ -24,25 +27,53 @@ _SCHEMA_ID = "use.schema.id"
 _MOST_TOPICS = 50
 
 
-def try_registry(configs: Mapping[str, Any], is_key: bool, limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-    """Call the registry once, for 2 s at most → errors with remedy by the converter's setting.
+def try_registry(
+    configs: Mapping[str, Any],
+    is_key: bool,
+    limits: WorkerLimits,
+    written: Mapping[str, Schema],
+    describe: Callable[[Schema], tuple[SchemaText, str | None]],
+) -> Mapping[str, Sequence[str]]:
+    """Call the registry, for 3 s at most → errors with remedy by the converter's setting.
 
-    It must respond, accept the login, and have the schema that ``use.schema.id`` names.
+    It must respond, accept the login, have the schema that ``use.schema.id`` names, and what is needed to write the
+    topics ``written``: at most 50, and those that a slow registry answers in time. ``describe``: returns a schema's
+    text and its record's name, or raises DataError.
     """
     settings = RegistrySettings.of(configs, is_key)
-    questions = 1 if settings.write.schema_id is None else 2
-    calls = _calls_once(settings, limits, _SECONDS / questions)
-    client, key = RegistryClient(calls), URL
+    calls = _calls_once(settings, limits, _SECONDS / (1 if settings.write.schema_id is None and not written else 2))
+    client, key, end = UnchangedRegistry(calls), URL, time.monotonic() + _SECONDS / 2
     try:
         client.subjects()
         if settings.write.schema_id is not None:
             key = _SCHEMA_ID
             client.by_id(settings.write.schema_id)
+        return _refused(WriteTrial(settings, client, configs), written, describe, end)
     except (SchemaRegistryError, ConfigError) as error:
         return {key: [str(error)]}
     finally:
         calls.close()
-    return {}
+
+
+def _refused(
+    trial: WriteTrial,
+    written: Mapping[str, Schema],
+    describe: Callable[[Schema], tuple[SchemaText, str | None]],
+    end: float,
+) -> Mapping[str, Sequence[str]]:
+    errors: list[str] = []
+    for topic, schema in list(written.items())[:_MOST_TOPICS]:
+        if time.monotonic() > end:
+            break
+        try:
+            error = trial.error(topic, *describe(schema))
+        except UnavailableRegistryError:
+            # It did respond before: what it cannot say in time is no error of the configuration.
+            break
+        except DataError as refused:
+            error = f"Topic {topic} cannot be written: {refused}"
+        errors += [error] if error is not None else []
+    return {trial.setting: errors} if errors else {}
 
 
 def newest_schemas(

@@ -81,6 +81,10 @@ class RegistrySchemas:
         found = self._chosen(subject, schema)
         return self._frames.put((subject, schema), (self._codec.frame(found, self._registry), found))
 
+    def chosen(self, topic: str, schema: SchemaText, record_name: str | None) -> RegisteredSchema:
+        """Return the schema to write with, as the registry has it now. Raise as ``to_write`` does."""
+        return self._chosen(self._strategy.subject_name(topic, self._settings.is_key, record_name), schema)
+
     def close(self) -> None:
         """Release the registry's connections."""
         with self._lock:

@@ -15,13 +15,14 @@ import pyarrow as pa
 from connect_core.api.connector import WorkerLimits
 from connect_core.schema_registry.caching import release_registry, shared_registry
 from connect_core.schema_registry.choices import codec_of, strategy_of
-from connect_core.schema_registry.codecs import ConfluentCodec
+from connect_core.schema_registry.codecs import ConfluentCodec, IdCodec
 from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.message_schemas import RegistrySchemas
 from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
 from connect_core.schema_registry.settings import HeaderUse, RegistrySettings
+from connect_core.schema_registry.subjects import SubjectNameStrategy
 
-__all__ = ["MessageSchemas", "open_schemas"]
+__all__ = ["MessageSchemas", "forms_of", "open_schemas"]
 
 
 class MessageSchemas(Protocol):
@@ -56,13 +57,17 @@ def open_schemas(
     process with equal settings share one client.
     """
     settings = RegistrySettings.of(configs, is_key)
-    # With frames in headers, no other codec is allowed.
-    in_header = settings.header is HeaderUse.READ_AND_WRITTEN
-    codec = ConfluentCodec(writes_guids=True) if in_header else codec_of(settings.codec)
-    forms = codec, strategy_of(settings.strategy_key, settings.strategy, configs)
     client = settings.client
     if limits is not None:
         client = client.within(limits)
     registry = shared_registry(client)
     release = partial(release_registry, client)
-    return RegistrySchemas(settings, SchemaKind(kind.upper()), registry, forms, release)
+    return RegistrySchemas(settings, SchemaKind(kind.upper()), registry, forms_of(settings, configs), release)
+
+
+def forms_of(settings: RegistrySettings, configs: Mapping[str, Any]) -> tuple[IdCodec, SubjectNameStrategy]:
+    """Return the wire format and the subject names that settings choose. Raise ConfigError."""
+    # With frames in headers, no other codec is allowed.
+    in_header = settings.header is HeaderUse.READ_AND_WRITTEN
+    codec = ConfluentCodec(writes_guids=True) if in_header else codec_of(settings.codec)
+    return codec, strategy_of(settings.strategy_key, settings.strategy, configs)

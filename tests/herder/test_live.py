@@ -93,3 +93,21 @@ def test_validation_asks_once_for_key_and_value_and_hides_the_password(registry:
     assert sorted(found.errors()) == ["key.converter.schema.registry.url", "value.converter.schema.registry.url"]
     assert "hunter2" not in str(found.errors())
     assert registry.count("/subjects") == 1
+
+
+def avro_to(registry: FaultServer) -> dict[str, str]:
+    return {"value.converter": "AvroConverter", "value.converter.schema.registry.url": registry.url}
+
+
+def test_what_a_source_writes_is_tried_unless_a_transform_may_change_it(
+    registry: FaultServer, harness: Harness
+) -> None:
+    registry.answers["/subjects"] = [Answer(body=b"[]")]
+    registry.answers["/compatibility/subjects/t-value/versions/latest"] = [Answer(body=b'{"is_compatible": false}')]
+    herder = replace(harness.herder, worker=worker(**{"connect.validate.live": "true", "file.roots": "/tmp"}))
+    found = preflight(herder, {**SOURCE, **avro_to(registry), "topic": "t", "name": "a"}).errors()
+    assert list(found) == ["value.converter.auto.register.schemas"]
+    assert "Topic t cannot be written" in found["value.converter.auto.register.schemas"][0]
+    routed = {"transforms": "r", "transforms.r.type": "RegexRouter", "transforms.r.regex": "t",
+              "transforms.r.replacement": "u"}  # fmt: skip
+    assert preflight(herder, {**SOURCE, **avro_to(registry), **routed, "topic": "t", "name": "a"}).errors() == {}

@@ -9,11 +9,12 @@ from typing import Any
 
 from connect_core.api.config import AbstractConfig, ConfigDef
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.data import STRING_SCHEMA
 from connect_core.api.guarantee import Atomicity, Delivery, Guarantee
 from connect_core.api.offsets import canonical, parse
-from connect_core.api.source import ExactlyOnceSupport, SourceConnector
+from connect_core.api.source import ExactlyOnceSupport, SourceConnector, WrittenSchemas
 from connect_core.connectors.allowed_file import AllowedFile
-from connect_core.connectors.file.config import FILE, SOURCE_CONFIG
+from connect_core.connectors.file.config import FILE, SOURCE_CONFIG, TOPIC
 from connect_core.connectors.file.predecessor import QUIET_SECONDS
 from connect_core.connectors.file.source_task import FILENAME, POSITION, FileStreamSourceTask, checked_position
 from connect_core.connectors.file.tail import FileTail
@@ -60,6 +61,10 @@ class FileStreamSourceConnector(SourceConnector):
         except ConfigError as error:
             return {FILE: [str(error)]}
         return {}
+
+    def written_schemas(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, WrittenSchemas]:
+        """Return the one topic, of texts without keys."""
+        return {config[TOPIC]: WrittenSchemas(None, STRING_SCHEMA)}
 
     def latest(self, offsets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]] | None:
         """Return the end of the last complete line; ``None`` for the standard input."""

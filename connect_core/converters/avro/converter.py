@@ -20,6 +20,7 @@ from connect_core.errors import DataError
 from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.live import newest_schemas, try_registry
+from connect_core.schema_registry.model import SchemaText
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
 __all__ = ["AvroConverter"]
@@ -30,6 +31,8 @@ class AvroConverter(Converter):
 
     schemas: the messages' schemas, by default those of the registry in the settings.
     """
+
+    registers_schemas = True
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas
@@ -48,9 +51,17 @@ class AvroConverter(Converter):
         assert schemas is not None, "call configure() first"
         return schemas
 
-    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Check that the registry responds and accepts the login."""
-        return try_registry(configs, is_key, self.limits)
+    def validate_live(
+        self, configs: Mapping[str, Any], is_key: bool, written: Mapping[str, Schema]
+    ) -> Mapping[str, Sequence[str]]:
+        """Check that the registry responds, and accepts the login and the schemas."""
+        codec = Codec(AvroSettings.of(configs))
+
+        def described(schema: Schema) -> tuple[SchemaText, str | None]:
+            found = codec.writable(schema)
+            return found.text, found.record_name
+
+        return try_registry(configs, is_key, self.limits, written, described)
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
         """Request the newest schemas of topics from the registry."""

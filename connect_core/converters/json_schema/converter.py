@@ -66,6 +66,8 @@ class JsonSchemaConverter(Converter):
     schemas: the messages' schemas, instead of those of the registry in the settings.
     """
 
+    registers_schemas = True
+
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas
 
@@ -81,9 +83,17 @@ class JsonSchemaConverter(Converter):
         if self._given is None:
             self.frame_header = frame_header(configs, is_key)
 
-    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Check that the registry responds and accepts the login."""
-        return try_registry(configs, is_key, self.limits)
+    def validate_live(
+        self, configs: Mapping[str, Any], is_key: bool, written: Mapping[str, Schema]
+    ) -> Mapping[str, Sequence[str]]:
+        """Check that the registry responds, and accepts the login and the schemas."""
+        settings = JsonSchemaSettings.of(with_kind(configs, is_key))
+        writer = RegisteredJsonWriter(settings.numeric_decimals, settings.ignore_defaults, settings.cache_size)
+
+        def described(schema: Schema) -> tuple[SchemaText, str | None]:
+            return SchemaText(SchemaKind.JSON, from_connect_schema(schema, settings, writer)), _record_name(schema)
+
+        return try_registry(configs, is_key, self.limits, written, described)
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
         """Request the newest schemas of topics from the registry."""
@@ -166,8 +176,7 @@ class JsonSchemaConverter(Converter):
         if text is None:
             written = from_connect_schema(schema, self._settings, self._writer)
             text = self._texts.put(schema, SchemaText(SchemaKind.JSON, written))
-        optional_struct = schema.optional and schema.type is SchemaType.STRUCT
-        return self._schemas.to_write(topic or "", text, None if optional_struct else schema.name)
+        return self._schemas.to_write(topic or "", text, _record_name(schema))
 
     def _reading(self, registered: RegisteredSchema) -> _Reading:
         key = _key(registered)
@@ -198,3 +207,7 @@ class JsonSchemaConverter(Converter):
 
 def _key(registered: RegisteredSchema) -> tuple[Any, ...]:
     return registered.id, registered.guid, registered.subject, registered.version
+
+
+def _record_name(schema: Schema) -> str | None:
+    return None if schema.optional and schema.type is SchemaType.STRUCT else schema.name

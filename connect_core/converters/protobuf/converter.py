@@ -33,7 +33,7 @@ from connect_core.schema_registry.frames import Frames
 from connect_core.schema_registry.header_frames import frame_header
 from connect_core.schema_registry.keys import define_registry
 from connect_core.schema_registry.live import newest_schemas, try_registry
-from connect_core.schema_registry.model import RegisteredSchema, SchemaKind
+from connect_core.schema_registry.model import RegisteredSchema, SchemaKind, SchemaText
 from connect_core.schema_registry.serde import MessageSchemas, open_schemas
 
 __all__ = ["ProtobufConverter"]
@@ -64,6 +64,8 @@ class ProtobufConverter(Converter):
     schemas: the messages' schemas, instead of those of the registry in the settings.
     """
 
+    registers_schemas = True
+
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas
 
@@ -80,9 +82,17 @@ class ProtobufConverter(Converter):
         if self._given is None:
             self.frame_header = frame_header(configs, is_key, lambda rest: read_indexes(rest)[1])
 
-    def validate_live(self, configs: Mapping[str, Any], is_key: bool) -> Mapping[str, Sequence[str]]:
-        """Check that the registry responds and accepts the login."""
-        return try_registry(configs, is_key, self.limits)
+    def validate_live(
+        self, configs: Mapping[str, Any], is_key: bool, written: Mapping[str, Schema]
+    ) -> Mapping[str, Sequence[str]]:
+        """Check that the registry responds, and accepts the login and the schemas."""
+        settings = ProtobufSettings.of(with_kind(configs, is_key))
+
+        def described(schema: Schema) -> tuple[SchemaText, str | None]:
+            writer = writer_of(schema, settings)
+            return writer.text, writer.name
+
+        return try_registry(configs, is_key, self.limits, written, described)
 
     def topic_schemas(self, configs: Mapping[str, Any], is_key: bool, topics: Sequence[str]) -> Sequence[TopicSchema]:
         """Request the newest schemas of topics from the registry."""

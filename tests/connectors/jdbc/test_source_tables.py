@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from connect_core.api.source import WrittenSchemas
 from connect_core.connectors.jdbc.catalog import TableName
 from connect_core.connectors.jdbc.source.assignment import key_ranges
 from connect_core.connectors.jdbc.source.connector import JdbcSourceConnector
@@ -286,6 +287,21 @@ def test_live_checks_name_what_is_wrong(server: Server) -> None:
     assert "no table missing" in found(table_include_list="orders,missing")["table.include.list"][0]
     assert "no column nr" in found(mode="incrementing", incrementing_column_name="nr")["incrementing.column.name"][0]
     assert "nowhere" in found(query="SELECT * FROM nowhere")["query"][0]
+
+
+def test_schemas_are_told_as_they_are_written(server: Server) -> None:
+    server.execute(
+        "CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, note VARCHAR(20), price NUMERIC(8, 2) NOT NULL)",
+        "INSERT INTO orders VALUES (1, NULL, 2.50)",
+        "CREATE TABLE keyless (id INTEGER)",
+        "INSERT INTO keyless VALUES (1)",
+    )
+    source = follower(server, mode="bulk")
+    source.interval()
+    written = {record.topic: WrittenSchemas(record.key_schema, record.value_schema) for record in source.records}
+    given = {**server.config, "mode": "bulk", "topic.prefix": "test-"}
+    assert JdbcSourceConnector().written_schemas(given, server.limits) == written
+    assert [one.key is None for _, one in sorted(written.items())] == [True, False]
 
 
 @pytest.mark.servers

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from connect_core.api.connector import WorkerLimits
+from connect_core.api.source import WrittenSchemas
 from connect_core.connectors.jdbc.address import CONNECTION_URL
 from connect_core.connectors.jdbc.connection import JdbcDatabase, message_of, open_database
 from connect_core.connectors.jdbc.source.config import (
@@ -27,24 +28,35 @@ from connect_core.connectors.jdbc.source.description import describe_streams
 from connect_core.connectors.jdbc.source.horizon import STANDBY
 from connect_core.connectors.jdbc.source.positions import Role
 from connect_core.connectors.jdbc.source.row_reader import reading
+from connect_core.connectors.jdbc.source.row_records import row_converter
 from connect_core.connectors.jdbc.source.statements import Window, select_positions
 from connect_core.connectors.jdbc.source.stream import Stream, StreamName
 from connect_core.connectors.jdbc.source.tables import list_tables
 from connect_core.errors import ConnectError
 
-__all__ = ["check_live"]
+__all__ = ["check_live", "written_schemas"]
 
 _LOG = logging.getLogger(__name__)
 _MOST_TABLES = 50
 _CONNECT_SECONDS = 3.0
+_FIRST_VERSION = 1
 
 Findings = dict[str, list[str]]
 
 
+def written_schemas(settings: SourceSettings, limits: WorkerLimits) -> Mapping[str, WrittenSchemas]:
+    """Return the schemas of the rows that would be read now, by topic. Raise ConnectError."""
+    database = _hasty(settings, limits)
+    with reading(database) as connection:
+        names = _names(connection, settings, defaultdict(list))[:_MOST_TABLES]
+        streams = list(describe_streams(connection, database.dialect, settings, names))
+        converters = {stream.topic: row_converter(stream, _FIRST_VERSION) for stream in streams}
+    return {topic: WrittenSchemas(one.key_schema, one.value_schema) for topic, one in converters.items()}
+
+
 def check_live(settings: SourceSettings, limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
     """Return the errors by setting: unreachable, no such table or column, no right to read."""
-    hasty = replace(settings.connection, attempts=1, connect_timeout=_CONNECT_SECONDS)
-    database = open_database(hasty, limits)
+    database = _hasty(settings, limits)
     found: Findings = defaultdict(list)
     try:
         with reading(database) as connection:
@@ -55,6 +67,10 @@ def check_live(settings: SourceSettings, limits: WorkerLimits) -> Mapping[str, S
     for name in names[:_MOST_TABLES]:
         _check_stream(database, settings, name, found)
     return found
+
+
+def _hasty(settings: SourceSettings, limits: WorkerLimits) -> JdbcDatabase:
+    return open_database(replace(settings.connection, attempts=1, connect_timeout=_CONNECT_SECONDS), limits)
 
 
 def _names(connection: Connection, settings: SourceSettings, found: Findings) -> list[StreamName]:

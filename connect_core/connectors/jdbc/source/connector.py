@@ -13,11 +13,11 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.api.guarantee import Delivery, Guarantee
 from connect_core.api.offsets import canonical, parse
 from connect_core.api.partitions import group_partitions
-from connect_core.api.source import ExactlyOnceSupport, SourceConnector
+from connect_core.api.source import ExactlyOnceSupport, SourceConnector, WrittenSchemas
 from connect_core.connectors.jdbc.connection import JdbcDatabase, open_database
 from connect_core.connectors.jdbc.source.assignment import stream_names
 from connect_core.connectors.jdbc.source.bounds import now_millis
-from connect_core.connectors.jdbc.source.checks import check_live
+from connect_core.connectors.jdbc.source.checks import check_live, written_schemas
 from connect_core.connectors.jdbc.source.config import (
     QUERY,
     SOURCE_CONFIG,
@@ -104,6 +104,10 @@ class JdbcSourceConnector(SourceConnector):
         except ConfigError as error:
             return {QUERY: [str(error)]}
         return check_live(settings, limits)
+
+    def written_schemas(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, WrittenSchemas]:
+        """Return the topics of the present tables, or of the query."""
+        return written_schemas(source_settings(config), limits)
 
     def latest(self, offsets: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
         """Return the position up to which each stream can be read now. Raises RetriableError."""
