@@ -1,11 +1,12 @@
 """``make fuzz``: the real Java classes and ours on random configurations, schemas and values.
 
-``python -m tests.fuzz [COUNT] [SEED]``. Exit 1 when there is a difference that
+``python -m tests.fuzz [COUNT] [SEED]``; without a seed, a random one. Exit 1 when there is a difference that
 ``accepted.py`` gives no reason for; the first of each kind is printed whole.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import os
@@ -29,8 +30,11 @@ _VALUE = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
 
 def main(arguments: Sequence[str]) -> int:
     """Run campaigns side by side, of consecutive seeds; return the exit status."""
-    count = int(arguments[0]) if arguments else _COUNT
-    seed = int(arguments[1]) if len(arguments) > 1 else secrets.randbelow(2**31)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", nargs="?", type=int, default=_COUNT, help="number of cases")
+    parser.add_argument("seed", nargs="?", type=int, default=secrets.randbelow(2**31))
+    options = parser.parse_args(arguments)
+    count, seed = options.count, options.seed
     processes = min(os.cpu_count() or 1, max(1, count // _LEAST))
     with ProcessPoolExecutor(processes) as pool:
         parts = list(pool.map(_campaign, range(seed, seed + processes), [count // processes] * processes))
