@@ -23,6 +23,7 @@ from connect_core.plan.interval import Planned, plan_interval
 from connect_core.plan.run import Run, Steps, begin_run, clear_target, end_run
 from connect_core.run.backfill import unreported
 from connect_core.run.finished import Finished
+from connect_core.store.attempts import TaskProgress
 
 __all__ = ["Driver", "Progress"]
 
@@ -151,12 +152,22 @@ class Driver:
         reach("K2", run.connector)
         self.worker.beat(plan, run.mine)
 
-        def watch() -> None:
-            self.worker.beat(plan, run.mine, self.worker.progress(plan))
+        told: list[TaskProgress] = []
+
+        def talk_to_tasks() -> None:
+            nonlocal told
             if self.is_stopping or self.worker.is_unwanted(run.state):
                 self.worker.ask_tasks_to_stop(plan)
+            progress = self.worker.progress(plan)
+            if progress != told:
+                self.worker.beat(plan, run.mine, progress)
+                told = progress
 
-        with _repeating(_WATCH_SECONDS, watch):
+        # The database's sign of life must not wait for brokers that do not answer.
+        with (
+            _repeating(_WATCH_SECONDS, lambda: self.worker.beat(plan, run.mine)),
+            _repeating(_WATCH_SECONDS, talk_to_tasks),
+        ):
             yield
 
     def schedule_retry(self, request: RunRequest, plan: Plan) -> None:

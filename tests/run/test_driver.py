@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,11 +18,14 @@ from connect_core.effects.worker import ConnectorWorker
 from connect_core.errors import NotFoundError
 from connect_core.interval import effects as fx
 from connect_core.interval.runs import RunRequest
-from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState
+from connect_core.interval.values import ConnectorType, IntervalRow, IntervalState, Plan
+from connect_core.plan.run import Run
 from connect_core.run import driver as driver_module
 from connect_core.run.driver import Driver
 from connect_core.settings import WorkerMode, WorkerSettings
 from connect_core.store import Database, leases, migrate
+from connect_core.store.attempts import TaskProgress
+from tests.integration.deployment import eventually
 from tests.simulator.world import World
 
 
@@ -81,6 +85,55 @@ def test_a_lease_is_not_renewed_while_it_is_given_back(monkeypatch: pytest.Monke
         time.sleep(0.2)
     before, after = worker.renewals_when_given_back
     assert before == after > 2
+
+
+@dataclass
+class WatchedWorker(Worker):
+    """Counts heartbeats; its brokers answer when ``brokers`` is set."""
+
+    brokers: threading.Event = field(default_factory=threading.Event)
+    reports: list[TaskProgress] = field(default_factory=list)
+    beats: list[Sequence[TaskProgress]] = field(default_factory=list)
+    asked: int = 0
+
+    def beat(self, plan: Plan, epoch: int, progress: Sequence[TaskProgress] = ()) -> None:
+        self.beats.append(tuple(progress))
+
+    def progress(self, plan: Plan) -> list[TaskProgress]:
+        self.brokers.wait(10)
+        return list(self.reports)
+
+    def is_unwanted(self, state: object) -> bool:
+        return False
+
+    def ask_tasks_to_stop(self, plan: Plan) -> None:
+        self.asked += 1
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Driver, WatchedWorker, Run]]:
+    monkeypatch.setattr(driver_module, "_WATCH_SECONDS", 0.02)
+    worker, run = WatchedWorker(), replace(World(ConnectorType.SINK).run(), epoch=7)
+    yield Driver(worker), worker, run  # type: ignore[arg-type]
+    worker.brokers.set()
+
+
+def test_driver_shows_life_while_the_brokers_are_silent(watched: tuple[Driver, WatchedWorker, Run]) -> None:
+    driver, worker, run = watched
+    with driver.watching(run, SimpleNamespace()):  # type: ignore[arg-type]
+        eventually(lambda: len(worker.beats), lambda count: count > 3, 10)
+        worker.brokers.set()
+    assert set(worker.beats) == {()}
+
+
+def test_progress_is_recorded_once_and_tasks_are_asked_to_stop(watched: tuple[Driver, WatchedWorker, Run]) -> None:
+    driver, worker, run = watched
+    worker.brokers.set()
+    worker.reports = [TaskProgress(0, 5, {"t-0": 5})]
+    driver.stopping.set()
+    with driver.watching(run, SimpleNamespace()):  # type: ignore[arg-type]
+        eventually(lambda: worker.asked, lambda count: count > 3, 10)
+    assert [beat for beat in worker.beats if beat] == [(TaskProgress(0, 5, {"t-0": 5}),)]
 
 
 def test_what_an_unfinished_interval_has_staged_is_kept() -> None:
