@@ -8,9 +8,12 @@ its key is a list of three, which both Connect's reader and ours skip.
 from __future__ import annotations
 
 import json
+import random
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from connect_core.errors import RetriableError, StaleEpochError
 from connect_core.kafka.ids import control_id
 from connect_core.kafka.marker_records import MarkerRecord, MarkerStamp
 from connect_core.kafka.markers import OffsetsTopic
@@ -21,6 +24,7 @@ __all__ = ["GroupClaim", "claim_group"]
 _KIND = "connect-core.deployment"
 _NOBODY = ""
 """The connector name of the producer: no connector has this name."""
+_SECONDS, _LONGEST_WAIT_SECONDS = 15.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,20 @@ def claim_group(topic: OffsetsTopic, group: str, database: str, replaced: str = 
     """Claim a ``group.id`` for a database, unless another one has claimed it → the valid claim.
 
     ``replaced``: the database whose claim is taken over. Two concurrent claims are serialised: a new producer fences
-    the earlier one. Raise RetriableError, NotFoundError without the topic, UnclearOutcomeError.
+    the earlier one, which looks again. Raise RetriableError, NotFoundError without the topic.
     """
+    end = time.monotonic() + _SECONDS
+    while True:
+        try:
+            return _claim(topic, group, database, replaced)
+        except (StaleEpochError, RetriableError):
+            if time.monotonic() > end:
+                raise
+            # Drivers that start together would fence each other again and again if they all waited as long.
+            time.sleep(random.uniform(0, _LONGEST_WAIT_SECONDS))
+
+
+def _claim(topic: OffsetsTopic, group: str, database: str, replaced: str) -> GroupClaim:
     key = json.dumps([group, None, _KIND], separators=(",", ":")).encode()
     existing = _read(topic, key)
     if existing is not None and existing.database != replaced:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,10 @@ def test_another_group_is_another_deployment(deployments: Deployments) -> None:
     first, second = deployments.database("first"), deployments.database("second")
     ensure_group_owned(deployments.settings(), first)
     ensure_group_owned(deployments.settings(**{"group.id": f"{deployments.group}-2"}), second)
+
+
+def test_drivers_that_start_at_once_on_a_new_deployment_all_own_its_group(deployments: Deployments) -> None:
+    first = deployments.database("first")
+    with ThreadPoolExecutor(12) as pool:
+        owners = list(pool.map(lambda _: own_group(deployments.settings(), first), range(12)))
+    assert len(set(owners)) == 1
