@@ -17,7 +17,8 @@ from rich.table import Column, Table
 from connect_core.dev.environment import parse_variables
 from connect_core.dev.foreground import run_service
 from connect_core.dev.home import Home
-from connect_core.dev.services import AIRFLOW_NAMES, CELERY_NAMES, SERVICES, STANDARD, find_service
+from connect_core.dev.services import AIRFLOW_NAMES, CELERY_NAMES, SERVICES, SPARK_CLUSTER_NAMES, STANDARD, find_service
+from connect_core.dev.spark import ON_CLUSTER
 from connect_core.dev.stack import RunningService, Stack
 from connect_core.dev.supervisor import running
 from connect_core.errors import ConnectError
@@ -75,16 +76,21 @@ def up(  # noqa: PLR0913
     rest: Annotated[bool, typer.Option(help="Start Connect's REST API.")] = True,
     registry: Annotated[bool, typer.Option(help="Start a schema registry, Apicurio Registry.")] = False,
     celery: Annotated[bool, typer.Option(help="Run connectors by CeleryExecutor: Valkey and two workers.")] = False,
+    spark_cluster: Annotated[
+        bool, typer.Option(help="Run tasks on a Spark standalone cluster: a master and two workers.")
+    ] = False,
 ) -> None:
     """Start PostgreSQL, Kafka, Spark, Airflow and the REST API, and wait for them."""
     left_out = {"spark": not spark, "kafka": not kafka, "rest": not rest, "registry": not registry}
     left_out |= dict.fromkeys(AIRFLOW_NAMES, not airflow) | dict.fromkeys(CELERY_NAMES, not (celery and airflow))
+    left_out |= dict.fromkeys(SPARK_CLUSTER_NAMES, not (spark_cluster and spark))
     chosen = tuple(names) if names else tuple(name for name in SERVICES if not left_out.get(name))
     home = Home.locate()
-    settings = {**parse_variables(home.path / "settings.env"), _EXECUTOR: "CeleryExecutor"}
-    if not celery:
-        del settings[_EXECUTOR]
-    stack = Stack(home.path, chosen, home.project, settings)
+    wanted = {_EXECUTOR: "CeleryExecutor" if celery else None, ON_CLUSTER: "true" if spark_cluster else None}
+    settings = {**parse_variables(home.path / "settings.env"), **wanted}
+    stack = Stack(
+        home.path, chosen, home.project, {name: value for name, value in settings.items() if value is not None}
+    )
     started = time.monotonic()
     with progress() as report:
         changed = stack.up(report)

@@ -12,17 +12,19 @@ from connect_core.dev.registry import REGISTRY
 from connect_core.dev.rest import REST
 from connect_core.dev.service import Service
 from connect_core.dev.spark import SPARK
+from connect_core.dev.spark_cluster import SPARK_CLUSTER
 from connect_core.errors import ConnectError
 
-__all__ = ["AIRFLOW_NAMES", "CELERY_NAMES", "SERVICES", "STANDARD", "find_service", "in_order"]
+__all__ = ["AIRFLOW_NAMES", "CELERY_NAMES", "SERVICES", "SPARK_CLUSTER_NAMES", "STANDARD", "find_service", "in_order"]
 
 _STANDARD = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST)
-SERVICES = {service.name: service for service in (*_STANDARD, REGISTRY, *CELERY)}
+SERVICES = {service.name: service for service in (*_STANDARD, REGISTRY, *CELERY, *SPARK_CLUSTER)}
 STANDARD = tuple(service.name for service in _STANDARD)
 """The services that are started by default."""
 
 AIRFLOW_NAMES = tuple(service.name for service in AIRFLOW)
 CELERY_NAMES = tuple(service.name for service in CELERY)
+SPARK_CLUSTER_NAMES = tuple(service.name for service in SPARK_CLUSTER)
 
 
 def find_service(name: str) -> Service:

@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from types import MappingProxyType
 
 from connect_core.dev.home import Home
-from connect_core.dev.java import find_java
 from connect_core.dev.maven import spark_home
 from connect_core.dev.ports import is_open, port_of
-from connect_core.dev.secrets import secret
+from connect_core.dev.secrets import secret, write_private
 from connect_core.dev.service import Environment, Launch, Service
+from connect_core.dev.spark_cluster import cluster_lines
+from connect_core.dev.spark_processes import DAEMON_MODULE, LOGGING, spark_environment
 from connect_core.spark.pools import FAIR_POOL
 
-__all__ = ["SPARK"]
+__all__ = ["ON_CLUSTER", "SPARK"]
 
-_PRIVATE = ("CONNECT_DATABASE_URL", "CONNECT_AIRFLOW_", "AIRFLOW_", "CONNECT_SPARK_REMOTE")
-"""Prefixes of variables hidden from executors, which must not hold credentials of the database."""
-
-_OF_CLIENTS = ("SPARK_REMOTE", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
-"""With these variables set, a server would take itself for a client."""
-
-_LOGGING = """\
-rootLogger.level = warn
-rootLogger.appenderRef.stdout.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex
-logger.connect.name = org.apache.spark.sql.connect
-logger.connect.level = info
-"""
-
-_DAEMON_MODULE = "preloaded_daemon"
-_WITHOUT_THREADS = MappingProxyType({"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"})
-"""Environment in which numpy and pyarrow start no thread when imported.
-
-A worker forked beside another thread can inherit a lock that nobody releases; it then hangs before its task begins, and
-keeps its slot (SPARK-54456 stopped importing before the fork for this reason).
-"""
-_DAEMON = """\
-# Spark's Python workers end after a minute without work. Forked from here, the next ones need not
-# import again what takes seconds. Only what starts no thread (polars does), as a fork would lose it.
-import confluent_kafka, cryptography.fernet, orjson, pandas, psycopg, pyarrow.parquet, sqlalchemy.dialects.postgresql
-from pyspark import daemon
-from pyspark.sql.pandas import serializers
-
-if __name__ == "__main__":
-    daemon.manager()
-"""
+ON_CLUSTER = "CONNECT_SPARK_CLUSTER"
+"""The variable that has the server use the standalone cluster instead of its own process: ``true``."""
 
 
 def _launch(home: Home, environment: Environment) -> Launch:
@@ -66,27 +32,20 @@ def _launch(home: Home, environment: Environment) -> Launch:
         f"spark.ui.port {port_of(home, 'spark', 'ui_port')}",
         f"spark.local.dir {folder / 'scratch'}",
         f"spark.sql.warehouse.dir {folder / 'warehouse'}",
-        f"spark.python.daemon.module {_DAEMON_MODULE}",
+        f"spark.python.daemon.module {DAEMON_MODULE}",
     ]
-    (conf / "spark-defaults.conf").write_text("\n".join(lines) + "\n")
-    (conf / "log4j2.properties").write_text(_LOGGING)
-    python = folder / "python"
-    python.mkdir(exist_ok=True)
-    (python / f"{_DAEMON_MODULE}.py").write_text(_DAEMON)
+    if environment.get(ON_CLUSTER) == "true":
+        lines += cluster_lines(home)
+    write_private(conf / "spark-defaults.conf", "\n".join(lines) + "\n")
+    (conf / "log4j2.properties").write_text(LOGGING)
     own = {
-        "JAVA_HOME": str(find_java().resolve().parents[1]),
-        "SPARK_HOME": str(spark_home()),
+        **spark_environment(home, environment),
         "SPARK_CONF_DIR": str(conf),
-        "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_CONNECT_AUTHENTICATE_TOKEN": secret(home, "spark-token"),
-        "PYSPARK_PYTHON": sys.executable,
-        **_WITHOUT_THREADS,
-        "PYTHONPATH": os.pathsep.join(filter(None, (str(python), environment.get("PYTHONPATH")))),
     }
-    kept = {name: value for name, value in environment.items() if not name.startswith((*_PRIVATE, *_OF_CLIENTS))}
     program = str(spark_home() / "bin" / "spark-submit")
     server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    return Launch((program, "--class", server, "spark-internal"), {**kept, **own})
+    return Launch((program, "--class", server, "spark-internal"), own)
 
 
 def _exports(home: Home) -> Environment:

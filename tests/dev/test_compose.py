@@ -25,10 +25,10 @@ from connect_core.dag.naming import dag_id_of
 from connect_core.dev.checks import Finding
 from connect_core.dev.environment import read_environment
 from connect_core.dev.home import Home
-from connect_core.dev.ports import is_free
+from connect_core.dev.ports import is_free, port_of
 from connect_core.dev.probes import check_brokers, check_database, check_spark
 from connect_core.dev.processes import marked, read_pid_file
-from connect_core.dev.services import CELERY_NAMES, SERVICES, STANDARD
+from connect_core.dev.services import CELERY_NAMES, SERVICES, SPARK_CLUSTER_NAMES, STANDARD
 from connect_core.dev.stack import RunningService
 from connect_core.settings.user_cache import user_cache
 from tests.integration.deployment import eventually
@@ -77,7 +77,10 @@ def test_compose_fixes_every_port_of_the_stack() -> None:
 def test_compose_profiles_start_what_is_not_standard() -> None:
     found = {name: service.get("profiles") for name, service in _compose({})["services"].items()}
     assert {name for name, profiles in found.items() if profiles is None} == set(STANDARD)
-    assert {name for name, profiles in found.items() if profiles == ["cluster"]} == set(CELERY_NAMES)
+    assert {name for name, profiles in found.items() if profiles == ["cluster"]} == {
+        *CELERY_NAMES,
+        *SPARK_CLUSTER_NAMES,
+    }
 
 
 @pytest.mark.servers
@@ -92,8 +95,15 @@ def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
         findings: list[Finding] = [check(environment) for check in (check_brokers, check_database, check_spark)]
         assert [finding.is_ok for finding in findings] == [True, True, True], findings
         assert _executor_of(home, "airflow-scheduler") == "CeleryExecutor"
+        assert sum(cores for _, cores in _on_spark_workers(home)) == 16
         _move_lines(environment, home.data / "lines.txt")
     assert marked(home.path) == set()
+
+
+def _on_spark_workers(home: Home) -> list[tuple[str, int]]:
+    """Return what runs on the standalone cluster: applications with the processors they hold."""
+    address = f"http://127.0.0.1:{port_of(home, 'spark-master', 'ui_port')}/json/"
+    return [(one["name"], one["cores"]) for one in httpx.get(address).raise_for_status().json()["activeapps"]]
 
 
 def _move_lines(environment: Mapping[str, str], file: Path) -> None:
@@ -122,7 +132,7 @@ def _variables(home: Home) -> dict[str, str]:
     ports = [str(port) for port in range(21_500, 21_900) if is_free(port)]
     fixed = {"CONNECT_HOME": str(home.path), "CONNECT_PROJECT": str(home.project), "CONNECT_BIND": "127.0.0.1"}
     # As README's command for the profile `cluster` does.
-    fixed["CONNECT_AIRFLOW_EXECUTOR"] = "CeleryExecutor"
+    fixed |= {"CONNECT_AIRFLOW_EXECUTOR": "CeleryExecutor", "CONNECT_SPARK_CLUSTER": "true"}
     return {**fixed, "CONNECT_CACHE": str(user_cache()), **dict(zip(names, ports, strict=False))}
 
 

@@ -10,7 +10,7 @@ from connect_core.dev.apicurio import apicurio_jar
 from connect_core.dev.home import Home
 from connect_core.dev.probes import check_registry
 from connect_core.dev.registry import REGISTRY
-from connect_core.dev.services import CELERY_NAMES, SERVICES, STANDARD
+from connect_core.dev.services import CELERY_NAMES, SERVICES, SPARK_CLUSTER_NAMES, STANDARD
 from connect_core.dev.stack import Silent, Stack
 from connect_core.errors import ConnectError
 from tests.integration.ports import free_port
@@ -48,7 +48,7 @@ def test_another_download_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_it_is_started_only_when_it_is_wanted() -> None:
-    assert set(SERVICES) - set(STANDARD) == {"registry", *CELERY_NAMES}
+    assert set(SERVICES) - set(STANDARD) == {"registry", *CELERY_NAMES, *SPARK_CLUSTER_NAMES}
     assert Stack(Path("x")).services == STANDARD
 
 
