@@ -16,12 +16,25 @@ from connect_core.cli.reports import print_plan
 from connect_core.cli.spread import spread
 from connect_core.errors import ConnectError
 from connect_core.herder.context import Herder
-from connect_core.migration.applying import Action, Applied, Change, apply_change, plan, problem_of
+from connect_core.migration.applying import (
+    Action,
+    Applied,
+    Change,
+    apply_change,
+    deletes_all,
+    kept_stopped,
+    plan,
+    problem_of,
+)
 from connect_core.migration.files import read_definitions
 
 __all__ = ["apply"]
 
 _PENDING = 2
+_OTHER_FOLDER = (
+    "Nothing was changed: {places} defines none of the connectors that are here, so --prune would delete all of them. "
+    "Is it the right folder? Give --yes if they shall be deleted."
+)
 _DONE = {Action.CREATE: "Created", Action.UPDATE: "Updated", Action.DELETE: "Destroyed"}
 
 
@@ -54,13 +67,22 @@ def apply(
     with opened_herder(worker) as herder:
         changes = plan(herder, wanted, is_pruned=options.prune)
         print_plan(console, changes)
+        _print_kept(kept_stopped(herder, wanted))
         _refuse_problems(herder, changes)
         if not changes or options.dry_run:
             raise typer.Exit(_PENDING if changes and options.detailed_exitcode else 0)
+        if not options.yes and deletes_all(herder, changes):
+            raise ConnectError(_OTHER_FOLDER.format(places=", ".join(map(str, folder))))
         if console.is_terminal and not options.yes:
             typer.confirm("Do you want to make these changes?", abort=True)
         done = [apply_change(herder, change) for change in changes]
     _print_done(done)
+
+
+def _print_kept(names: Sequence[str]) -> None:
+    for name in names:
+        text = f"{name} stays STOPPED here: it was imported and may run in its cluster: connect switch {name}"
+        console.print(f"[yellow]note[/] {escape(text)}", soft_wrap=True)
 
 
 def _refuse_problems(herder: Herder, changes: Sequence[Change]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from connect_core.configs.providers import ConfigProviders
@@ -17,13 +17,23 @@ from connect_core.herder.preflight import preflight
 from connect_core.interval.values import ConnectorState, TargetState
 from connect_core.migration.definitions import Definition
 from connect_core.migration.importing import changed_keys, opened_config
-from connect_core.store import connectors
+from connect_core.store import connectors, origins
 
-__all__ = ["Action", "Applied", "Change", "KeyDifference", "apply_change", "plan", "problem_of"]
+__all__ = [
+    "Action",
+    "Applied",
+    "Change",
+    "KeyDifference",
+    "apply_change",
+    "deletes_all",
+    "kept_stopped",
+    "plan",
+    "problem_of",
+]
 
 _TARGETS = {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED, "STOPPED": TargetState.STOPPED}
 _WORDS = {target: word for word, target in _TARGETS.items()}
-_ACTS = {"RUNNING": lifecycle.resume, "PAUSED": lifecycle.pause, "STOPPED": lifecycle.stop}
+_ACTS = {"PAUSED": lifecycle.pause, "STOPPED": lifecycle.stop}
 
 
 class Action(Enum):
@@ -63,8 +73,12 @@ class Applied:
 
 
 def plan(herder: Herder, wanted: Iterable[Definition], *, is_pruned: bool = False) -> list[Change]:
-    """Return the changes needed, sorted by name; applies none. ``is_pruned``: delete connectors not in ``wanted``."""
-    by_name = {one.name: one for one in wanted}
+    """Return the changes needed, sorted by name; applies none. ``is_pruned``: delete connectors not in ``wanted``.
+
+    The state of a connector that has not been switched over is no difference: see ``kept_stopped``.
+    """
+    kept = frozenset(kept_stopped(herder, wanted := list(wanted)))
+    by_name = {one.name: replace(one, is_state_kept=False) if one.name in kept else one for one in wanted}
     with herder.database.read() as connection:
         stored = {name: connectors.get(connection, name) for name in connectors.list_names(connection)}
     changes = [_change(herder.providers, one, stored.get(name)) for name, one in by_name.items()]
@@ -72,6 +86,27 @@ def plan(herder: Herder, wanted: Iterable[Definition], *, is_pruned: bool = Fals
     if is_pruned:
         found += [_deletion(state) for name, state in stored.items() if name not in by_name]
     return sorted(found, key=lambda one: one.name)
+
+
+def kept_stopped(herder: Herder, wanted: Iterable[Definition]) -> list[str]:
+    """Return the connectors whose files would start them here while they may run in their cluster.
+
+    They were imported and not switched over, or are being switched: only a switch may start them.
+    """
+    with herder.database.read() as connection:
+        elsewhere = origins.unswitched(connection)
+        started = [one.name for one in wanted if one.is_state_kept and one.state != "STOPPED" and one.name in elsewhere]
+        found = {name: connectors.find(connection, name) for name in started}
+    return sorted(
+        name for name, state in found.items() if state is not None and state.target_state is TargetState.STOPPED
+    )
+
+
+def deletes_all(herder: Herder, changes: Iterable[Change]) -> bool:
+    """Whether no connector that is here now would be left: probably the folder is that of another deployment."""
+    deleted = {one.name for one in changes if one.action is Action.DELETE}
+    with herder.database.read() as connection:
+        return bool(deleted) and deleted.issuperset(connectors.list_names(connection))
 
 
 def _change(providers: ConfigProviders, one: Definition, state: ConnectorState | None) -> Change | None:
@@ -128,7 +163,14 @@ def _apply(herder: Herder, change: Change) -> None:
     elif change.action is Action.CREATE:
         herder_connectors.create(herder, NewConnector(change.name, change.wanted.config, change.state))
     else:
-        if change.differences:
-            herder_connectors.put_config(herder, change.name, change.wanted.config)
-        if change.state is not None:
-            _ACTS[change.state](herder, change.name)
+        _update(herder, change, change.wanted.config)
+
+
+def _update(herder: Herder, change: Change, config: Mapping[str, str]) -> None:
+    """A connector is stopped before it is given its configuration, and started after it: no run is of both."""
+    if change.state in ("PAUSED", "STOPPED"):
+        _ACTS[change.state](herder, change.name)
+    if change.differences:
+        herder_connectors.put_config(herder, change.name, config)
+    if change.state == "RUNNING":
+        lifecycle.resume(herder, change.name)

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from connect_core.errors import IllegalWorkerStateError
 from connect_core.store.clock import now
 from connect_core.store.database import Database
 from connect_core.store.models import Origin
 
-__all__ = ["OriginRow", "alone", "find", "forget", "record"]
+__all__ = ["OriginRow", "alone", "find", "forget", "record", "unswitched"]
 
 _LOCK = 0x73776974
 """The class of the switches' advisory locks: the letters of ``swit``."""
@@ -43,6 +43,12 @@ def find(connection: Connection, connector: str) -> OriginRow | None:
     columns = Origin.url, Origin.is_here, Origin.state, Origin.changed_at
     row = connection.execute(select(*columns).where(Origin.connector == connector)).one_or_none()
     return None if row is None else OriginRow(row.url, row.is_here, row.state, row.changed_at)
+
+
+def unswitched(connection: Connection) -> frozenset[str]:
+    """Return the connectors whose newest offsets are in their cluster, or which are being switched."""
+    is_elsewhere = or_(Origin.is_here.is_(False), Origin.state.is_not(None))
+    return frozenset(connection.scalars(select(Origin.connector).where(is_elsewhere)))
 
 
 def record(connection: Connection, connector: str, origin: OriginRow) -> None:

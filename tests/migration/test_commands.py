@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,8 @@ from typer.testing import CliRunner, Result
 
 from connect_core.cli.app import application
 from connect_core.errors import ConfigError, ConnectError
+from connect_core.herder import connectors as herder_connectors
+from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.kafka.marker_records import Marker
 from connect_core.kafka.markers import OffsetsTopic
@@ -282,3 +284,59 @@ def test_an_empty_folder_prunes_nothing(deployment: Path) -> None:
     assert "would delete all" in str(connect("apply", "empty", "--prune").exception)
     database = Database(f"sqlite:///{deployment / 'connect.db'}")
     database.close()
+
+
+def test_another_folder_prunes_nothing_unless_it_is_meant(deployment: Path) -> None:
+    for name in ("mine", "theirs"):
+        (deployment / name).mkdir()
+        (deployment / name / f"{name}.json").write_text(json.dumps({"name": name, "config": SOURCE}))
+    connect("apply", "mine")
+    planned = connect("apply", "theirs", "--prune", "--dry-run")
+    assert (planned.exit_code, "1 to add, 0 to change, 1 to destroy" in planned.stdout) == (0, True)
+    refused = connect("apply", "theirs", "--prune").exception
+    assert isinstance(refused, ConnectError)
+    assert "theirs defines none of the connectors that are here" in str(refused)
+    assert list(states()) == ["mine"]
+    assert connect("apply", "theirs", "--prune", "--yes").exit_code == 0
+    assert list(states()) == ["theirs"]
+
+
+def test_only_a_switch_starts_what_may_run_in_its_cluster(deployment: Path, cluster: tuple[str, FakeConnect]) -> None:
+    url, there = cluster
+    connect("import", "--from", url, "--only", "[lo]*")
+    folder = deployment / "mine"
+    connect("export", "mine", "--format", "strimzi")
+    for file in folder.iterdir():
+        file.write_text(file.read_text().replace("state: stopped", "state: running"))
+    lines = folder / "lines.yaml"
+    lines.write_text(lines.read_text().replace('"lines.txt"', '"more.txt"'))
+    applied = connect("apply", "mine")
+    assert "Apply complete! Connectors: 0 added, 1 changed, 0 destroyed." in applied.stdout
+    assert "note lines stays STOPPED here: it was imported and may run in its cluster" in applied.stdout
+    assert states() == {"lines": "STOPPED", "out": "STOPPED"}
+    assert connect("apply", "mine", "--dry-run", "--detailed-exitcode").exit_code == 0
+    there.connectors["lines"].state = "STOPPED"
+    connect("switch", "lines")
+    connect("resume", "lines")
+    again = connect("apply", "mine", "--dry-run", "--detailed-exitcode")
+    assert (again.exit_code, "note lines" in again.stdout, "note out" in again.stdout) == (0, False, True)
+
+
+def test_a_connector_is_stopped_before_its_settings_change(deployment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = deployment / "mine"
+    folder.mkdir()
+    resource = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnector\nmetadata: {name: new}\n"
+    spec = "spec: {class: FileStreamSink, state: %s, config: {file: out.txt, topics: %s}}\n"
+    (folder / "new.yaml").write_text(resource + spec % ("running", "lines"))
+    connect("apply", "mine")
+    (folder / "new.yaml").write_text(resource + spec % ("stopped", "others"))
+    seen: list[str] = []
+    put = herder_connectors.put_config
+
+    def watched(herder: Herder, name: str, config: Mapping[str, str]) -> object:
+        seen.append(states()[name])
+        return put(herder, name, config)
+
+    monkeypatch.setattr(herder_connectors, "put_config", watched)
+    assert connect("apply", "mine").exit_code == 0
+    assert seen == ["STOPPED"]
