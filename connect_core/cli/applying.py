@@ -62,8 +62,6 @@ def apply(
     Deleted connectors keep their offsets. Errors in the files are reported before anything is changed.
     """
     wanted = read_definitions(folder)
-    if options.prune and not wanted:
-        raise ConnectError("The folder defines no connector: --prune would delete all of them. Use `connect delete`.")
     with opened_herder(worker) as herder:
         changes = plan(herder, wanted, is_pruned=options.prune)
         print_plan(console, changes)

@@ -69,6 +69,8 @@ def _request(path: Path, content: Mapping[str, Any]) -> ConnectorFile:
 
 def _connector(path: Path, config: Mapping[str, str], state: str = "RUNNING") -> ConnectorFile:
     name = config.get("name")
+    if name is not None and not isinstance(name, str):
+        raise ConfigError("name", name, f"in {path}, write a connector's name as a string")
     if not name:
         raise ConfigError(f'{path}: Missing required configuration "name" which has no default value.')
     return ConnectorFile(name, config, state)
@@ -78,7 +80,9 @@ def _texts(path: Path, content: Mapping[str, Any]) -> dict[str, str]:
     """Return JSON scalars as Connect stores them: as texts."""
     texts: dict[str, str] = {}
     for key, value in content.items():
-        if isinstance(value, dict | list) or value is None:
-            raise ConfigError(f"{path}: the setting {key} is not a string, number or boolean")
+        if value is None:
+            raise ConfigError(key, None, f"in {path}, give the setting a value, or leave it out")
+        if isinstance(value, dict | list):
+            raise ConfigError(f"{path}: the setting {key} is not a string, number or boolean: write it as a string")
         texts[key] = value if isinstance(value, str) else json.dumps(value)
     return texts

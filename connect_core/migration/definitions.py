@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from connect_core.errors import ConfigError
+from connect_core.java.strings import trim
 
 __all__ = ["STATES", "Definition", "chosen", "unique"]
 
 STATES = ("RUNNING", "PAUSED", "STOPPED")
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,39 @@ class Definition:
 
 
 def unique(found: Iterable[Definition]) -> list[Definition]:
-    """Return the definitions sorted by name. Raise ConfigError if two places define the same connector."""
+    """Return the definitions sorted by name, which is trimmed as in Connect.
+
+    Raise ConfigError if two places define the same connector, or for text that is not Unicode.
+    """
     by_name: dict[str, Definition] = {}
-    for one in found:
+    for given in found:
+        one = replace(given, name=trim(given.name))
+        _ensure_text(one)
         other = by_name.setdefault(one.name, one)
         if other is not one:
             raise ConfigError("name", one.name, f"defined in {other.place} and in {one.place}: keep one of them")
     return [by_name[name] for name in sorted(by_name)]
 
 
+def _ensure_text(one: Definition) -> None:
+    """Half a surrogate pair, as in ``\\ud800``, can neither be stored nor printed."""
+    for key, value in (("name", one.name), *one.config.items()):
+        try:
+            f"{key}{value}".encode()
+        except UnicodeEncodeError as error:
+            shown = key.encode("ascii", "backslashreplace").decode()
+            reason = f"in {one.place}, it contains half of a surrogate pair: write the character itself"
+            raise ConfigError(shown, "with \\ud…", reason) from error
+
+
 def chosen(found: Iterable[Definition], pattern: str | None) -> list[Definition]:
-    """Return the definitions whose names match a shell pattern (``orders-*``); all without one."""
-    return [one for one in found if pattern is None or fnmatchcase(one.name, pattern)]
+    """Return the definitions whose names match a shell pattern (``orders-*``); all without one.
+
+    Raise ConfigError if there are some, and none matches.
+    """
+    everything = list(found)
+    matching = [one for one in everything if pattern is None or fnmatchcase(one.name, pattern)]
+    if everything and not matching:
+        names = ", ".join(sorted(one.name for one in everything)[:_SHOWN])
+        raise ConfigError("--only", pattern, f"none of {len(everything)} connectors is named so; there are {names} …")
+    return matching

@@ -74,7 +74,10 @@ def write_definitions(found: list[Definition], folder: Path, form: str, cluster:
     if form not in FORMATS:
         raise ConfigError("--format", form, f"use one of {', '.join(FORMATS)}")
     ending, write = FORMATS[form]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"Cannot make the folder {folder}: {error.strerror}. Give another one.") from error
     written: dict[Path, str] = {}
     for one in found:
         path = folder / f"{_file_name(one.name)}{ending}"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +28,43 @@ def read_definitions(paths: Iterable[Path]) -> list[Definition]:
     """Return the connectors defined by files and folders, sorted by name; folders are read with their subfolders.
 
     In folders, files and folders whose names begin with a dot are skipped, as are other kinds of files. Raise
-    ConfigError naming the file.
+    ConfigError naming the file, or if there is no connector at all.
     """
-    return unique(one for path in paths for file in _files(path) for one in _read(file))
+    places = list(paths)
+    found = unique(one for path in places for file in _files(path) for one in _read(file))
+    if not found:
+        where = ", ".join(map(str, places))
+        raise ConfigError(
+            f"{where} defines no connector: give a folder with {', '.join(_SUFFIXES)} files of connectors"
+        )
+    return found
 
 
 def _files(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    found = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and file.is_file()]
-    kept = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    kept: list[Path] = []
+    seen: set[str] = set()
+    for folder, folders, names in os.walk(path, onerror=_unread, followlinks=True):
+        real = os.path.realpath(folder)
+        # A link may lead back to a folder above it.
+        folders[:] = [] if real in seen else [name for name in folders if not name.startswith(".")]
+        if real not in seen:
+            kept += [Path(folder, name) for name in names if not name.startswith(".") and _is_wanted(name)]
+        seen.add(real)
     if len(kept) > _MOST_FILES:
         raise ConfigError(f"{path} holds more than {_MOST_FILES} files: give only the folder with the connectors")
-    yield from kept
+    yield from sorted(kept)
+
+
+def _is_wanted(name: str) -> bool:
+    return Path(name).suffix.lower() in _SUFFIXES
+
+
+def _unread(error: OSError) -> None:
+    """A folder that is not read would look as if its connectors were to be deleted."""
+    raise ConfigError(f"Cannot read {error.filename}: {error.strerror}. Check its permissions.") from error
 
 
 def _read(path: Path) -> list[Definition]:
@@ -68,7 +93,7 @@ def _text(path: Path) -> str:
 
 def _json(path: Path) -> list[Definition]:
     try:
-        content = json.loads(_text(path))
+        content = json.loads(_text(path), object_pairs_hook=partial(_object, path))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"Cannot read {path}: it is not JSON ({type(error).__name__})") from error
     many = _several(content)
@@ -80,13 +105,27 @@ def _json(path: Path) -> list[Definition]:
     return [_definition(path, connector_of_json(path, content))]
 
 
+def _object(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ConfigError(f"{path} gives {twice} twice in one object: keep one of them")
+    return found
+
+
 def _several(content: Any) -> list[Any] | None:
     """Return the connectors of a list, or of a response to ``GET /connectors?expand=info``; ``None`` for one."""
     if isinstance(content, list):
         return content
     if isinstance(content, Mapping) and content and all(_is_expanded(one) for one in content.values()):
-        return [{"name": name, "config": one["info"]["config"]} for name, one in content.items()]
+        return [{"name": name, "config": _given(one["info"]["config"])} for name, one in content.items()]
     return None
+
+
+def _given(config: Any) -> Any:
+    """Return a configuration of a cluster without its nulls, which are settings that are not given."""
+    return {key: value for key, value in config.items() if value is not None} if isinstance(config, dict) else config
 
 
 def _is_expanded(one: Any) -> bool:

@@ -28,8 +28,23 @@ _OPERATOR = {
 _DNS_NAME = re.compile(r"[^a-z0-9.-]+")
 
 
+_YES, _NO = frozenset({"true", "yes", "y", "on"}), frozenset({"false", "no", "n", "off"})
+"""Booleans of YAML 1.1, as Kubernetes reads them."""
+
+
 class _Loader(yaml.SafeLoader):
-    """Reads scalars as text: a version 1.10 stays as it is, as do dates, ``yes`` and ``0x10``."""
+    """Reads scalars as text: a version 1.10 stays as it is, as do dates, ``yes`` and ``0x10``; refuses equal keys."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """Compose a map. Raise ConstructorError for a key that is given twice, which Kubernetes refuses too."""
+        node = super().compose_mapping_node(anchor)
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"{key.value} is given twice", key.start_mark)
+                seen.add(key.value)
+        return node
 
 
 _Loader.yaml_implicit_resolvers = {}
@@ -48,8 +63,26 @@ def read_manifests(text: str, place: str) -> list[Definition]:
     try:
         documents = list(yaml.load_all(text, _Loader))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigError(f"Cannot read {place}: it is not YAML ({_first_line(error)})") from error
-    return [_definition(one, place) for one in _resources(documents) if _is_connector(one)]
+        remedy = ": render the chart first (helm template)" if "{{" in text else ""
+        raise ConfigError(f"Cannot read {place}: it is not YAML ({_first_line(error)}){remedy}") from error
+    resources = list(_resources(documents))
+    for one in resources:
+        _refuse_lookalike(one, place)
+    return [_definition(one, place) for one in resources if _is_connector(one)]
+
+
+def _refuse_lookalike(resource: Mapping[str, Any], place: str) -> None:
+    """A connector that is skipped for a slip of the pen would be deleted by ``connect apply --prune``."""
+    if _is_connector(resource):
+        return
+    spec = resource.get("spec")
+    group, kind = resource.get("apiVersion"), resource.get("kind")
+    if isinstance(spec, Mapping) and "class" in spec and spec.keys() & {"config", "configs", "tasksMax", "taskMax"}:
+        remedy = f"write {_STRIMZI} of {_STRIMZI_GROUP}v1beta2, or {_CONFLUENT} of {_CONFLUENT_GROUP}v1beta1"
+        raise ConfigError("apiVersion and kind", f"{group} {kind}", f"in {place}, {remedy}")
+    plain = resource.get("config")
+    if kind is None and _CLASS in {**resource, **(plain if isinstance(plain, Mapping) else {})}:
+        raise ConfigError("kind", None, f"in {place}, write it as {_STRIMZI}, or as JSON: {{name, config}}")
 
 
 def _first_line(error: Exception) -> str:
@@ -64,7 +97,8 @@ def _resources(documents: list[Any]) -> Iterator[Mapping[str, Any]]:
         if not isinstance(document, Mapping):
             continue
         if str(document.get("kind", "")).endswith("List"):
-            yield from (one for one in document.get("items") or () if isinstance(one, Mapping))
+            items = document.get("items")
+            yield from (one for one in items or () if isinstance(one, Mapping)) if isinstance(items, list) else ()
         else:
             yield document
 
@@ -85,11 +119,12 @@ def _definition(resource: Mapping[str, Any], place: str) -> Definition:
     is_strimzi = resource["kind"] == _STRIMZI
     keys = ("tasksMax", "config") if is_strimzi else ("taskMax", "configs")
     own = {"class": _CLASS, keys[0]: _TASKS, "version": _VERSION}
-    config = {key: _text(spec[field], field, where) for field, key in own.items() if spec.get(field) is not None}
+    fields = {key: _text(spec[field], field, where) for field, key in own.items() if spec.get(field) is not None}
     given = spec.get(keys[1]) or {}
     if not isinstance(given, Mapping):
         raise ConfigError(f"spec.{keys[1]}", type(given).__name__, f"in {where}, write a map of settings")
-    config |= {str(key): _text(value, str(key), where) for key, value in given.items()}
+    # The resource's own fields win, as with Strimzi's operator.
+    config = {str(key): _text(value, str(key), where) for key, value in given.items() if key != "name"} | fields
     notes = tuple(f"{field} is not needed: {why}" for field, why in _OPERATOR.items() if field in spec)
     state = _state(spec, where) if is_strimzi else None
     return Definition(name, config, state, is_state_kept=is_strimzi, place=where, notes=notes)
@@ -103,10 +138,17 @@ def _part(resource: Mapping[str, Any], name: str, place: str) -> Mapping[str, An
 
 
 def _state(spec: Mapping[str, Any], place: str) -> str:
-    state = str(spec.get("state") or ("paused" if spec.get("pause") is True else "running")).upper()
+    state = str(spec.get("state") or ("paused" if _is_paused(spec, place) else "running")).upper()
     if state not in STATES:
         raise ConfigError("spec.state", spec["state"], f"in {place}, write running, paused or stopped")
     return state
+
+
+def _is_paused(spec: Mapping[str, Any], place: str) -> bool:
+    word = str(spec.get("pause") or False).lower()
+    if word not in _YES | _NO:
+        raise ConfigError("spec.pause", spec["pause"], f"in {place}, write true or false")
+    return word in _YES
 
 
 def _text(value: Any, key: str, place: str) -> str:
@@ -114,12 +156,16 @@ def _text(value: Any, key: str, place: str) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return value
+    if value is None:
+        raise ConfigError(key, None, f"in {place}, give the setting a value, or leave it out")
     raise ConfigError(key, type(value).__name__, f"in {place}, write a text, number or boolean")
 
 
 def strimzi_manifest(one: Definition, cluster: str) -> str:
     """Return a ``KafkaConnector`` of a Connect cluster as YAML."""
-    spec: dict[str, Any] = {"class": one.config.get(_CLASS, ""), "tasksMax": _number(one.config.get(_TASKS, "1"))}
+    spec: dict[str, Any] = {"class": one.config.get(_CLASS, "")}
+    if _TASKS in one.config:
+        spec["tasksMax"] = _number(one.config[_TASKS])
     if one.config.get(_VERSION) is not None:
         spec["version"] = one.config[_VERSION]
     spec |= {"state": (one.state or "RUNNING").lower(), "config": _without(one.config, _CLASS, _TASKS, _VERSION)}

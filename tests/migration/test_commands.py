@@ -19,7 +19,6 @@ from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.kafka.marker_records import Marker
 from connect_core.kafka.markers import OffsetsTopic
-from connect_core.store import Database
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 from tests.migration.served_connect import served_connect
 
@@ -279,11 +278,25 @@ def test_nothing_is_changed_where_one_file_is_wrong(deployment: Path) -> None:
     assert isinstance(connect("apply", "mine").exception, ConfigError)
 
 
-def test_an_empty_folder_prunes_nothing(deployment: Path) -> None:
+@pytest.mark.parametrize(
+    "arguments", [("apply", "empty"), ("apply", "empty", "--prune"), ("import", "--from", "empty")]
+)
+def test_an_empty_folder_is_a_wrong_folder(deployment: Path, arguments: tuple[str, ...]) -> None:
     (deployment / "empty").mkdir()
-    assert "would delete all" in str(connect("apply", "empty", "--prune").exception)
-    database = Database(f"sqlite:///{deployment / 'connect.db'}")
-    database.close()
+    assert "empty defines no connector: give a folder" in str(connect(*arguments).exception)
+
+
+def test_a_pattern_that_selects_nothing_is_told(deployment: Path, cluster: tuple[str, FakeConnect]) -> None:
+    found = connect("import", "--from", cluster[0], "--only", "line-*").exception
+    assert isinstance(found, ConfigError)
+    assert "Invalid value line-* for configuration --only: none of 4 connectors is named so; there are alien" in str(
+        found
+    )
+
+
+def test_an_export_to_a_file_is_refused(deployment: Path) -> None:
+    (deployment / "here").write_text("")
+    assert "Cannot make the folder here: File exists" in str(connect("export", "here").exception)
 
 
 def test_another_folder_prunes_nothing_unless_it_is_meant(deployment: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -91,11 +92,49 @@ def test_confluent_resource_may_name_its_connector() -> None:
         (STRIMZI.replace("state: paused", "state: asleep"), "spec.state.*in x.yaml.*write running, paused or stopped"),
         (STRIMZI.replace("file: /data/lines.txt", "file: [a, b]"), "file.*write a text, number or boolean"),
         (STRIMZI.replace("  name: orders\n", ""), "metadata.name.*give the connector's name"),
+        (STRIMZI.replace("pause: true", "pause: perhaps"), "perhaps for configuration spec.pause.*true or false"),
+        (
+            STRIMZI.replace("day: 2026-11-25", "day:"),
+            "None for configuration day: in x.yaml .*orders.*give the setting a",
+        ),
+        (STRIMZI.replace("day: 2026-11-25", "topic: twice"), "topic is given twice, line 21"),
+        (STRIMZI.replace("2026-11-25", "{{ .Values.day }}"), "not YAML .*: render the chart first"),
+        (STRIMZI.replace("KafkaConnector", "KafkaConector"), "kafka.strimzi.io/v1beta2 KafkaConector.*write KafkaConn"),
+        (
+            STRIMZI.replace("kafka.strimzi.io/", "kafka.strimzi/"),
+            "kafka.strimzi/v1beta2 KafkaConnector for configuration",
+        ),
+        ("name: a\nconfig: {connector.class: X}\n", "configuration kind: in x.yaml, write it as KafkaConnector, or as"),
+        ("kind: List\nitems: true\n---\n" + STRIMZI.replace("tasksMax: 2", "tasksMax: [2]"), "list for.* tasksMax"),
     ],
 )
 def test_what_is_wrong_is_named(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         read_manifests(text, "x.yaml")
+
+
+@pytest.mark.parametrize(("word", "state"), [("yes", "PAUSED"), ("On", "PAUSED"), ("no", "RUNNING"), ("~", "RUNNING")])
+def test_a_resource_is_paused_by_the_words_of_kubernetes(word: str, state: str) -> None:
+    _, second = read_manifests(STRIMZI.replace("pause: true", f"pause: {word}"), "x.yaml")
+    assert second.state == state
+
+
+def test_fields_of_a_resource_win_over_its_settings() -> None:
+    first, _ = read_manifests(
+        STRIMZI.replace("day:", "connector.class: Other\n    tasks.max: 9\n    name: x\n    day:"), "x"
+    )
+    assert (first.name, first.config["connector.class"], first.config["tasks.max"]) == (
+        "orders",
+        "FileStreamSource",
+        "2",
+    )
+    assert "name" not in first.config
+
+
+def test_a_connector_without_a_number_of_tasks_stays_so() -> None:
+    config = {key: value for key, value in CONFIG.items() if key != "tasks.max"}
+    (found,) = read_manifests(strimzi_manifest(Definition("orders", config), "live"), "x.yaml")
+    assert found.config == config
 
 
 def test_a_broken_file_is_not_quoted() -> None:
@@ -161,3 +200,50 @@ def test_a_file_of_another_kind_is_refused_where_it_is_named(tmp_path: Path) -> 
         read_definitions([tmp_path / "a.toml"])
     with pytest.raises(ConfigError, match=r"Cannot read .*missing"):
         read_definitions([tmp_path / "missing"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"name": 5, "config": {"connector.class": "X"}}', "Invalid value 5 for configuration name: in .*as a string"),
+        ('{"name": "a", "config": {"topic": null}}', "None for configuration topic: in .*give the setting a value"),
+        ('{"name": "a", "config": {"topic": "x", "topic": "y"}}', "gives topic twice in one object: keep one of them"),
+        ('{"name": "a", "config": {"topic": "\\ud800"}}', "configuration topic: in .*half of a surrogate pair"),
+        ("[]", "defines no connector: give a folder with .json"),
+    ],
+)
+def test_a_wrong_json_file_is_named_with_the_remedy(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_definitions([tmp_path])
+
+
+def test_a_name_is_trimmed_and_nulls_of_a_saved_answer_are_not_given(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({" a ": {"info": {"config": {"connector.class": "X", "none": None}}}}))
+    (found,) = read_definitions([tmp_path])
+    assert (found.name, found.config) == ("a", {"connector.class": "X"})
+
+
+def test_no_part_of_a_folder_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not read would be deleted by ``connect apply --prune``."""
+    folder, elsewhere = tmp_path / "mine", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "a.json").write_text(json.dumps({"name": "a", "config": {"connector.class": "X"}}))
+    (folder / "linked").symlink_to(elsewhere)
+    (elsewhere / "back").symlink_to(folder)
+    assert [one.name for one in read_definitions([folder])] == ["a"]
+    (folder / "gone.json").symlink_to(tmp_path / "nothing")
+    with pytest.raises(ConfigError, match=r"Cannot read .*gone\.json: No such file"):
+        read_definitions([folder])
+    (folder / "gone.json").unlink()
+    scan = os.scandir
+
+    def refused(path: str) -> object:
+        if str(path).endswith("linked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(ConfigError, match="Cannot read .*linked: Permission denied. Check its permissions"):
+        read_definitions([folder])
