@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from connect_core.migration.connect_api import ConnectApi
 
 __all__ = ["Access", "is_url", "opened_cluster"]
 
+_HOST_AND_PORT = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 _PASSWORD_VARIABLE = "CONNECT_FROM_PASSWORD"
 
 _Login = Annotated[str | None, typer.Option("--login", metavar="USER", help="User for the cluster's REST API.")]
@@ -51,8 +53,10 @@ class Access:
 
 
 def is_url(text: str) -> bool:
-    """Return whether ``--from`` names a cluster, not a file."""
-    return text.startswith(("http://", "https://"))
+    """Return whether ``--from`` names a cluster, not a file. Raise ConfigError for a host and port without a scheme."""
+    if _HOST_AND_PORT.fullmatch(text) and not Path(text).exists():
+        raise ConfigError("--from", text, f"write http://{text} or https://{text} for a cluster; there is no such file")
+    return text.lower().startswith(("http://", "https://"))
 
 
 @contextmanager

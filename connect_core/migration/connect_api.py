@@ -22,6 +22,9 @@ _OFFSETS_SECONDS = 120.0
 """Connect responds to requests for offsets once it has read its topic to the end, or fenced its producers."""
 _RETRY_SECONDS = 90.0
 """Longer than a rebalance, or the start of a worker, takes."""
+_FIRST_SECONDS = 10.0
+"""How long a cluster that has never responded is asked: its address may be wrong."""
+_LEAST_SECONDS = 2.0
 _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 5.0
 _LONGEST_REASON = 300
 
@@ -49,9 +52,34 @@ class ConnectorThere:
         return self.state == "STOPPED" and not self.tasks
 
 
+@dataclass(slots=True)
+class _Patience:
+    """How much time calls are given, in proportion: half as much after each that was given up.
+
+    So a cluster that ends in the middle of a thousand calls costs minutes, not the time limit of each.
+    """
+
+    share: float = 1.0
+    has_responded: bool = False
+
+    def retrying(self, seconds: float) -> float:
+        """Return how long a call is repeated."""
+        return self.share * (seconds if self.has_responded else min(seconds, _FIRST_SECONDS))
+
+    def waiting(self, seconds: float) -> float:
+        """Return how long a response may take."""
+        return max(_LEAST_SECONDS, self.share * seconds)
+
+    def lose(self) -> None:
+        """Halve the time of the calls that follow."""
+        self.share /= 2
+
+
 @dataclass(frozen=True)
 class ConnectApi:
     """One Connect cluster; each call is repeated while it rebalances or does not answer, for 90 s at most.
+
+    For 10 s if it has never responded, and for half as long after each call that was given up.
 
     Calls raise NotFoundError for an unknown connector, BadRequestError if refused, RetriableError if the cluster
     does not answer in time, ConnectError for all other errors.
@@ -64,6 +92,7 @@ class ConnectApi:
     until: float = math.inf
     """No call is repeated after this time of ``time.monotonic``."""
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    _patience: _Patience = field(default_factory=_Patience, repr=False, compare=False)
 
     def connectors(self) -> list[ConnectorThere]:
         """Return all connectors, by one call."""
@@ -78,6 +107,10 @@ class ConnectApi:
         """Return one connector."""
         info = self._call("GET", _path(name))
         return self._connector(name, {"info": info, "status": self._call("GET", _path(name, "/status"))})
+
+    def status(self, name: str) -> ConnectorThere:
+        """Return one connector without its configuration, by one call."""
+        return self._connector(name, {"status": self._call("GET", _path(name, "/status"))})
 
     def _connector(self, name: str, answer: Any) -> ConnectorThere:
         try:
@@ -127,7 +160,14 @@ class ConnectApi:
 
     def stop(self, name: str) -> None:
         """Request the state STOPPED; its tasks end later."""
-        self._call("PUT", _path(name, "/stop"))
+        try:
+            self._call("PUT", _path(name, "/stop"))
+        except NotFoundError as error:
+            self.connector(name)
+            raise BadRequestError(
+                f"{error}. Stopping requires Kafka Connect 3.5. With an older one pause {name} there, run connect "
+                f"import --offsets-topic TOPIC --only {name}, delete it there, then run connect resume {name}."
+            ) from error
 
     def resume(self, name: str) -> None:
         """Request the state RUNNING."""
@@ -138,12 +178,14 @@ class ConnectApi:
         self._call("PUT", _path(name, "/pause"))
 
     def _call(self, method: str, path: str, body: Any = None, seconds: float = _SECONDS) -> Any:
-        end, pause = min(time.monotonic() + self.retry_seconds, self.until), _PAUSE_SECONDS
+        began, pause = time.monotonic(), _PAUSE_SECONDS
         while True:
             try:
-                return self._called_once(method, path, body, seconds)
+                return self._called_once(method, path, body, self._patience.waiting(seconds))
             except RetriableError:
+                end = min(began + self._patience.retrying(self.retry_seconds), self.until)
                 if time.monotonic() + pause > end:
+                    self._patience.lose()
                     raise
             self.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -154,6 +196,7 @@ class ConnectApi:
             answer = self.client.request(method, path, json=body, timeout=seconds)
         except httpx.HTTPError as error:
             raise _unanswered(act, error) from None
+        self._patience.has_responded = True
         if answer.is_success:
             return _json(answer, act)
         raise _error(answer, act)
@@ -178,6 +221,8 @@ def _json(answer: httpx.Response, act: str) -> Any:
 def _error(answer: httpx.Response, act: str) -> ConnectError:
     reason = _reason(answer)
     text = f"{act} answered {answer.status_code}: {reason[:_LONGEST_REASON]}"
+    if answer.is_redirect:
+        return ConnectError(f"{text}. Redirects are not followed: give the address that it leads to{_target(answer)}.")
     if answer.status_code in (401, 403):
         return _Forbidden(f"{text}. Use a login with this permission (--login and --password-file).")
     if answer.status_code == 404:
@@ -188,6 +233,15 @@ def _error(answer: httpx.Response, act: str) -> ConnectError:
     if answer.status_code == 405:
         return BadRequestError(f"{text}. Altering offsets requires Kafka Connect 3.6.")
     return BadRequestError(text) if answer.status_code == 400 else ConnectError(text)
+
+
+def _target(answer: httpx.Response) -> str:
+    """Return the scheme and host of a redirect, without the login that its address may contain."""
+    try:
+        url = answer.request.url.join(answer.headers["location"])
+    except (KeyError, httpx.InvalidURL):
+        return ""
+    return f" ({url.scheme}://{url.netloc.decode()})"
 
 
 def _reason(answer: httpx.Response) -> str:

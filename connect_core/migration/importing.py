@@ -144,8 +144,7 @@ def _fill(herder: Herder, one: Definition, api: ConnectApi | None, topic: Source
     elif api is None:
         return 0, "it is a sink: its positions are in its consumer group"
     else:
-        there = api.connector(one.name)
-        if not is_source and not there.is_stopped:
+        if not is_source and not (there := api.status(one.name)).is_stopped:
             return 0, f"it is {there.state} there: its positions will be stored when it is switched over"
         entries, place = api.offsets(one.name), "there"
     if not entries:

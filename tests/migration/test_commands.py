@@ -353,3 +353,8 @@ def test_a_connector_is_stopped_before_its_settings_change(deployment: Path, mon
     monkeypatch.setattr(herder_connectors, "put_config", watched)
     assert connect("apply", "mine").exit_code == 0
     assert seen == ["STOPPED"]
+
+
+def test_an_address_without_its_scheme_is_no_missing_file(deployment: Path) -> None:
+    found = connect("import", "--from", "connect:8083").exception
+    assert "Invalid value connect:8083 for configuration --from: write http://connect:8083" in str(found)

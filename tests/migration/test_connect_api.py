@@ -9,6 +9,7 @@ import pytest
 
 from connect_core.errors import BadRequestError, ConfigError, ConnectError, NotFoundError, RetriableError
 from connect_core.migration.cluster import Tls, open_api
+from connect_core.migration.connect_api import ConnectApi
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 
 BUSY = httpx.Response(409, json={"error_code": 409, "message": "Cannot complete request because of a rebalance"})
@@ -94,3 +95,80 @@ def test_names_are_quoted_in_paths() -> None:
     with there.api() as api, pytest.raises(NotFoundError):
         api.connector("é?#")
     assert there.calls == ["GET /connectors/%C3%A9%3F%23"]
+
+
+class Clock:
+    """A clock on which only pauses and unanswered calls take time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds_a_call: float = 0.0) -> None:
+        self.now = 0.0
+        self.seconds_a_call = seconds_a_call
+        monkeypatch.setattr("connect_core.migration.connect_api.time.monotonic", lambda: self.now)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def api(self, client: httpx.Client) -> ConnectApi:
+        return ConnectApi(client, "http://there:8083", sleep=self.sleep)
+
+    def no_response(self, request: httpx.Request) -> httpx.Response:
+        self.now += min(self.seconds_a_call, request.extensions["timeout"]["read"])
+        raise httpx.ReadTimeout("slow")
+
+
+def test_a_wrong_address_is_told_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    with (
+        httpx.Client(base_url="http://there:8083", transport=httpx.MockTransport(clock.no_response)) as client,
+        pytest.raises(RetriableError, match="is the URL right"),
+    ):
+        clock.api(client).connectors()
+    assert clock.now <= 10
+
+
+def test_a_cluster_that_ends_in_the_middle_costs_minutes_not_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch, 1000.0)
+    with httpx.Client(
+        base_url="http://there:8083",
+        transport=httpx.MockTransport(
+            lambda request: clock.no_response(request) if clock.now else httpx.Response(200, json={})
+        ),
+    ) as client:
+        api = clock.api(client)
+        assert api.connectors() == []
+        clock.now = 1.0
+        for number in range(200):
+            with pytest.raises(RetriableError):
+                api.offsets(f"a{number}")
+    assert clock.now < 15 * 60
+
+
+def test_a_busy_cluster_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    with httpx.Client(
+        base_url="http://there:8083",
+        transport=httpx.MockTransport(lambda request: BUSY if clock.now < 80 else httpx.Response(200, json={})),
+    ) as client:
+        assert clock.api(client).connectors() == []
+
+
+def test_a_redirect_is_told_with_its_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = cluster()
+    there.answers = [httpx.Response(301, headers={"location": "https://jo:hunter2@there:8443/connectors?x=1"})]
+    with (
+        there.api() as api,
+        pytest.raises(ConnectError, match=r"give the address that it leads to \(https://there:8443"),
+    ):
+        api.connectors()
+
+
+def test_an_old_cluster_that_cannot_stop_is_told_with_the_way_around() -> None:
+    there = FakeConnect({"a": FakeConnector({"connector.class": "X"})})
+    there.answers = [httpx.Response(404, json={"message": "HTTP 404 Not Found"})]
+    with (
+        there.api() as api,
+        pytest.raises(BadRequestError, match=r"requires Kafka Connect 3\.5.*--offsets-topic TOPIC"),
+    ):
+        api.stop("a")
+    with there.api() as api, pytest.raises(NotFoundError, match="Connector gone not found"):
+        api.stop("gone")

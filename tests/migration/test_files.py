@@ -245,5 +245,5 @@ def test_no_part_of_a_folder_is_left_out(tmp_path: Path, monkeypatch: pytest.Mon
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", refused)
-    with pytest.raises(ConfigError, match="Cannot read .*linked: Permission denied. Check its permissions"):
+    with pytest.raises(ConfigError, match=r"Cannot read .*linked: Permission denied\. Check its permissions"):
         read_definitions([folder])

@@ -28,7 +28,7 @@ def imported(harness: Harness, there: FakeConnect, name: str = "a") -> Outcome:
 
 def test_offsets_are_filled_in_after_a_crash(harness: Harness) -> None:
     there = cluster()
-    there.dies_before = 3
+    there.dies_before = 2
     with pytest.raises(Died):
         imported(harness, there)
     assert offsets.get(harness.herder, "a") == []
@@ -88,3 +88,15 @@ def test_one_that_fails_does_not_hold_up_the_others(harness: Harness) -> None:
         found = list(import_all(harness.herder, [broken, *wanted], api))
     assert [one.outcome for one in found] == [Outcome.FAILED, Outcome.CREATED, Outcome.CREATED]
     assert "tasks.max" in found[0].why
+
+
+def test_two_hundred_connectors_take_few_calls(harness: Harness) -> None:
+    """One for the offsets of a source, one for the state of a sink."""
+    there = FakeConnect()
+    for number in range(100):
+        there.connectors[f"a{number}"] = FakeConnector(dict(SOURCE), offsets={'{"filename":"x"}': {"position": 1}})
+        there.connectors[f"b{number}"] = FakeConnector(dict(SINK), "sink")
+    with there.api() as api:
+        wanted = [definition_of(one, api.address) for one in api.connectors()]
+        found = [one.outcome for one in import_all(harness.herder, wanted, api)]
+    assert (len(found), set(found), len(there.calls)) == (200, {Outcome.CREATED}, 201)
