@@ -185,6 +185,10 @@ class PluginSource(Protocol):
     def plugins(self) -> Sequence[Plugin]:
         """Return the plugins; fast after the first call."""
 
+    @property
+    def trouble(self) -> str | None:
+        """Why plugins may be missing; ``None`` if all were found."""
+
 
 class Registry:
     """The plugins of this process: built-in ones, those of entry points and of added sources."""
@@ -222,12 +226,16 @@ class Registry:
         known = [plugin for plugin in self._named(name) if plugin.kind is kind]
         found = [plugin for plugin in known if plugin.name == name] or (known if aliases else [])
         if not found:
-            raise ConfigError(_unknown(kind, name, self.of_kind(kind)))
+            raise ConfigError(". ".join((_unknown(kind, name, self.of_kind(kind)), *self.troubles())))
         if len(found) > 1:
             claims = ", ".join(f"{plugin.name} of {plugin.distribution} ({plugin.target})" for plugin in found)
             remedy = "Uninstall one, or write the full class name if they differ."
             raise ConfigError(f"More than one {kind.value} has the name {name}: {claims}. {remedy}")
         return found[0]
+
+    def troubles(self) -> list[str]:
+        """Return why plugins of added sources may be missing."""
+        return [one.trouble for one in self._sources if one.trouble]
 
     def load(self, kind: PluginKind, name: str, *, aliases: bool = True) -> PluginClass:
         """Import and return the class with this name. Raise ConfigError or ConnectError."""

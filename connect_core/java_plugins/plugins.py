@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.java_host.host import JavaHost
@@ -18,7 +20,7 @@ from connect_core.java_plugins.hosts import SharedHost, SharedLane, TaskHosts
 from connect_core.settings import WorkerSettings
 from connect_core.settings.user_cache import user_cache
 
-__all__ = ["HEAP", "LIBS_VERSION", "JavaPlugins", "default_libs"]
+__all__ = ["HEAP", "LIBS_VERSION", "JavaPlugins", "broken_jars", "default_libs", "missing_places"]
 
 _LOG = logging.getLogger(__name__)
 HEAP = "java.plugin.heap"
@@ -30,6 +32,31 @@ _ASK_SECONDS = 60.0
 def default_libs() -> Path:
     """Return the folder where `connect java fetch` puts Connect's runtime."""
     return user_cache() / f"connect-runtime-{LIBS_VERSION}"
+
+
+def missing_places(path: Iterable[str]) -> list[str]:
+    """Return what is wrong with each folder or jar of ``plugin.path`` that is not there, or may not be read."""
+    found = []
+    for one in map(Path, path):
+        if not one.exists():
+            found.append(f"plugin.path names {one}, which does not exist here: correct it, or copy the plugins there")
+        elif not os.access(one, os.R_OK | os.X_OK if one.is_dir() else os.R_OK):
+            found.append(f"plugin.path names {one}, which may not be read: give this user the permission")
+    return found
+
+
+def broken_jars(path: Iterable[str]) -> list[str]:
+    """Return what is wrong with each jar that is none, as after a download that was cut off; Connect skips these."""
+    places = [Path(one) for one in path]
+    jars = [jar for one in places for jar in ([one] if one.is_file() else one.rglob("*.jar"))]
+    return [f"{jar} is no jar: copy it here again" for jar in sorted(jars) if jar.is_file() and not is_zipfile(jar)]
+
+
+def _expanded(key: str, place: str) -> Path:
+    try:
+        return Path(place).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(key, place, "there is no such user: write the whole path") from error
 
 
 @dataclass(frozen=True)
@@ -52,7 +79,7 @@ class JavaPlugins:
     def of(cls, worker: WorkerSettings) -> JavaPlugins | None:
         """Return the plugins of a worker's ``plugin.path``; ``None`` if it is empty. Raise ConfigError."""
         values = worker.values
-        path = tuple(str(Path(one).expanduser().absolute()) for one in values["plugin.path"] if one.strip())
+        path = tuple(str(_expanded("plugin.path", one).absolute()) for one in values["plugin.path"] if one.strip())
         if not path:
             return None
         for key in (HEAP, "java.plugin.heap.max"):
@@ -60,7 +87,7 @@ class JavaPlugins:
         libs = values["java.plugin.libs"]
         return cls(
             HostSettings(
-                Path(libs).expanduser() if libs else default_libs(),
+                _expanded("java.plugin.libs", libs) if libs else default_libs(),
                 path,
                 values["plugin.discovery"].lower(),
                 values[HEAP],
@@ -83,13 +110,20 @@ class JavaPlugins:
                     _LOG.error("The Java plugins of plugin.path cannot be used: %s", error)
                     self._kept["catalog"] = Catalog(())
                     self._kept["trouble"] = str(error)
+                for one in missing_places(self.settings.plugin_path):
+                    _LOG.warning("%s", one)
             found: Catalog = self._kept["catalog"]
             return found
 
     @property
     def trouble(self) -> str | None:
-        """Why no plugin could be found, if discovery failed."""
-        return None if self.catalog.classes else self._kept.get("trouble")
+        """Why plugins may not be found: discovery failed, or parts of ``plugin.path`` cannot be read."""
+        failed: str | None = None if self.catalog.classes else self._kept.get("trouble")
+        with self._lock:
+            if "unread" not in self._kept:
+                places = self.settings.plugin_path
+                self._kept["unread"] = "; ".join((*missing_places(places), *broken_jars(places)))
+        return failed or self._kept["unread"] or None
 
     def is_preferred(self, name: str) -> bool:
         """Return whether a class takes precedence over the built-in one of its name."""

@@ -52,6 +52,11 @@ class JavaPluginSource:
         """Return all of them; if a name is built in as well, the one that the worker prefers is used."""
         return _plugins_of(self.java)
 
+    @property
+    def trouble(self) -> str | None:
+        """Why plugins may be missing."""
+        return self.java.trouble
+
 
 def add_java_plugins(worker: WorkerSettings) -> None:
     """Add the plugins of a worker's ``plugin.path`` to the registry; they are discovered at the first use.

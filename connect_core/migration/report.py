@@ -186,7 +186,8 @@ def _absent(name: str, error: ConnectError) -> str:
     if not name:
         return "connector.class is missing: set the connector's class"
     if isinstance(error, ConfigError) and "Failed to find any class" in str(error):
-        return f"there is no plugin {name} here: put its jars into a folder of the worker's plugin.path"
+        troubles = "; ".join(registry().troubles()) or "put its jars into a folder of the worker's plugin.path"
+        return f"there is no plugin {name} here: {troubles}"
     return str(error)
 
 

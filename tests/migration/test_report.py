@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from connect_core.configs.providers import make_providers
 from connect_core.herder.context import Herder
+from connect_core.java_host.settings import HostSettings
+from connect_core.java_plugins.plugins import JavaPlugins
+from connect_core.java_plugins.registration import JavaPluginSource
 from connect_core.migration.definitions import Definition
 from connect_core.migration.keys import KeyTreatment
 from connect_core.migration.report import ConnectorReport, There, examine
+from connect_core.registry import registry
 from tests.herder.harness import SINK, SOURCE, Harness
 
 S3 = {
@@ -135,3 +141,15 @@ def test_a_secret_behind_a_provider_is_not_shown(harness: Harness, tmp_path: obj
     report = examine(herder, Definition("a", {**SOURCE, "tasks.max": "${env:CANARY}"}))
     assert not report.is_possible
     assert "canary-4711" not in str(report.to_json())
+
+
+def test_a_report_says_why_java_plugins_are_missing(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their jars may be in plugin.path, and cannot be read without Connect's runtime."""
+    java = JavaPlugins(HostSettings(tmp_path / "libs", (str(tmp_path),)))
+    monkeypatch.setattr(registry(), "_sources", ())
+    registry().add(JavaPluginSource(java))
+    (reason,) = report_of(harness, {"connector.class": "com.acme.Alien"}).reasons
+    assert reason.startswith("there is no plugin com.acme.Alien here: Connect's Java runtime")
+    assert "connect java fetch" in reason
