@@ -91,9 +91,8 @@ def import_connectors(options: ImportOptions, access: Access, worker: Worker = N
     converters = options.converters()
     with _opened(options.places(), access, options.only) as found, opened_herder(worker, "importing") as herder:
         definitions = [with_worker(one, converters) for one in found.definitions]
-        reports = [examine(herder, one, found.there.get(one.name)) for one in definitions]
-        if not options.as_json:
-            print_report(console, reports)
+        examined = (examine(herder, one, found.there.get(one.name)) for one in definitions)
+        reports = list(examined) if options.as_json else print_report(console, examined)
         done = []
         topic = None if options.offsets_topic is None else _topic(herder, options.offsets_topic)
         possible = {one.name for one in reports if one.is_possible}

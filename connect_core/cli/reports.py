@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -29,17 +29,20 @@ _SIGNS = {Action.CREATE: "green", Action.UPDATE: "yellow", Action.DELETE: "red"}
 _VERBS = {Action.CREATE: "will be created", Action.UPDATE: "will be updated", Action.DELETE: "will be destroyed"}
 
 
-def print_report(console: Console, reports: Sequence[ConnectorReport]) -> None:
-    """Print the report of each connector, then how many of each kind there are."""
+def print_report(console: Console, reports: Iterable[ConnectorReport]) -> list[ConnectorReport]:
+    """Print the report of each connector as soon as it is made, then how many of each kind there are; return them."""
+    made = []
     for one in reports:
+        made.append(one)
         console.print(_head(one), soft_wrap=True)
         table = Table.grid(Column(min_width=10), Column(overflow="fold"), padding=(0, 2))
         for label, text in _lines(one):
             table.add_row(f"[dim]{label}[/]", escape(text))
         console.print(Padding(table, (0, 0, 1, 2)))
-    kinds = Counter(one.kind for one in reports)
+    kinds = Counter(one.kind for one in made)
     shown = ", ".join(f"{kinds[kind]} {_coloured(kind)}" for kind in _KINDS)
-    console.print(f"{len(reports)} connectors: {shown}", soft_wrap=True)
+    console.print(f"{len(made)} connectors: {shown}", soft_wrap=True)
+    return made
 
 
 def _head(one: ConnectorReport) -> str:

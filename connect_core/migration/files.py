@@ -119,8 +119,18 @@ def _several(content: Any) -> list[Any] | None:
     if isinstance(content, list):
         return content
     if isinstance(content, Mapping) and content and all(_is_expanded(one) for one in content.values()):
-        return [{"name": name, "config": _given(one["info"]["config"])} for name, one in content.items()]
+        return [
+            {"name": name, "config": _given(one["info"]["config"]), "initial_state": _state(one.get("status"))}
+            for name, one in content.items()
+        ]
     return None
+
+
+def _state(status: Any) -> str:
+    """Return PAUSED or STOPPED if a saved status says so: such a connector is not to be started here."""
+    connector = status.get("connector") if isinstance(status, Mapping) else None
+    state = connector.get("state") if isinstance(connector, Mapping) else None
+    return state if state in ("PAUSED", "STOPPED") else "RUNNING"
 
 
 def _given(config: Any) -> Any:

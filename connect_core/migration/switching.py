@@ -154,8 +154,10 @@ class Switch:
             try:
                 if entries:
                     self.api.alter_offsets(self.name, entries)
-            except BadRequestError:
-                raise
+            except BadRequestError as error:
+                raise BadRequestError(
+                    f"{error} It is stopped there and here: connect switch {self.name} --back starts it there again."
+                ) from error
             except ConnectError:
                 if time.monotonic() > end:
                     raise
@@ -215,8 +217,11 @@ class Switch:
         end = time.monotonic() + self.seconds
         while not is_over(self.sides()):
             if time.monotonic() > end:
+                undo = f"connect switch {self.name}{'' if self.is_back else ' --back'}"
                 raise WaitError(
-                    f"Timed out after {self.seconds:g} s waiting for {what} ({self.name}): run this again.", what
+                    f"Timed out after {self.seconds:g} s waiting for {what} ({self.name}): run this again, or undo it "
+                    f"by {undo}",
+                    what,
                 )
             self.sleep(_POLL_SECONDS)
 

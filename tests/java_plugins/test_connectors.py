@@ -166,6 +166,8 @@ def test_a_worker_with_a_plugin_path_makes_them_known(tmp_path: Path, shared_reg
 class Fixed:
     """A source of plugins."""
 
+    trouble: str | None = None
+
     def __init__(self, *plugins: Plugin) -> None:
         self._plugins = plugins
 

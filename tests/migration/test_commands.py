@@ -7,18 +7,22 @@ import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from connect_core.cli.app import application
+from connect_core.cli.reports import print_report
 from connect_core.errors import ConfigError, ConnectError
 from connect_core.herder import connectors as herder_connectors
 from connect_core.herder.context import Herder
 from connect_core.herder.rewriting import rewrite_in_database
 from connect_core.kafka.marker_records import Marker
 from connect_core.kafka.markers import OffsetsTopic
+from connect_core.migration.report import ConnectorReport
 from tests.migration.fake_connect import FakeConnect, FakeConnector
 from tests.migration.served_connect import served_connect
 
@@ -358,3 +362,18 @@ def test_a_connector_is_stopped_before_its_settings_change(deployment: Path, mon
 def test_an_address_without_its_scheme_is_no_missing_file(deployment: Path) -> None:
     found = connect("import", "--from", "connect:8083").exception
     assert "Invalid value connect:8083 for configuration --from: write http://connect:8083" in str(found)
+
+
+def test_each_report_is_printed_as_soon_as_it_is_made() -> None:
+    """With brokers that do not respond each takes seconds."""
+    text = StringIO()
+    seen: list[str] = []
+
+    def made() -> Iterator[ConnectorReport]:
+        for name in "ab":
+            seen.append(text.getvalue())
+            yield ConnectorReport(name, "X", "native")
+
+    assert [one.name for one in print_report(Console(file=text), made())] == ["a", "b"]
+    assert seen[0] == ""
+    assert "a · native · X" in seen[1]

@@ -247,3 +247,11 @@ def test_no_part_of_a_folder_is_left_out(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "scandir", refused)
     with pytest.raises(ConfigError, match=r"Cannot read .*linked: Permission denied\. Check its permissions"):
         read_definitions([folder])
+
+
+@pytest.mark.parametrize(("state", "kept"), [("PAUSED", "PAUSED"), ("FAILED", "RUNNING"), (None, "RUNNING")])
+def test_what_was_paused_when_an_answer_was_saved_is_not_started(tmp_path: Path, state: str | None, kept: str) -> None:
+    status = {"name": "a", "connector": {"state": state}} if state else None
+    answer = {"a": {"info": {"config": {"connector.class": "X"}}, "status": status}}
+    (tmp_path / "a.json").write_text(json.dumps(answer))
+    assert [one.state for one in read_definitions([tmp_path])] == [kept]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 from connect_core.api.offsets import canonical
@@ -226,3 +227,25 @@ def test_offsets_that_are_refused_leave_it_stopped_on_both_sides(harness: Harnes
     assert (there.connectors["a"].state, here(harness)) == ("STOPPED", "STOPPED")
     switch(harness, there, back=True)
     assert there.connectors["a"].state == "RUNNING"
+
+
+class BeforeAltering(FakeConnect):
+    """A cluster of Kafka 3.5, which can stop connectors, and cannot alter offsets."""
+
+    def _act(self, method: str, name: str, what: str, content: bytes) -> httpx.Response:
+        if method == "PATCH":
+            return httpx.Response(405, json={"message": "HTTP 405 Method Not Allowed"})
+        return super()._act(method, name, what, content)
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_a_switch_that_cannot_go_on_says_how_to_undo_it(harness: Harness, is_refused: bool) -> None:
+    """A cluster that refuses, or tasks that do not end, leave the connector stopped on both sides."""
+    there = (BeforeAltering if is_refused else FakeConnect)(source_there().connectors)
+    there.connectors["a"].ending = 0 if is_refused else 10**6
+    imported(harness, there)
+    with pytest.raises(ConnectError, match="connect switch a --back"):
+        switch(harness, there, seconds=0.0)
+    assert (here(harness), there.connectors["a"].state) == ("STOPPED", "STOPPED")
+    switch(harness, there, back=True)
+    assert (here(harness), there.connectors["a"].state) == ("STOPPED", "RUNNING")
