@@ -53,7 +53,7 @@ class ConnectorThere:
 
 
 @dataclass(slots=True)
-class _Patience:
+class _Timeouts:
     """How much time calls are given, in proportion: half as much after each that was given up.
 
     So a cluster that ends in the middle of a thousand calls costs minutes, not the time limit of each.
@@ -92,7 +92,7 @@ class ConnectApi:
     until: float = math.inf
     """No call is repeated after this time of ``time.monotonic``."""
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-    _patience: _Patience = field(default_factory=_Patience, repr=False, compare=False)
+    _timeouts: _Timeouts = field(default_factory=_Timeouts, repr=False, compare=False)
 
     def connectors(self) -> list[ConnectorThere]:
         """Return all connectors, by one call."""
@@ -181,11 +181,11 @@ class ConnectApi:
         began, pause = time.monotonic(), _PAUSE_SECONDS
         while True:
             try:
-                return self._called_once(method, path, body, self._patience.waiting(seconds))
+                return self._called_once(method, path, body, self._timeouts.waiting(seconds))
             except RetriableError:
-                end = min(began + self._patience.retrying(self.retry_seconds), self.until)
+                end = min(began + self._timeouts.retrying(self.retry_seconds), self.until)
                 if time.monotonic() + pause > end:
-                    self._patience.lose()
+                    self._timeouts.lose()
                     raise
             self.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -196,7 +196,7 @@ class ConnectApi:
             answer = self.client.request(method, path, json=body, timeout=seconds)
         except httpx.HTTPError as error:
             raise _unanswered(act, error) from None
-        self._patience.has_responded = True
+        self._timeouts.has_responded = True
         if answer.is_success:
             return _json(answer, act)
         raise _error(answer, act)
