@@ -145,6 +145,11 @@ def test_a_record_without_a_folder_goes_the_way_of_tolerance(tmp_path: Path, bat
         ({"partitioner": "hourly", "timezone": "Europe/Berlin"}, "year=2023/month=11/day=14/hour=23"),
         ({"partitioner": "daily", "timezone": "Asia/Tokyo"}, "year=2023/month=11/day=15"),
         ({"partitioner": "daily", "timezone": "+02:00"}, "year=2023/month=11/day=15"),
+        ({"partitioner": "daily", "timezone": "+02"}, "year=2023/month=11/day=15"),
+        ({"partitioner": "daily", "timezone": "UTC+02:00"}, "year=2023/month=11/day=15"),
+        ({"partitioner": "hourly", "timezone": "GMT-3"}, "year=2023/month=11/day=14/hour=19"),
+        ({"partitioner": "hourly", "timezone": "Z"}, "year=2023/month=11/day=14/hour=22"),
+        ({"partitioner": "time", "path.format": "/YYYY//MM/", "partition.duration.ms": "900000"}, "2023/11"),
         ({"partitioner": "time", "path.format": "YYYY/MM/HH-mm", "partition.duration.ms": "900000"}, "2023/11/22-00"),
         (
             {"partitioner": "time", "path.format": "'w'=xxxx-ww/EEE MMM d", "partition.duration.ms": "86400000"},
@@ -171,6 +176,7 @@ def test_times_name_folders(tmp_path: Path, batches: bool, config: dict[str, str
         ("2023-11-15T00:13:20+02:00", None),
         ("2023-11-14 22:13:20.5", None),
         (Instant(EVENING), None),
+        (EVENING + 0.75, None),
     ],
 )
 def test_a_field_tells_the_time_in_several_ways(tmp_path: Path, batches: bool, value: Any, schema: Any) -> None:
@@ -193,11 +199,33 @@ def test_the_records_own_time_names_folders(tmp_path: Path, batches: bool) -> No
     assert folders(export) == ["year=1970/month=01/day=01/hour=00"]
 
 
-@pytest.mark.parametrize("value", [{}, {"at": None}, {"at": "soon"}, {"at": True}, {"at": 1.5}, {"at": 10**17}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"at": None},
+        {"at": "soon"},
+        {"at": True},
+        {"at": float("nan")},
+        {"at": 10**17},
+        {"at": "1583020800000"},
+        {"at": "1700000000"},
+    ],
+)
 def test_a_record_without_a_time_is_refused(tmp_path: Path, batches: bool, value: Any) -> None:
     export = Export(tmp_path, partitioner="daily", **{"timestamp.extractor": "RecordField", "timestamp.field": "at"})
     with pytest.raises(DataError, match=r"topic t, partition 0, offset 1: "):
         export.run(numbered([{"at": 1}, value]), batches=batches)
+
+
+@pytest.mark.parametrize("partitioner", ["daily", "hourly"])
+def test_the_last_day_there_is_has_a_folder_without_an_end(tmp_path: Path, batches: bool, partitioner: str) -> None:
+    """Producers write 9999-12-31 for times without an end."""
+    fields = {"timestamp.extractor": "RecordField", "timestamp.field": "until"}
+    export = Export(tmp_path, partitioner=partitioner, **fields)
+    export.run(numbered([{"until": 253_402_300_799_999}, {"until": EVENING}]), batches=batches)
+    days = [name.partition("/hour")[0] for name in folders(export)]
+    assert days == ["year=2023/month=11/day=14", "year=9999/month=12/day=31"]
 
 
 ZONES = ["UTC", "Asia/Kathmandu", "America/St_Johns", "Africa/Monrovia"]
@@ -223,8 +251,10 @@ def test_a_folder_has_the_hour_of_all_its_records(tmp_path_factory: Any, times: 
         ({"partitioner": "time", "partition.duration.ms": "1"}, "path.format"),
         ({"partitioner": "time", "partition.duration.ms": "1", "path.format": "YYYY-bb"}, "path.format"),
         ({"partitioner": "time", "partition.duration.ms": "1", "path.format": "'open"}, "path.format"),
+        ({"partitioner": "time", "partition.duration.ms": "1", "path.format": "/"}, "path.format"),
         ({"partitioner": "time", "partition.duration.ms": "1", "path.format": "MMM", "locale": "de"}, "locale"),
         ({"partitioner": "daily", "timezone": "Mars/North"}, "timezone"),
+        ({"partitioner": "daily", "timezone": "+99:99"}, "timezone"),
         ({"partitioner": "daily", "timestamp.extractor": "Guess"}, "timestamp.extractor"),
         ({"partitioner": "weekly"}, "partitioner"),
         ({"partitioner.class": "org.acme.Mine"}, "partitioner.class"),

@@ -37,7 +37,7 @@ _MOST_DURATIONS = 1000
 _NO_TIME = hive_folder("time", None)
 """The folder of null records if the time is a field's."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIXED = re.compile(r"([+-])(\d\d):?(\d\d)\Z")
+_FIXED = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d\d?)(?::?(\d\d))?\Z")
 _CLASS = re.compile(r"(?:io\.confluent\.[\w.]+\$)?(\w+)TimestampExtractor\Z")
 
 
@@ -138,13 +138,19 @@ class TimeBasedPartitioner(Partitioner):
         return folder
 
     def end_of(self, folder: str) -> int | None:
-        """Return when a folder's last period ends; ``None`` for null records, and if a name covers too many periods."""
+        """Return when a folder's last period ends.
+
+        ``None`` for null records, if a name covers too many periods, and if the end is after the year 9999.
+        """
         start = self._begins.get(folder)
         if start is None:
             return None
         end = start
         for _ in range(_MOST_DURATIONS):
-            end += timedelta(milliseconds=self._duration)
+            try:
+                end += timedelta(milliseconds=self._duration)
+            except OverflowError:
+                return None
             if self._name(end) != folder:
                 return max(self._millis(end, fold) for fold in (0, 1))
         return None
@@ -159,7 +165,8 @@ class TimeBasedPartitioner(Partitioner):
         return self._extract is not of_wallclock
 
     def _name(self, local: datetime) -> str:
-        return "/".join(map(component, self._format.format(local.replace(tzinfo=self._zone)).split("/")))
+        parts = self._format.format(local.replace(tzinfo=self._zone)).split("/")
+        return "/".join(component(part) for part in parts if part)
 
     def _millis(self, local: datetime, fold: int) -> int:
         """Return a local time as milliseconds; when clocks are changed, it may exist twice or not at all."""
@@ -167,7 +174,7 @@ class TimeBasedPartitioner(Partitioner):
 
 
 def _pattern(given: str | None, locale: str) -> JodaFormat:
-    if not given:
+    if not given or not given.strip("/"):
         raise ConfigError(_FORMAT, given, "the partitioner time needs it, such as 'year'=YYYY/'month'=MM/'day'=dd")
     try:
         pattern = JodaFormat(given)
@@ -180,11 +187,11 @@ def _pattern(given: str | None, locale: str) -> JodaFormat:
 
 def _zone(name: str) -> tzinfo:
     fixed = _FIXED.match(name)
-    if fixed:
-        shift = timedelta(hours=int(fixed[2]), minutes=int(fixed[3]))
-        return timezone(shift if fixed[1] == "+" else -shift)
     try:
-        return ZoneInfo(name)
+        if fixed:
+            shift = timedelta(hours=int(fixed[2]), minutes=int(fixed[3] or 0))
+            return timezone(shift if fixed[1] == "+" else -shift)
+        return ZoneInfo("UTC" if name == "Z" else name)
     except (ValueError, OSError, KeyError) as error:
         raise ConfigError(
             _ZONE, name, "there is no such time zone; give one such as Europe/Berlin, UTC or +02:00"

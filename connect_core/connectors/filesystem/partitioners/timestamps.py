@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
@@ -21,6 +23,8 @@ Extractor = Callable[[Batch, str], pa.Array]
 """Takes records and the field's name → milliseconds since 1970 as int64, null for a null record. Raises DataError."""
 
 _DAY_MILLIS = 86_400_000
+_ISO = re.compile(r"[\dW-]{7,10}(?:[Tt ].*)?\Z")
+"""A date, and a time after a separator: Python takes any character for one, even a digit."""
 
 
 def of_wallclock(batch: Batch, field: str) -> pa.Array:
@@ -76,6 +80,8 @@ def _millis(value: Any, field: str) -> int | None:
         return value.epoch_millis
     if isinstance(value, int) and not isinstance(value, bool):
         return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return math.floor(value)
     if isinstance(value, str):
         return _parsed(value, field)
     if isinstance(value, datetime | date):
@@ -87,9 +93,12 @@ def _millis(value: Any, field: str) -> int | None:
 
 def _parsed(text: str, field: str) -> int:
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise DataError(f"field {field} holds {text!r}, which is not an ISO 8601 date or time") from error
+        moment = datetime.fromisoformat(text) if _ISO.match(text) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        hint = "; send milliseconds as a number" if text.isdigit() else ""
+        raise DataError(f"field {field} holds {text!r}, which is not an ISO 8601 date or time{hint}")
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * 1000 + delta.microseconds // 1000
