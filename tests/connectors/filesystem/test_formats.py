@@ -7,6 +7,7 @@ import decimal
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import orc
 
-from connect_core.api import Headers, SchemaBuilder, Struct
+from connect_core.api import Batch, Headers, SchemaBuilder, Struct
 from connect_core.api.data import (
     BYTES_SCHEMA,
     FLOAT64_SCHEMA,
@@ -36,6 +37,8 @@ from connect_core.api.data import (
     Int32,
     Timestamp,
 )
+from connect_core.connectors.filesystem.batch_rows import Extras
+from connect_core.connectors.filesystem.formats import JsonLinesFormat
 from connect_core.errors import DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.examples import FEW
@@ -351,3 +354,31 @@ def test_a_manifest_of_an_earlier_release_is_published(tmp_path: Path) -> None:
     committer.publish(interval.key, marker)
     assert (export.out / "t" / "_SUCCESS").exists()
     assert export.rows() == [{"a": 1}]
+
+
+EVENING = 1_700_000_000_000
+FAR = 253_402_300_800_000
+"""The first millisecond of the year 10000, after the last one of Python's dates."""
+
+
+def test_times_as_numbers_have_no_last_year(tmp_path: Path, batches: bool) -> None:
+    export = Export(tmp_path, format="json", **{"json.time.format": "number"})
+    schema = (
+        SchemaBuilder.struct().field("at", Timestamp.SCHEMA).field("days", SchemaBuilder.array(Date.SCHEMA).build())
+    )
+    known = schema.build()
+    values = [Struct(known).put("at", Instant(at)).put("days", [Instant(-86_400_000)]) for at in (FAR, -FAR)]
+    export.run(numbered(values, value_schema=known), batches=batches)
+    assert read(export, "json") == [{"at": FAR, "days": [-1]}, {"at": -FAR, "days": [-1]}]
+
+
+def test_schemaless_times_are_numbers_however_they_are_held() -> None:
+    """A transform made them: in a record they are objects, in a batch of columns an array."""
+    form = JsonLinesFormat()
+    form.configure({"json.time.format": "number"})
+    held = Batch.from_records(numbered([{"at": Instant(EVENING), "all": [{"at": Instant(FAR)}]}]))
+    columns = held.value.to_columns()
+    assert columns is not None
+    for batch in (held, replace(held, value=columns)):
+        (line,) = form.encoded(batch, Extras()).to_pylist()
+        assert json.loads(line) == {"at": EVENING, "all": [{"at": FAR}]}

@@ -16,9 +16,10 @@ from connect_core.api.libraries import library
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.columns import ColumnKinds, field_names
 from connect_core.connectors.filesystem.formats.avro.reading import AvroReader
-from connect_core.connectors.filesystem.formats.avro.schema import avro_schema, plain_type
+from connect_core.connectors.filesystem.formats.avro.schema import avro_schema
 from connect_core.connectors.filesystem.formats.format import ColumnFormat
 from connect_core.connectors.filesystem.formats.maps import formed, maps_to_pairs, pairs_to_maps
+from connect_core.connectors.filesystem.formats.plain_times import plain_type
 from connect_core.connectors.filesystem.rows import VALUE, Rows
 from connect_core.connectors.filesystem.storages.storage import Output
 from connect_core.connectors.filesystem.tables import stored_schema

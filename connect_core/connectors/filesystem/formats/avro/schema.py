@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from connect_core.connectors.filesystem.columns import ColumnKinds, Kind, to_type
 
-__all__ = ["avro_schema", "plain_type"]
+__all__ = ["avro_schema"]
 
 _SCALARS: dict[str, Any] = {
     "null": "null",
@@ -32,19 +32,6 @@ _SCALARS: dict[str, Any] = {
 def avro_schema(columns: ColumnKinds) -> dict[str, Any]:
     """Return the schema of records of these columns; each is nullable, with null as default."""
     return _record(columns, count())
-
-
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return a type with numbers in place of dates and times, as Python's own end with the year 9999."""
-    if pa.types.is_struct(kind):
-        return pa.struct([pa.field(field.name, plain_type(field.type)) for field in kind.fields])
-    if pa.types.is_list(kind):
-        return pa.list_(plain_type(kind.value_type))
-    if pa.types.is_map(kind):
-        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
-    if pa.types.is_timestamp(kind):
-        return pa.int64()
-    return pa.int32() if pa.types.is_temporal(kind) else kind
 
 
 def _record(columns: ColumnKinds, numbers: Iterator[int]) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from connect_core.connectors.filesystem.formats.compression import (
     ENDINGS,
     pieces_of,
 )
-from connect_core.connectors.filesystem.formats.json.scalars import DECIMALS, TIMES, scalars_of
+from connect_core.connectors.filesystem.formats.json.scalars import DECIMALS, TIMES, scalars_of, with_millis
 from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.line_reading import JsonLinesReader
 from connect_core.connectors.filesystem.formats.lines import LineFormat
 from connect_core.connectors.filesystem.formats.maps import Scalars, formed, pairs_to_maps
+from connect_core.connectors.filesystem.formats.plain_times import plain_type
 from connect_core.connectors.filesystem.formats.reading import FormatReader
 from connect_core.connectors.filesystem.rows import VALUE
 from connect_core.errors import DataError
@@ -64,6 +65,8 @@ class JsonLinesFormat(LineFormat):
         )
     )
     _scalars: Scalars | None = None
+    _has_numbers = False
+    """Whether times are numbers."""
 
     @property
     def extension(self) -> str:
@@ -73,7 +76,8 @@ class JsonLinesFormat(LineFormat):
     def setup(self, settings: AbstractConfig) -> None:
         """Read the compression, and the form of times and decimals."""
         self.codec = settings.get_string(COMPRESSION) or "none"
-        self._scalars = scalars_of(settings.get_string(_TIMES) or "", (settings.get_string(_DECIMALS) or "").upper())
+        self._has_numbers = settings.get_string(_TIMES) == "number"
+        self._scalars = scalars_of((settings.get_string(_DECIMALS) or "").upper())
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
         """Return the values as JSON; additional columns are added to their fields. Raises DataError."""
@@ -92,15 +96,17 @@ class JsonLinesFormat(LineFormat):
     def _values(self, data: Data) -> Sequence[Any]:
         """Return the values: those with a schema as converted by Arrow, so that both lanes write the same."""
         if isinstance(data, Objects) and data.schemas[0] is None:
-            return data.values
+            return [with_millis(value) for value in data.values] if self._has_numbers else data.values
         return self._cells(plain_columns(data).array)
 
     def _cells(self, array: pa.Array) -> list[Any]:
+        form = pairs_to_maps(kind_of_type(array.type), self._scalars)
+        plain = array.cast(plain_type(array.type)) if self._has_numbers else array
         try:
-            values: list[Any] = array.to_pylist()
+            values: list[Any] = plain.to_pylist()
         except (ValueError, OverflowError) as error:
             raise DataError(f"a date or time is outside the years 1 to 9999 that JSON supports: {error}") from error
-        return formed(values, pairs_to_maps(kind_of_type(array.type), self._scalars))
+        return formed(values, form)
 
 
 def _joined(value: Any, names: Sequence[str], cells: Sequence[Any]) -> dict[str, Any]:

@@ -1,43 +1,35 @@
-"""Dates, times and decimals in JSON in the form of Connect's JsonConverter, if configured."""
+"""Times and decimals in JSON in the form of Connect's JsonConverter, if configured."""
 
 from __future__ import annotations
 
 import base64
-from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any
 
-from connect_core.connectors.filesystem.formats.maps import Form, Scalars
+from connect_core.api.data import Instant
+from connect_core.connectors.filesystem.formats.maps import Scalars
 
-__all__ = ["DECIMALS", "TIMES", "scalars_of"]
+__all__ = ["DECIMALS", "TIMES", "scalars_of", "with_millis"]
 
 TIMES = ("iso8601", "number")
 DECIMALS = ("NUMERIC", "BASE64")
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
+
+def scalars_of(decimals: str) -> Scalars | None:
+    """Return the conversion of scalars in columns; ``None``: they are unchanged."""
+    if decimals != "BASE64":
+        return None
+    # The kind has parameters: decimal128(38, 2).
+    return lambda kind: _unscaled if kind.startswith("decimal") else None
 
 
-def scalars_of(times: str, decimals: str) -> Scalars | None:
-    """Return the conversion of scalars; ``None``: they are unchanged."""
-    forms: dict[str, Form] = {}
-    if times == "number":
-        forms |= {"timestamp": _millis, "date32": _days, "time32": _millis_of_day}
-    if decimals == "BASE64":
-        forms |= {"decimal128": _unscaled, "decimal256": _unscaled}
-    # A kind may have parameters: timestamp[ms, tz=UTC], decimal128(38, 2).
-    return (lambda kind: forms.get(kind.partition("[")[0].partition("(")[0])) if forms else None
-
-
-def _millis(value: datetime) -> int:
-    return (value - _EPOCH) // _MILLISECOND
-
-
-def _days(value: date) -> int:
-    return (value - _EPOCH.date()).days
-
-
-def _millis_of_day(value: time) -> int:
-    return ((value.hour * 60 + value.minute) * 60 + value.second) * 1000 + value.microsecond // 1000
+def with_millis(value: Any) -> Any:
+    """Return a schemaless value with its timestamps as milliseconds."""
+    if isinstance(value, Instant):
+        return value.epoch_millis
+    if isinstance(value, dict):
+        return {name: with_millis(part) for name, part in value.items()}
+    return [with_millis(part) for part in value] if isinstance(value, list) else value
 
 
 def _unscaled(value: Decimal) -> str:
