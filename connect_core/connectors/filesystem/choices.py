@@ -49,7 +49,8 @@ __all__ = ["FORMATS", "PARTITIONERS", "STORAGES", "Choice", "storage_of"]
 Chosen = TypeVar("Chosen")
 """The contract that the classes implement."""
 
-_CONFLUENT = "io.confluent.connect.storage.partitioner."
+_CONFLUENT = ("io.confluent.connect.storage.partitioner.", "io.confluent.connect.hdfs.partitioner.")
+"""The packages of Confluent's partitioners; the second is that of older configurations for HDFS."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
@@ -123,7 +124,8 @@ PARTITIONERS: Choice[Partitioner] = Choice(
         "hourly": HourlyPartitioner,
     },
     {
-        f"{_CONFLUENT}{name}Partitioner": short
+        f"{package}{name}Partitioner": short
+        for package in _CONFLUENT
         for name, short in (
             ("Default", "partition"),
             ("Field", "field"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from connect_core.api.config import ConfigType, Range
@@ -22,6 +23,8 @@ _SOURCES = ("file.name.timestamp.source", "timestamp.source")
 
 _ENDINGS = {"none": "", "gzip": ".gz", "zstd": ".zst"}
 _EXTRACTORS = {"wallclock": "Wallclock", "event": "Record"}
+_DATES = re.compile(r"\{\{\s*(utc_date|local_date)\s*\}\}")
+_DATE = "{{timestamp:unit=yyyy}}-{{timestamp:unit=MM}}-{{timestamp:unit=dd}}"
 _HOUR, _DAY = 3_600_000, 86_400_000
 
 
@@ -66,7 +69,13 @@ FILE_KEYS = (
     Named("file.prefix.template", STRING, None).unneeded("it applies to the source only"),
 )
 PREFIX_KEYS = (
-    _read_together(_PREFIX, STRING, None, "The text before {{topic}}-{{partition}}-{{start_offset:padding=true}}."),
+    _read_together(
+        _PREFIX,
+        STRING,
+        None,
+        "The text before {{topic}}-{{partition}}-{{start_offset:padding=true}}. {{utc_date}} and {{local_date}} are "
+        "the day on which the object is written; the latter is in the zone of file.name.timestamp.timezone.",
+    ),
     _read_together(_OLD_PREFIX, STRING, None, "Old name of the same setting."),
 )
 
@@ -86,7 +95,7 @@ def file_settings(config: Mapping[str, str]) -> dict[str, str]:
         "path.format": TIME_FOLDERS,
         "partition.duration.ms": str(_HOUR if "HH" in template else _DAY),
         "timestamp.extractor": _EXTRACTORS[source],
-        "timezone": next((config[key] for key in _ZONES if config.get(key)), "UTC"),
+        "timezone": _zone(config),
     }
 
 
@@ -108,12 +117,28 @@ def _format(config: Mapping[str, str], compression: str) -> dict[str, str]:
 
 def _template(config: Mapping[str, str], form: str, ending: str) -> str:
     ending = f".avro{ending}" if form == "avro" else ending
-    prefix = config.get(_PREFIX) or config.get(_OLD_PREFIX)
+    prefix = next((key for key in (_PREFIX, _OLD_PREFIX) if config.get(key)), "")
     if prefix:
-        return f"{prefix}{{{{topic}}}}-{{{{partition}}}}-{{{{start_offset:padding=true}}}}{ending}"
-    given = config.get(_TEMPLATE)
+        given = f"{_dated(config, prefix)}{{{{topic}}}}-{{{{partition}}}}-{{{{start_offset:padding=true}}}}{ending}"
+    else:
+        given = config.get(_TEMPLATE) or f"{{{{topic}}}}-{{{{partition}}}}-{{{{start_offset}}}}{ending}"
     # The week-based year is read as the calendar year, as this is what users mean.
-    return given.replace("YYYY", "yyyy") if given else f"{{{{topic}}}}-{{{{partition}}}}-{{{{start_offset}}}}{ending}"
+    return given.replace("YYYY", "yyyy")
+
+
+def _dated(config: Mapping[str, str], key: str) -> str:
+    """Return a prefix whose dates are written as units of time. Raises ConfigError for dates of another time."""
+    prefix = config[key]
+    found = {date[1] for date in _DATES.finditer(prefix)}
+    is_other = _chosen(config, _SOURCES, "wallclock", tuple(_EXTRACTORS)) != "wallclock"
+    if found and (is_other or ("utc_date" in found and _zone(config) != "UTC")):
+        text = "{{utc_date}} and {{local_date}} are of the wall clock, the former in UTC; use {{timestamp:unit=yyyy}}"
+        raise ConfigError(key, prefix, f"{text} and MM, dd for the time of {_ZONES[0]} and {_SOURCES[0]}")
+    return _DATES.sub(_DATE, prefix)
+
+
+def _zone(config: Mapping[str, str]) -> str:
+    return next((config[key] for key in _ZONES if config.get(key)), "UTC")
 
 
 def _chosen(config: Mapping[str, str], keys: tuple[str, str], default: str, known: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from connect_core.api.config import ConfigType, Range
 from connect_core.connectors.filesystem.aliases.aiven import FILE_KEYS, FORMAT_KEYS, PREFIX_KEYS, file_settings
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
+from connect_core.connectors.filesystem.aliases.credentials import credentials_class
 from connect_core.connectors.filesystem.aliases.key import Key, Named
 from connect_core.connectors.filesystem.aliases.original import Original
 from connect_core.errors import ConfigError
@@ -18,10 +19,6 @@ INT, LONG, PASSWORD, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.PASSWO
 
 _BUCKET, _OLD_BUCKET = "aws.s3.bucket.name", "aws_s3_bucket"
 _REGIONS = ("aws.s3.region", "aws_s3_region")
-_CHAINS = (
-    "software.amazon.awssdk.auth.credentials.defaultcredentialsprovider",
-    "com.amazonaws.auth.defaultawscredentialsproviderchain",
-)
 _NO_ROLE = "leave it out: let the environment or profile of the workers assume the role"
 
 
@@ -38,11 +35,7 @@ _STORE_KEYS = (
     Named(_OLD_BUCKET, STRING, None).mapped("Old name of the bucket.", lambda value: {}),
     Named("aws.access.key.id", PASSWORD, None).honoured("The access key; the usual chain of credentials if not set."),
     Named("aws.secret.access.key", PASSWORD, None).honoured("The secret of the access key."),
-    Named("aws.credentials.provider", STRING, None).only(
-        "Where credentials come from: the keys, else the usual chain (environment, profile, role of the machine).",
-        _CHAINS,
-        "leave it out: set aws.access.key.id and aws.secret.access.key, or let environment, profile or role give them",
-    ),
+    credentials_class("aws.credentials.provider"),
     Named(_BUCKET, STRING, None).mapped("The bucket.", lambda value: {}),
     _renamed("aws.s3.endpoint", STRING, "store.url", "The endpoint of a server that is not Amazon's."),
     Named(_REGIONS[0], STRING, None).mapped(

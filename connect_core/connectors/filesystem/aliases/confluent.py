@@ -13,6 +13,7 @@ from connect_core.errors import ConfigError
 __all__ = [
     "CONTENT_KEYS",
     "ENCODING_KEYS",
+    "FAMILIES",
     "FORMATS",
     "LICENSE",
     "NAMING_KEYS",
@@ -25,6 +26,13 @@ __all__ = [
 BOOLEAN, INT, LONG, STRING = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 
 LICENSE = Prefix("confluent.", "no license is stored, so no topic is needed")
+
+FAMILIES = (
+    *("avro.", "behavior.on.", "directory.", "file.delim", "filename.", "flush.", "format.", "headers.format", "hive."),
+    *("keys.format", "parquet.", "partition.", "partitioner.", "path.", "rotate.", "schema.generator", "storage."),
+    *("store.", "timestamp.", "tombstone.", "topics.dir"),
+)
+"""Prefixes of the shared keys, also of unknown versions."""
 
 FORMATS: Mapping[str, Mapping[str, str]] = {
     "AvroFormat": {"format": "avro"},
@@ -103,6 +111,9 @@ ENCODING_KEYS = (
     ),
     Named("enhanced.avro.schema.support", BOOLEAN, True).unneeded(
         "Avro schemas are made from columns; Connect has no enums"
+    ),
+    Named("schema.generator.class", STRING, None).unneeded(
+        "no schema is generated: Hive's tables are not registered, and files have the columns of their records"
     ),
     Named("connect.meta.data", BOOLEAN, True).unneeded(
         "files have columns with the types of their format, without Connect's names"

@@ -10,6 +10,7 @@ from connect_core.api.config import NO_DEFAULT, ConfigType, NonEmptyString
 from connect_core.connectors.filesystem.aliases.confluent import (
     CONTENT_KEYS,
     ENCODING_KEYS,
+    FAMILIES,
     LICENSE,
     NAMING_KEYS,
     PARTITIONER_KEYS,
@@ -80,7 +81,7 @@ AZURE_SINK = Original(
     place=_place,
     settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
     prefixes=(LICENSE,),
-    families=("azblob.", "az."),
+    families=(*FAMILIES, "azblob.", "az."),
 )
 
 

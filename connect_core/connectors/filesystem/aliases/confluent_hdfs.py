@@ -8,6 +8,7 @@ from typing import ClassVar
 from connect_core.api.config import ConfigType
 from connect_core.connectors.filesystem.aliases.confluent import (
     ENCODING_KEYS,
+    FAMILIES,
     LICENSE,
     NAMING_KEYS,
     PARTITIONER_KEYS,
@@ -32,7 +33,7 @@ def _topics_dir(value: str) -> Mapping[str, str]:
     if "${" in value:
         text = "topic names are not part of it; each topic has its own folder below it, so leave the placeholder out"
         raise ConfigError("topics.dir", value, text)
-    return {"topics.dir": value}
+    return {"topics.dir": value.lstrip("/")}
 
 
 _PLACE_KEYS = (
@@ -45,7 +46,9 @@ _PLACE_KEYS = (
         "settings come from hadoop.conf.dir, programs from HADOOP_HOME if at all"
     ),
     Named("logs.dir", STRING, "logs").unneeded("there is no write-ahead log: the manifest is the commit"),
-    Named("topics.dir", STRING, "topics").mapped("The folder that contains the topics' folders.", _topics_dir),
+    Named("topics.dir", STRING, "topics").mapped(
+        "The folder that contains the topics' folders; also with a slash before it.", _topics_dir
+    ),
     Named("topic.capture.groups.regex", STRING, None).only(
         "Parts of the topic's name used in topics.dir.", ("",), "leave it out: each topic has a folder of its name"
     ),
@@ -108,7 +111,7 @@ HDFS_SINK = Original(
         "parquet.codec": "snappy",
     },
     prefixes=(LICENSE,),
-    families=("hdfs.", "hadoop.", "hive.", "connect.hdfs.", "kerberos."),
+    families=(*FAMILIES, "hdfs.", "hadoop.", "connect.hdfs.", "kerberos."),
 )
 
 

@@ -10,6 +10,7 @@ from connect_core.api.config import NO_DEFAULT, ConfigType, NonEmptyString, Rang
 from connect_core.connectors.filesystem.aliases.confluent import (
     CONTENT_KEYS,
     ENCODING_KEYS,
+    FAMILIES,
     LICENSE,
     NAMING_KEYS,
     PARTITIONER_KEYS,
@@ -18,6 +19,7 @@ from connect_core.connectors.filesystem.aliases.confluent import (
     format_class,
 )
 from connect_core.connectors.filesystem.aliases.connector import AliasSinkConnector
+from connect_core.connectors.filesystem.aliases.credentials import credentials_class
 from connect_core.connectors.filesystem.aliases.key import Named
 from connect_core.connectors.filesystem.aliases.original import Original, Prefix
 from connect_core.errors import ConfigError
@@ -30,8 +32,6 @@ PASSWORD = ConfigType.PASSWORD
 _BUCKET = "s3.bucket.name"
 _PROVIDER_SETTINGS = Prefix("s3.credentials.provider.", "only custom credentials classes have settings")
 _BUCKETS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,253}\Z")
-_CHAIN = "software.amazon.awssdk.auth.credentials.defaultcredentialsprovider"
-_OLD_CHAIN = "com.amazonaws.auth.defaultawscredentialsproviderchain"
 
 _STORE_KEYS = (
     Named(_BUCKET, STRING, NO_DEFAULT, NonEmptyString()).honoured("The bucket."),
@@ -42,12 +42,7 @@ _STORE_KEYS = (
         "The access key; the usual chain of credentials if empty.", empty=False
     ),
     Named("aws.secret.access.key", PASSWORD, None).honoured("The secret of the access key.", empty=False),
-    Named("s3.credentials.provider.class", STRING, None).only(
-        "Where credentials come from: aws.access.key.id and its secret, else the usual chain (environment, profile, "
-        "role of the machine).",
-        (_CHAIN, _OLD_CHAIN),
-        "leave it out: set aws.access.key.id and aws.secret.access.key, or let environment, profile or role give them",
-    ),
+    credentials_class("s3.credentials.provider.class"),
     Named("s3.ssea.name", STRING, "").honoured("How the server encrypts objects: AES256 or aws:kms.", empty=False),
     Named("s3.sse.kms.key.id", STRING, "").honoured("The key of aws:kms.", empty=False),
     Named("s3.sse.customer.key", PASSWORD, None).only(
@@ -131,7 +126,7 @@ S3_SINK = Original(
     place=_place,
     settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
     prefixes=(LICENSE, _PROVIDER_SETTINGS),
-    families=("s3.",),
+    families=(*FAMILIES, "s3."),
 )
 
 

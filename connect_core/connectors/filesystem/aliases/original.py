@@ -8,7 +8,7 @@ from functools import cached_property
 
 from connect_core.api.config import NO_DEFAULT, ConfigDef, Password, convert_to_string
 from connect_core.connectors.filesystem.aliases.key import Key, Treatment
-from connect_core.connectors.filesystem.sink.config import CONFIG, FORMAT, PARTITIONER, PATH
+from connect_core.connectors.filesystem.sink.config import CONFIG, FORMAT, PARTITIONER, PATH, definition_of
 
 __all__ = ["Original", "Prefix"]
 
@@ -67,14 +67,19 @@ class Original:
         return {**read, **self.derived(completed), **given, PATH: self.place(completed)}
 
     def notices(self, config: Mapping[str, str]) -> list[str]:
-        """Return a sentence for each given key that has no effect, or less than in its vendor's sink."""
+        """Return a sentence for each given key that has no effect, or less than in its vendor's sink.
+
+        The configuration is valid.
+        """
         whys = {key.name: key.doc for key in self.keys if key.treatment is Treatment.UNNEEDED}
         known = {key.name for key in self.keys}
         for name in config:
             prefix = next((one for one in self.prefixes if name.startswith(one.text)), None)
             if prefix is not None and name not in known:
                 whys[name] = prefix.why
-        for name in sorted(config.keys() - self.definition.names() - whys.keys()):
+        # A part from another wheel has keys of its own.
+        defined = self.definition.names() | definition_of(self.translated(config)).names()
+        for name in sorted(config.keys() - defined - whys.keys()):
             if name.startswith(self.families):
                 whys[name] = "this key is not known here and has no effect"
         hints = (key.hint(config, key.name) for key in self.keys if key.name in config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,20 @@ def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(given: dict[str,
     found = errors_of(AivenKafkaConnectS3SinkConnector(), {**PLAIN, **given})
     assert list(found) == [key]
     assert message in found[key][0]
+
+
+def test_dates_of_a_prefix_are_those_of_the_day(tmp_path: Path) -> None:
+    days = [datetime.now(UTC).strftime("%Y-%m-%d")]
+    prefix = {"aws.s3.prefix": "raw/{{ utc_date }}/{{local_date}}/{{timestamp:unit=YYYY}}/"}
+    names = exported(AivenKafkaConnectS3SinkConnector(), {**PLAIN, **prefix}, tmp_path, [record(7, "a")])
+    days.append(datetime.now(UTC).strftime("%Y-%m-%d"))
+    assert names[0] in [f"my-bucket/raw/{day}/{day}/{day[:4]}/topic1-3-00000000000000000007.gz" for day in days]
+
+
+@pytest.mark.parametrize(
+    "given", [{"timestamp.source": "event"}, {"file.name.timestamp.timezone": "Asia/Tokyo"}], ids=["source", "zone"]
+)
+def test_dates_of_another_time_are_refused(given: dict[str, str]) -> None:
+    config = {**PLAIN, "aws_s3_prefix": "{{ utc_date }}/", **given}
+    (message,) = errors_of(AivenKafkaConnectS3SinkConnector(), config)["aws_s3_prefix"]
+    assert "are of the wall clock" in message

@@ -99,3 +99,18 @@ def test_without_a_url_it_is_refused() -> None:
     config = {key: value for key, value in QUICKSTART.items() if key != "hdfs.url"}
     (message,) = errors_of(HdfsSinkConnector(), config)["store.url"]
     assert "hdfs://host:port" in message
+
+
+@pytest.mark.parametrize("package", ["storage", "hdfs"])
+def test_partitioners_of_both_packages_and_folders_from_the_root(tmp_path: Path, package: str) -> None:
+    """As in configurations of the first versions of the original."""
+    config = {
+        **QUICKSTART,
+        "partitioner.class": f"io.confluent.connect.{package}.partitioner.FieldPartitioner",
+        "partition.field.name": "f1",
+        "topics.dir": "/user/connect/topics",
+        "logs.dir": "/user/connect/logs",
+    }
+    names = exported(HdfsSinkConnector(), config, tmp_path, structs(1, "test_hdfs"))
+    folder = "localhost:9000/user/connect/topics/test_hdfs/f1=value1"
+    assert names == [f"{folder}/test_hdfs+0+0000000000+0000000000.avro"]

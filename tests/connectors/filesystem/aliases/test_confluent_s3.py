@@ -223,3 +223,30 @@ def test_rotation_by_time_says_which_schedule_does_it(tmp_path: Path, caplog: py
     caplog.clear()
     exported(S3SinkConnector(), {**config, "schedule": "@hourly"}, tmp_path / "b", structs(1, "s3_topic"))
     assert "set schedule=" not in caplog.text
+
+
+def test_keys_of_old_and_mistyped_names_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    old = {"schema.generator.class": "io.confluent.connect.storage.hive.schema.DefaultSchemaGenerator"}
+    mistyped = {"partition.field.names": "f1", "rotate.interval": "1", "value.converter.schemas.enable": "false"}
+    exported(S3SinkConnector(), {**QUICKSTART, **old, **mistyped}, tmp_path, structs(1, "s3_topic"))
+    assert "schema.generator.class is not needed here: no schema is generated" in caplog.text
+    for key in ("partition.field.names", "rotate.interval"):
+        assert f"{key} is not needed here: this key is not known here and has no effect" in caplog.text
+    assert "value.converter" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        "com.amazonaws.auth.InstanceProfileCredentialsProvider",
+        "com.amazonaws.auth.profile.ProfileCredentialsProvider",
+        "com.amazonaws.auth.EC2ContainerCredentialsProviderWrapper",
+        "software.amazon.awssdk.auth.credentials.WebIdentityTokenFileCredentialsProvider",
+    ],
+)
+def test_a_provider_of_the_usual_chain_is_the_chain(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, provider: str
+) -> None:
+    config = {**QUICKSTART, "s3.credentials.provider.class": provider}
+    assert len(exported(S3SinkConnector(), config, tmp_path, structs(1, "s3_topic"))) == 1
+    assert f"the usual chain is asked, which contains {provider}" in caplog.text

@@ -25,6 +25,7 @@ HEAD = "| Key | Type | Default | Here | What it does |\n|---|---|---|---|---|\n"
 
 CONFLUENT_SHARED = """
 format.class flush.size rotate.interval.ms rotate.schedule.interval.ms schema.cache.size enhanced.avro.schema.support
+schema.generator.class
 connect.meta.data retry.backoff.ms shutdown.timeout.ms filename.offset.zero.pad.width avro.codec
 allow.optional.map.keys schema.compatibility storage.class topics.dir store.url directory.delim file.delim
 partitioner.class partition.field.name partition.duration.ms path.format locale timezone timestamp.extractor
