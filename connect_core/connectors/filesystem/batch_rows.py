@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from connect_core.api.batch import Batch, Columns, Data, Objects
 from connect_core.api.data import to_text
-from connect_core.connectors.filesystem.columns import Kind, to_type
+from connect_core.connectors.filesystem.columns import Kind, check_levels, to_type
 from connect_core.connectors.filesystem.rows import Rows, columns_of_values, kind_of_column, rows_of_array, rows_of_maps
 from connect_core.errors import DataError
 
@@ -49,10 +49,18 @@ def uniform(batch: Batch) -> Iterator[Batch]:
 
 def rows_of_batch(batch: Batch, extras: Extras) -> Rows:
     """Return the rows of a uniform batch. Raises DataError."""
+    try:
+        return _checked_rows(batch, extras)
+    except RecursionError as error:
+        raise DataError("the record is nested too deeply for columns") from error
+
+
+def _checked_rows(batch: Batch, extras: Extras) -> Rows:
     data = batch.value
     rows = _of_maps(data) if _is_schemaless(data) else rows_of_array(plain_columns(data))
     for name, kind, array in extra_columns(batch, extras):
         rows = rows.with_column(name, kind, array)
+    check_levels(rows.columns)
     return rows
 
 

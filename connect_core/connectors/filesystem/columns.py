@@ -20,6 +20,7 @@ __all__ = [
     "ColumnKinds",
     "Kind",
     "KindConflict",
+    "check_levels",
     "columns_of_texts",
     "field_names",
     "kind_of_array",
@@ -58,6 +59,8 @@ _TYPES: dict[str, pa.DataType] = {
         pa.timestamp("ms", "UTC"),
     )
 }
+_MOST_LEVELS = 90
+"""Readers of Parquet refuse a schema of more than 100; a list or a map is two."""
 _DECIMALS = {"decimal128": (38, pa.decimal128), "decimal256": (76, pa.decimal256)}
 
 
@@ -133,6 +136,19 @@ def stored(columns: ColumnKinds) -> ColumnKinds:
     """Return the columns that have a type; those with only nulls are left out."""
     known = ((name, _known(kind)) for name, kind in columns)
     return tuple((name, kind) for name, kind in known if kind is not None)
+
+
+def check_levels(columns: ColumnKinds) -> None:
+    """Raise DataError for a column that is nested too deeply for readers."""
+    for name, kind in columns:
+        waiting: list[tuple[Kind, int]] = [(kind, 1)]
+        while waiting:
+            part, level = waiting.pop()
+            if level > _MOST_LEVELS:
+                raise DataError(f"field {name} is nested too deeply: columns have at most {_MOST_LEVELS} levels")
+            if not isinstance(part, str):
+                inner = [one for _, one in part[1]] if part[0] == "struct" else part[1:]
+                waiting += [(one, level + (1 if part[0] == "struct" else 2)) for one in inner]
 
 
 def to_text(kind: Kind) -> str:

@@ -382,3 +382,18 @@ def test_schemaless_times_are_numbers_however_they_are_held() -> None:
     for batch in (held, replace(held, value=columns)):
         (line,) = form.encoded(batch, Extras()).to_pylist()
         assert json.loads(line) == {"at": EVENING, "all": [{"at": FAR}]}
+
+
+@pytest.mark.parametrize("form", ["parquet", "avro", "json", "csv", "orc"])
+@pytest.mark.parametrize("levels", [100, 300, 900])
+def test_a_record_nested_too_deeply_is_refused_alone(tmp_path: Path, batches: bool, form: str, levels: int) -> None:
+    """No reader would open a Parquet file of such columns, and Python gives up on deeper ones."""
+    deep: Any = 1
+    for _ in range(levels):
+        deep = {"a": deep}
+    export = Export(tmp_path, format=form)
+    export.reporter = Reporter()
+    marker = export.run(numbered([{"n": 1}, {"n": 2, "deep": deep}, {"n": 3}]), batches=batches)
+    is_json = form == "json" and levels == 100
+    assert [record.kafka_offset for record, _ in export.reporter.reported] == ([] if is_json else [1])
+    assert sum(file.records for file in marker.files) == (3 if is_json else 2)

@@ -24,10 +24,9 @@ _LARGEST = 2**63
 
 def json_bytes(value: Any) -> bytes:
     """Return a value as one line of JSON in UTF-8. Raises DataError for values without a JSON form."""
-    plain = _plain(value)
     try:
-        return orjson.dumps(plain)
-    except (TypeError, ValueError) as error:
+        return orjson.dumps(_plain(value))
+    except (TypeError, ValueError, RecursionError) as error:
         raise DataError(f"the value cannot be written as JSON: {error}") from error
 
 
