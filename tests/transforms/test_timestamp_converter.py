@@ -51,6 +51,12 @@ def test_every_form_becomes_every_other(schema: Schema | None, value: Any, targe
     assert changed.value["f"] == expected
 
 
+def test_the_day_of_the_first_instant_overflows_as_in_java() -> None:
+    found = configured(TimestampConverterValue, target_type="Date").apply(sink(-(2**63), INT64_SCHEMA))
+    assert found is not None
+    assert found.value == Instant(9_223_372_036_794_351_616)
+
+
 @pytest.mark.parametrize(
     ("precision", "unix", "millis"),
     [("seconds", -2, -2000), ("microseconds", -1500, -1), ("nanoseconds", 1_999_999, 1), ("milliseconds", 5, 5)],

@@ -20,6 +20,7 @@ from connect_core.api.data import (
 )
 from connect_core.errors import ConnectError, DataError, NullValueError
 from connect_core.java.dates.format import SimpleDateFormat
+from connect_core.java.numbers import wrap
 
 __all__ = ["FORMS", "PRECISIONS", "Conversion", "form_of_schema", "schema_of_form"]
 
@@ -104,7 +105,7 @@ class Conversion:
         if self.target == "unix":
             return self.from_millis(millis)
         if self.target == "Date":
-            return Instant(millis - millis % MILLIS_PER_DAY)
+            return Instant(wrap(millis - millis % MILLIS_PER_DAY, 64))
         if self.target == "Time":
             return Instant(millis % MILLIS_PER_DAY)
         if self.format is None:
