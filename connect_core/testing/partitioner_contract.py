@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
+from urllib.parse import unquote
 
 from connect_core.api.batch import Batch
 from connect_core.api.records import SinkRecord
@@ -70,6 +71,12 @@ class PartitionerContract:
         assert len(found) == len(records)
         for folder in found:
             _check(folder)
+
+    def test_keys_are_those_of_folders(self) -> None:
+        """If the partitioner names the keys of its folders, every folder of a record with values has them, in order."""
+        keys = self.made().keys
+        for folder in self.folders(self.records()) if keys is not None else ():
+            assert tuple(unquote(part.partition("=")[0]) for part in folder.split("/")) == keys
 
     def test_lanes_agree(self) -> None:
         """Records and columns of the same values have the same folders."""

@@ -13,6 +13,8 @@ __all__ = ["DefaultPartitioner"]
 class DefaultPartitioner(Partitioner):
     """``partition=<number>``. Connect: ``DefaultPartitioner`` of Confluent's storage sinks."""
 
+    keys = ("partition",)
+
     def folders(self, batch: Batch) -> pa.Array:
         """Return the folder of the partition from which the records were read."""
         _, partition = batch.original or (batch.topic, batch.partition)

@@ -37,6 +37,11 @@ class FieldPartitioner(Partitioner):
             given = ",".join(self._fields)
             raise ConfigError(_FIELDS, repr(given), "name the fields to partition by, each once: country,city")
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return tuple(self._fields)
+
     def folders(self, batch: Batch) -> pa.Array:
         """Return ``name=value`` for each field. Raises DataError for a field that is missing, or of another type."""
         columns = [_coded(field, field_values(batch.value, field)) for field in self._fields]

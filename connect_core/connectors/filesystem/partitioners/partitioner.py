@@ -37,6 +37,11 @@ class Partitioner(Pluggable, ABC):
         return None
 
     @property
+    def keys(self) -> tuple[str, ...] | None:
+        """The names in folders of the form ``name=value/name=value``, in order; ``None`` if it gives other folders."""
+        return None
+
+    @property
     def is_repeatable(self) -> bool:
         """Whether the same record always gets the same folder, so that a repeated export replaces its earlier files."""
         return True

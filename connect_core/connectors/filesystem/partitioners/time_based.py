@@ -6,6 +6,7 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import ClassVar
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -37,6 +38,8 @@ _MOST_DURATIONS = 1000
 _NO_TIME = hive_folder("time", None)
 """The folder of null records if the time is a field's."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNLIKE = datetime(1987, 2, 3, 4, 5, 6, 789_000, UTC), datetime(2019, 11, 24, 17, 57, 38, 123_000, UTC)
+"""Two times that differ in every unit: what they have in common is the pattern's own text."""
 _FIXED = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d\d?)(?::?(\d\d))?\Z")
 _CLASS = re.compile(r"(?:io\.confluent\.[\w.]+\$)?(\w+)TimestampExtractor\Z")
 
@@ -158,6 +161,14 @@ class TimeBasedPartitioner(Partitioner):
     def folder_at(self, millis: int) -> str | None:
         """Return the folder of a time."""
         return self._folder(millis)
+
+    @property
+    def keys(self) -> tuple[str, ...] | None:
+        """The names in the pattern, if each of its parts is a name, ``=`` and a time."""
+        first, second = ([part.partition("=") for part in self._name(at).split("/")] for at in _UNLIKE)
+        names = tuple(unquote(name) for name, _, _ in first)
+        is_named = all(name and value for name, _, value in (*first, *second))
+        return names if is_named and names == tuple(unquote(name) for name, _, _ in second) else None
 
     @property
     def is_repeatable(self) -> bool:
