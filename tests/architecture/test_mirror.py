@@ -32,6 +32,7 @@ BEHAVIOURS = {
     "connectors/file": "source_connector source_rotation",
     "connectors/filesystem": "hdfs_kills orc_arrays",
     "connectors/filesystem/aliases": "tables",
+    "connectors/filesystem/hive": "metastore",
     "connectors/filesystem/storages/s3": "aliases faults kills",
     "connectors/iceberg": "commits compaction rest_catalog sql_catalog upsert_commits",
     "connectors/jdbc": "checked_address postgresql_copy postgresql_secrets postgresql_upserts sink_executions "

@@ -25,7 +25,7 @@ __all__ = ["HDFS_SINK", "Hdfs3SinkConnector", "HdfsSinkConnector"]
 BOOLEAN, LONG, STRING = ConfigType.BOOLEAN, ConfigType.LONG, ConfigType.STRING
 
 _URL, _OLD_URL = "store.url", "hdfs.url"
-_NO_HIVE = "Hive's tables are not registered"
+_NO_HIVE_CLIENT = "the metastore is called directly, at hive.metastore.uris"
 _NO_KERBEROS = "Kerberos is not used"
 
 
@@ -67,17 +67,17 @@ _SECURITY_KEYS = (
 )
 
 _HIVE_KEYS = (
-    Named("hive.integration", BOOLEAN, False).only(
-        "Whether Hive tables are updated with the files.",
-        ("false",),
-        "set it to false, and have Hive find new folders with MSCK REPAIR TABLE, or read the folder with another "
-        "engine",
+    Named("hive.integration", BOOLEAN, False).honoured(
+        "Whether each topic's files are a table in a Hive Metastore, which gets new partitions and columns after an "
+        "interval's files are published; schema.compatibility is then BACKWARD, FORWARD or FULL."
     ),
-    Named("hive.metastore.uris", STRING, "").unneeded(_NO_HIVE),
-    Named("hive.conf.dir", STRING, "").unneeded(_NO_HIVE),
-    Named("hive.home", STRING, "").unneeded(_NO_HIVE),
-    Named("hive.database", STRING, "default").unneeded(_NO_HIVE),
-    Named("hive.table.name", STRING, "${topic}").unneeded(_NO_HIVE),
+    Named("hive.metastore.uris", STRING, "").honoured(
+        "The metastore, as thrift://host:port; several, separated by commas, are tried in order."
+    ),
+    Named("hive.conf.dir", STRING, "").unneeded(_NO_HIVE_CLIENT),
+    Named("hive.home", STRING, "").unneeded(_NO_HIVE_CLIENT),
+    Named("hive.database", STRING, "default").honoured("The database of the tables; it must exist."),
+    Named("hive.table.name", STRING, "${topic}").honoured("The name of a topic's table; it contains ${topic}."),
 )
 
 

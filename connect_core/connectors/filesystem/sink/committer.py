@@ -21,6 +21,7 @@ from connect_core.connectors.filesystem.columns import (
     to_text,
 )
 from connect_core.connectors.filesystem.formats.format import Format
+from connect_core.connectors.filesystem.hive.registration import Registration
 from connect_core.connectors.filesystem.partitioners import Partitioner
 from connect_core.connectors.filesystem.partitioners.default import DefaultPartitioner
 from connect_core.connectors.filesystem.side_by_side import for_each
@@ -53,6 +54,7 @@ class FileSystemCommitter:
     deployment: str = ""
     nulls: NullValues = NullValues.WRITE
     partitioner: Partitioner = field(default_factory=DefaultPartitioner)
+    hive: Registration | None = None
     _control: ControlFolder = field(init=False)
     _epoch: int | None = None
     _recounted: Recount | None = None
@@ -134,12 +136,21 @@ class FileSystemCommitter:
             self._claim(self.layout.owner(topic), str(self.layout.storage.root / self.layout.home(topic)))
         files = [self._file(interval, part, piece, columns) for part, piece in pieces]
         texts = {topic: {name: to_text(kind) for name, kind in stored(kinds)} for topic, kinds in columns.items()}
-        return ordered, {"files": files, "columns": texts}
+        content = {"files": files, "columns": texts}
+        if self.hive is not None:
+            content["hive"] = self._tables(self.hive, pieces, columns)
+        return ordered, content
+
+    def _tables(self, hive: Registration, pieces: Pieces, columns: Mapping[str, ColumnKinds]) -> dict[str, Any]:
+        found: dict[str, list[ColumnKinds]] = {}
+        for _, piece in pieces:
+            found.setdefault(piece.key.topic, []).append(_wanted(piece, columns))
+        return hive.content(found, {topic: self.layout.home(topic) for topic in found})
 
     def publish(self, interval: IntervalKey, marker: CommitMarker) -> None:
-        """Move the manifest's files to their final names; ``_SUCCESS`` is written last, first in folders by time.
+        """Move the manifest's files to their final names; ``_SUCCESS`` follows, first in folders by time.
 
-        Raises StaleEpochError, ConnectError.
+        Their tables are registered last: files do not wait for a metastore. Raises StaleEpochError, ConnectError.
         """
         if marker.aborted or self._control.is_published(interval):
             return
@@ -153,6 +164,9 @@ class FileSystemCommitter:
         storage.settle({file["name"] for file in files})
         self._each(finished, self._close)
         self._each(homes, self._close)
+        if self.hive is not None and "hive" in manifest:
+            self._check_epoch()
+            self.hive.register(manifest["hive"], files)
         self._control.set_published(interval)
 
     def abandon(self, interval: IntervalKey, positions: Mapping[TopicPartition, int | None] | None) -> CommitMarker:
@@ -206,7 +220,7 @@ class FileSystemCommitter:
         self, interval: IntervalKey, part: Staged, piece: StagedData, columns: Mapping[str, ColumnKinds]
     ) -> dict[str, Any]:
         topic = piece.key.topic
-        wanted = stored(columns[topic] if piece.is_schemaless else piece.columns)
+        wanted = _wanted(piece, columns)
         read = TopicPartition(part.topic, part.partition)
         name = self.layout.final_name(piece.key, read, part.start, part.end, part.detail["topic_id"])
         try:
@@ -260,6 +274,11 @@ class FileSystemCommitter:
     def _close(self, folder: str) -> None:
         self._check_epoch()
         self.layout.storage.mark(f"{folder}/{SUCCESS}")
+
+
+def _wanted(piece: StagedData, columns: Mapping[str, ColumnKinds]) -> ColumnKinds:
+    """Return the columns of a file; those without a schema have those of their topic."""
+    return stored(columns[piece.key.topic] if piece.is_schemaless else piece.columns)
 
 
 def _opened(staging: Staging, parts: Sequence[Part]) -> Iterator[tuple[BinaryIO, ColumnKinds]]:

@@ -19,6 +19,7 @@ from connect_core.api.connector import WorkerLimits
 from connect_core.connectors.filesystem.batch_rows import Extras
 from connect_core.connectors.filesystem.choices import FORMATS, PARTITIONERS, STORAGES, storage_of
 from connect_core.connectors.filesystem.formats import Format
+from connect_core.connectors.filesystem.hive.config import HIVE_KEYS, INTEGRATION, HiveSettings
 from connect_core.connectors.filesystem.partitioners import Partitioner, TimeBasedPartitioner
 from connect_core.connectors.filesystem.sink.evolution import Evolution
 from connect_core.connectors.filesystem.sink.layout import Layout, Naming, Offsets
@@ -199,7 +200,7 @@ _BUILT_IN: list[type[Format] | type[Partitioner] | type[Storage]] = [
     *STORAGES.built_in.values(),
 ]
 
-CONFIG = _with(_OWN, (part.definition for part in _BUILT_IN))
+CONFIG = _with(_OWN, (*(part.definition for part in _BUILT_IN), HIVE_KEYS))
 """The settings of the sink and of all built-in parts."""
 
 
@@ -221,6 +222,7 @@ class Settings:
     rotation: Rotation
     nulls: NullValues
     evolution: Evolution
+    hive: HiveSettings | None
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> Settings:
@@ -234,7 +236,8 @@ class Settings:
         named = naming.offsets is not Offsets.RANGE
         rotation = Rotation(parsed.get_int(FLUSH_SIZE) or 0, parsed.get_long(ROTATE_BYTES) or 0, named)
         evolution = Evolution(parsed.get_string(COMPATIBILITY))
-        return cls(form, partitioner, extras, naming, rotation, nulls, evolution)
+        hive = _hive(parsed, partitioner, naming, evolution)
+        return cls(form, partitioner, extras, naming, rotation, nulls, evolution, hive)
 
     def layout(self, storage: Storage) -> Layout:
         """Return the layout of files in a storage."""
@@ -291,6 +294,20 @@ def _naming(parsed: AbstractConfig, extension: str) -> Naming:
     template = _template(parsed)
     offsets = Offsets(parsed.get_string(OFFSETS)) if template is None else Offsets.FIRST
     return Naming(extension, delimiter, parsed.get_int(DIGITS) or 1, "/".join(parts), offsets, template)
+
+
+def _hive(
+    parsed: AbstractConfig, partitioner: Partitioner, naming: Naming, evolution: Evolution
+) -> HiveSettings | None:
+    if not parsed.get_boolean(INTEGRATION):
+        return None
+    if evolution is Evolution.NONE:
+        text = "a table has the columns of all files: with hive.integration set BACKWARD, FORWARD or FULL"
+        raise ConfigError(COMPATIBILITY, evolution.value, text)
+    if naming.template is not None:
+        text = "a table needs a folder for each topic: with hive.integration leave it out"
+        raise ConfigError(TEMPLATE, parsed.get_string(TEMPLATE), text)
+    return HiveSettings.of(parsed, parsed.get_string(FORMAT) or "", partitioner)
 
 
 def _template(parsed: AbstractConfig) -> NameTemplate | None:

@@ -9,6 +9,7 @@ from connect_core.api.config import ConfigDef, ConfigValue
 from connect_core.api.connector import WorkerLimits
 from connect_core.api.records import TopicPartition
 from connect_core.api.sink import SinkCommitter, SinkConnector
+from connect_core.connectors.filesystem.hive.registration import Registration, ensure_hive_installed
 from connect_core.connectors.filesystem.sink.committer import FileSystemCommitter
 from connect_core.connectors.filesystem.sink.config import CONFIG, PATH, Settings, definition_of, located, open_storage
 from connect_core.connectors.filesystem.sink.task import FileSystemSinkTask
@@ -27,7 +28,8 @@ class FileSystemSinkConnector(SinkConnector):
     def start(self, config: Mapping[str, str]) -> None:
         """Read the configuration. Raises ConfigError, and RetriableError for a folder that cannot be written now."""
         self._config = dict(config)
-        Settings.of(config)
+        if Settings.of(config).hive is not None:
+            ensure_hive_installed()
         storage = open_storage(config, self.context.limits, is_at_work=True)
         _LOG.info("Starting file system sink connector writing to %s", storage.root)
 
@@ -61,19 +63,23 @@ class FileSystemSinkConnector(SinkConnector):
         return values
 
     def validate_live(self, config: Mapping[str, str], limits: WorkerLimits) -> Mapping[str, Sequence[str]]:
-        """Check whether the storage may be written."""
+        """Check whether the storage may be written, and whether the Hive Metastore responds, if one is to be used."""
         try:
-            open_storage(config, limits)
+            storage = open_storage(config, limits)
         except ConfigError as error:
             return {PATH: [str(error)]}
-        return {}
+        hive = Settings.of(config).hive
+        return {} if hive is None else Registration(hive, limits, storage.address).problems()
 
     def committer(self, config: Mapping[str, str]) -> SinkCommitter:
         """Return the committer, which creates manifests and publishes files."""
         settings = Settings.of(config)
-        layout = settings.layout(open_storage(config, self.context.limits, is_at_work=True))
-        name, deployment = self.context.connector_name, self.context.deployment
-        return FileSystemCommitter(name, layout, settings.format, deployment, settings.nulls, settings.partitioner)
+        limits, name, deployment = self.context.limits, self.context.connector_name, self.context.deployment
+        layout = settings.layout(open_storage(config, limits, is_at_work=True))
+        hive = None if settings.hive is None else Registration(settings.hive, limits, layout.storage.address)
+        return FileSystemCommitter(
+            name, layout, settings.format, deployment, settings.nulls, settings.partitioner, hive
+        )
 
     def target(self, config: Mapping[str, str]) -> str:
         """Return the location that is written to, links followed."""

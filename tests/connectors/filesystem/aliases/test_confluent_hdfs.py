@@ -8,7 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from connect_core.connectors.filesystem import choices
-from connect_core.connectors.filesystem.aliases.confluent_hdfs import Hdfs3SinkConnector, HdfsSinkConnector
+from connect_core.connectors.filesystem.aliases.confluent_hdfs import (
+    HDFS_SINK,
+    Hdfs3SinkConnector,
+    HdfsSinkConnector,
+)
+from connect_core.connectors.filesystem.sink.config import Settings
 from connect_core.registry import PluginKind, registry
 from tests.connectors.filesystem.aliases.exports import FolderStorage, errors_of, exported, structs
 from tests.connectors.filesystem.test_sink import numbered
@@ -83,7 +88,6 @@ def test_gaps_are_not_told_as_offsets_of_records(tmp_path: Path) -> None:
         ("topics.dir", "lake/${topic}", "placeholder"),
         ("topic.capture.groups.regex", "(.*)_x", "leave it out"),
         ("hdfs.authentication.kerberos", "true", "Kerberos login"),
-        ("hive.integration", "true", "MSCK REPAIR TABLE"),
         ("format.class", "io.confluent.connect.hdfs.bytearray.ByteArrayFormat", "use one of AvroFormat, JsonFormat"),
         ("filename.offset.zero.pad.width", "21", "no more than 20"),
     ],
@@ -93,6 +97,41 @@ def test_what_cannot_be_kept_is_refused_by_key_value_and_remedy(key: str, value:
     assert list(found) == [key]
     assert message in found[key][0]
     assert value in found[key][0]
+
+
+HIVE = {
+    **QUICKSTART,
+    "hive.integration": "true",
+    "hive.metastore.uris": "thrift://localhost:9083",
+    "schema.compatibility": "BACKWARD",
+}
+"""What the original's page adds for Hive."""
+
+
+def test_hives_keys_are_settings() -> None:
+    config = {**HIVE, "hive.home": "/opt/hive", "hive.conf.dir": "/etc/hive", "hive.database": "lake"}
+    assert errors_of(HdfsSinkConnector(), config) == {}
+    hive = Settings.of(HDFS_SINK.translated(config)).hive
+    assert hive is not None
+    assert (hive.addresses, hive.database, hive.keys) == ((("localhost", 9083),), "lake", ("partition",))
+    assert (hive.table_of("test_hdfs"), hive.stored_as.name) == ("test_hdfs", "avro")
+    notices = HDFS_SINK.notices(config)
+    assert [notice.partition(" ")[0] for notice in notices] == ["hive.conf.dir", "hive.home"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("schema.compatibility", "NONE", "BACKWARD, FORWARD or FULL"),
+        ("hive.metastore.uris", "", "give the metastore"),
+        ("hive.table.name", "orders", "must contain ${topic}"),
+        ("format.class", "io.confluent.connect.hdfs.string.StringFormat", "parquet, avro, orc"),
+    ],
+)
+def test_hives_tables_need_what_the_original_needs(key: str, value: str, message: str) -> None:
+    found = errors_of(HdfsSinkConnector(), {**HIVE, key: value})
+    assert list(found) == [key]
+    assert message in found[key][0]
 
 
 def test_without_a_url_it_is_refused() -> None:
