@@ -34,6 +34,8 @@ class StoredAs:
     is_positional: bool = False
     """Whether columns are found by position, not by name."""
     has_avro_schema: bool = False
+    takes_longs_for_floats: bool = True
+    """Whether all readers find 64-bit integers where the table has a float: Spark does not, in Parquet."""
 
     def kind(self, kind: Kind) -> Kind:
         """Return the kind of a column as this format stores it."""
@@ -67,6 +69,7 @@ _PARQUET = StoredAs(
     f"{_IO}parquet.MapredParquetInputFormat",
     f"{_IO}parquet.MapredParquetOutputFormat",
     f"{_IO}parquet.serde.ParquetHiveSerDe",
+    takes_longs_for_floats=False,
 )
 _AVRO = StoredAs(
     "avro",

@@ -10,7 +10,7 @@ from connect_core.connectors.filesystem.hive.stored_as import StoredAs
 from connect_core.connectors.filesystem.hive.types import hive_type
 from connect_core.errors import DataError
 
-__all__ = ["table_columns", "united"]
+__all__ = ["ensure_readable", "table_columns", "united"]
 
 _UNUSABLE = re.compile(r"[,`\x00-\x1f\x7f]")
 
@@ -28,7 +28,20 @@ def united(files: Sequence[ColumnKinds], stored_as: StoredAs) -> ColumnKinds:
         except KindConflict as conflict:
             text = "a table has one type per column: cast the field with a transform"
             raise DataError(f"{conflict} in other files of the interval; {text}") from conflict
+    for columns in dict.fromkeys(files):
+        ensure_readable(columns, merged, stored_as)
     return merged
+
+
+def ensure_readable(files: ColumnKinds, table: ColumnKinds, stored_as: StoredAs) -> None:
+    """Raise DataError if readers do not take a column of files for the table's type."""
+    kinds = dict(table)
+    for name, kind in () if stored_as.takes_longs_for_floats else files:
+        if name in kinds and _has_longs_for_floats(kind, kinds[name]):
+            raise DataError(
+                f"column {name} has 64-bit integers in some files and floats in others: Spark reads no such column of "
+                f"{stored_as.name} files"
+            )
 
 
 def table_columns(columns: ColumnKinds, keys: Sequence[str], stored_as: StoredAs) -> ColumnKinds:
@@ -52,6 +65,15 @@ def table_columns(columns: ColumnKinds, keys: Sequence[str], stored_as: StoredAs
     if columns and not found:
         raise DataError("no column is left for the table: add fields that are not in the folders' names")
     return tuple(found.items())
+
+
+def _has_longs_for_floats(files: Kind, table: Kind) -> bool:
+    if isinstance(files, str) or isinstance(table, str):
+        return files == "int64" and table in ("float", "double")
+    if files[0] == "struct":
+        kinds = dict(table[1])
+        return any(name in kinds and _has_longs_for_floats(kind, kinds[name]) for name, kind in files[1])
+    return any(map(_has_longs_for_floats, files[1:], table[1:]))
 
 
 def _longer(first: ColumnKinds, second: ColumnKinds) -> ColumnKinds:

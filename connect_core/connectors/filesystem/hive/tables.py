@@ -35,7 +35,7 @@ from connect_core.connectors.filesystem.formats.avro.schema import avro_schema
 from connect_core.connectors.filesystem.hive.config import TABLE
 from connect_core.connectors.filesystem.hive.partitions import values_of
 from connect_core.connectors.filesystem.hive.stored_as import StoredAs
-from connect_core.connectors.filesystem.hive.table_columns import table_columns, united
+from connect_core.connectors.filesystem.hive.table_columns import ensure_readable, table_columns, united
 from connect_core.connectors.filesystem.hive.types import hive_type, kind_of_hive_type
 from connect_core.errors import ConfigError, ConnectError, DataError
 
@@ -132,10 +132,10 @@ def extended(found: Table, wanted: TopicTable) -> Table | None:
     before = [(column.name.lower(), column.type) for column in found.sd.cols]
     try:
         after = _merged(before, wanted)
+        properties = _avro_properties(wanted, found.parameters or {})
     except DataError as error:
         remedy = "cast the field with a transform, or set another hive.table.name and path for the new type"
         raise DataError(f"table {wanted.full_name}: {error}; {remedy}") from error
-    properties = _avro_properties(wanted, found.parameters or {})
     if after == before and properties.items() <= (found.parameters or {}).items():
         return None
     changed = copy.deepcopy(found)
@@ -191,9 +191,12 @@ def _merged(before: list[tuple[str, str]], wanted: TopicTable) -> list[tuple[str
         return [(name, "string") for name, _ in both]
     known = tuple((name, kind_of_hive_type(kind)) for name, kind in before if name in dict(own))
     try:
-        kinds = dict(merge_columns(known, own))
+        merged = merge_columns(known, own)
     except KindConflict as conflict:
         raise DataError(str(conflict)) from conflict
+    for one in (known, own):
+        ensure_readable(one, merged, wanted.stored_as)
+    kinds = dict(merged)
     kept = dict(before)
     grown = {name: hive_type(kind) for name, kind in kinds.items() if kind != dict(known).get(name)}
     return [

@@ -18,17 +18,20 @@ __all__ = ["HiveServer", "hive_jars"]
 
 _POM = Path(__file__).with_name("hive_metastore.xml")
 _TIMEOUT = 180.0
+_MAIN = "org.apache.hadoop.hive.metastore.HiveMetaStore"
+_ARTIFACTS = {"3.1.3": "hive-standalone-metastore", "4.0.1": "hive-standalone-metastore-server"}
 _OPENED = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang", "net", "util")]
 
 
-def hive_jars() -> Path:
+def hive_jars(version: str) -> Path:
     """The metastore's jars, by Maven: it has many dependencies, some of which are left out. Kept per user."""
-    folder = user_cache() / "hive-metastore-3.1.3"
+    folder = user_cache() / f"hive-metastore-{version}"
     if not folder.exists():
         if shutil.which("mvn") is None:
             pytest.skip("there is no mvn to fetch the Hive Metastore with")
         scratch = folder.with_name(f"{folder.name}.{time.monotonic_ns()}")
         command = ["mvn", "-q", "-B", "-f", str(_POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
+        command += [f"-Dhive.artifact={_ARTIFACTS[version]}", f"-Dhive.version={version}"]
         done = subprocess.run([*command, f"-DoutputDirectory={scratch}"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             pytest.skip(f"the Hive Metastore cannot be fetched: {done.stdout[-300:]}")
@@ -39,8 +42,8 @@ def hive_jars() -> Path:
 class HiveServer:
     """One metastore on its own port; its database is a folder, so that a killed one can be started again."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, version: str) -> None:
+        self.folder, self.version = folder, version
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         (folder / "conf").mkdir()
@@ -68,7 +71,7 @@ class HiveServer:
     def start(self) -> None:
         """Start it, and wait until it accepts connections."""
         command = [str(find_java()), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *_OPENED]
-        command += ["-cp", f"{self.folder}/conf:{hive_jars()}/*", "org.apache.hadoop.hive.metastore.HiveMetaStore"]
+        command += ["-cp", f"{self.folder}/conf:{hive_jars(self.version)}/*", _MAIN]
         with (self.folder / "metastore.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, "-p", str(self.port)], stdout=log, stderr=subprocess.STDOUT, cwd=self.folder
@@ -81,6 +84,7 @@ class HiveServer:
                 time.sleep(0.2)
             else:
                 return
+        self.kill()
         raise AssertionError((self.folder / "metastore.log").read_text()[-3000:])
 
     def kill(self) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("thrift", reason="pip install 'connect-core[hive]'")
 from hive_metastore.ttypes import Partition, Table
 
 from connect_core.api import SinkRecord
+from connect_core.api.data import Int32
 from connect_core.connectors.filesystem.hive.client import with_metastore
 from connect_core.connectors.filesystem.hive.tables import find_table
 from connect_core.connectors.filesystem.sink.config import Settings
@@ -29,9 +30,9 @@ HOUR = 3_600_000
 HOSTILE = "../../x=ü,\n%2F"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServer]:
-    server = HiveServer(tmp_path_factory.mktemp("metastore"))
+@pytest.fixture(scope="module", params=["3.1.3", "4.0.1"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HiveServer]:
+    server = HiveServer(tmp_path_factory.mktemp("metastore"), request.param)
     try:
         server.start()
         yield server
@@ -88,12 +89,13 @@ def rows(partition: Partition) -> list[dict[str, Any]]:
 
 def test_tables_and_partitions_of_a_real_metastore(tmp_path: Path, server: HiveServer) -> None:
     fields, hours = by_field(tmp_path, server), by_hour(tmp_path, server)
-    orders = [{"country": "de", "n": 1}, {"country": HOSTILE, "n": 2}, {"country": None, "n": 3}]
+    countries = ("de", HOSTILE, None)
+    orders = [{"country": country, "n": Int32(number)} for number, country in enumerate(countries)]
     fields.run(numbered(orders, "orders"))
     hours.run(clicks([0, 1, 1]))
 
     table, partitions = told(fields, "orders")
-    assert (table.tableType, columns(table)) == ("EXTERNAL_TABLE", {"n": "bigint"})
+    assert (table.tableType, columns(table)) == ("EXTERNAL_TABLE", {"n": "int"})
     nothing = "__HIVE_DEFAULT_PARTITION__"
     assert {one.values[0]: rows(one) for one in partitions} == {
         "de": [orders[0]],
@@ -106,11 +108,11 @@ def test_tables_and_partitions_of_a_real_metastore(tmp_path: Path, server: HiveS
     assert [len(rows(one)) for one in partitions] == [1, 2]
 
     # New columns, also in a struct, a wider type and new partitions.
-    more = [{"country": "de", "n": 1.5, "who": {"Name": "x"}}, {"country": "it", "n": 7, "who": {"age": 4}}]
+    more = [{"country": "de", "n": 2**40, "who": {"Name": "x"}}, {"country": "it", "n": 7, "who": {"age": 4}}]
     fields.run(shifted(numbered(more, "orders"), 1), sequence=2)
     hours.run(shifted(clicks([1, 5], at="here"), 1), sequence=2)
     table, partitions = told(fields, "orders")
-    wider = {"n": "double", "who": "struct<name:string,age:bigint>"}
+    wider = {"n": "bigint", "who": "struct<name:string,age:bigint>"}
     assert [columns(one) for one in (table, *partitions)] == [wider] * 5
     assert [one.values[0] for one in partitions] == sorted([HOSTILE, nothing, "de", "it"])
     table, partitions = told(hours, "web.clicks")

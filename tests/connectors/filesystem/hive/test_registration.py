@@ -20,6 +20,7 @@ from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportException
 
 from connect_core.api import CommitMarker, SinkRecord, WorkerLimits
+from connect_core.api.data import Int32
 from connect_core.connectors.filesystem.hive.registration import Registration
 from connect_core.connectors.filesystem.sink.committer import FileSystemCommitter
 from connect_core.connectors.filesystem.sink.config import Settings
@@ -81,9 +82,9 @@ def test_table_and_partitions_follow_the_files(export: Export, metastore: FakeMe
 def test_columns_that_appear_later_are_added_to_the_table_and_its_partitions(
     export: Export, metastore: FakeMetastore
 ) -> None:
-    export.run(numbered([{"c": "de", "n": 1}]))
-    export.run(numbered([{"c": "it", "n": 1.5, "s": {"Deep": "x"}}], partition=1), sequence=2)
-    assert metastore.columns("t") == {"n": "double", "s": "struct<deep:string>"}
+    export.run(numbered([{"c": "de", "n": Int32(1)}]))
+    export.run(numbered([{"c": "it", "n": 2, "s": {"Deep": "x"}}], partition=1), sequence=2)
+    assert metastore.columns("t") == {"n": "bigint", "s": "struct<deep:string>"}
     for partition in metastore.partitions["t"].values():
         assert [column.name for column in partition.sd.cols] == ["n", "s"]
     metastore.calls.clear()
@@ -234,6 +235,9 @@ def test_types_that_a_table_cannot_take_are_refused_before_the_commit(export: Ex
     metastore.tables["t"].sd.cols = [FieldSchema("n", "date", "")]
     with pytest.raises(DataError, match=r"table default\.t: field n holds int64 where date32\[day\] is stored; cast"):
         export.run(numbered([{"c": "de", "n": 2}], partition=1), sequence=2)
+    metastore.tables["t"].sd.cols = [FieldSchema("n", "bigint", "")]
+    with pytest.raises(DataError, match=r"table default\.t: column n has 64-bit integers in some files and floats"):
+        export.run(numbered([{"c": "de", "n": 2.5}], partition=2), sequence=3)
     assert export.rows() == [{"c": "de", "n": 1}]
 
 

@@ -44,6 +44,19 @@ def test_a_table_has_the_columns_of_all_files() -> None:
         united([(("a", "int32"),), (("a", "string"),)], form("orc"))
 
 
+def test_longs_are_no_floats_in_parquet() -> None:
+    """Spark fails on such files; of Avro and ORC it reads them."""
+    for kinds in (("int64", "double"), (("list", "int64"), ("list", "double"))):
+        files: list[ColumnKinds] = [(("a", kind),) for kind in kinds]
+        with pytest.raises(DataError, match="column a has 64-bit integers in some files and floats in others"):
+            united(files, form("parquet"))
+        assert united(files, form("orc")) == (("a", kinds[1]),)
+    structs: list[ColumnKinds] = [(("s", ("struct", (("a", kind),))),) for kind in ("float", "int64")]
+    with pytest.raises(DataError, match="column s has"):
+        united(structs, form("parquet"))
+    assert united([(("a", "int32"),), (("a", "double"),)], form("parquet")) == (("a", "double"),)
+
+
 def test_avro_has_no_small_integers_and_only_texts_as_keys_of_maps() -> None:
     columns = (("a", "int8"), ("m", ("map", "int16", "string")), ("t", ("map", "string", "int8")))
     assert united([columns], form("avro")) == (
