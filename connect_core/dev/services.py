@@ -18,7 +18,8 @@ from connect_core.errors import ConnectError
 __all__ = ["AIRFLOW_NAMES", "CELERY_NAMES", "SERVICES", "SPARK_CLUSTER_NAMES", "STANDARD", "find_service", "in_order"]
 
 _STANDARD = (POSTGRES, KAFKA, SPARK, *AIRFLOW, REST)
-SERVICES = {service.name: service for service in (*_STANDARD, REGISTRY, *CELERY, *SPARK_CLUSTER)}
+_ALL = (POSTGRES, KAFKA, *SPARK_CLUSTER, SPARK, *AIRFLOW, REST, REGISTRY, *CELERY)
+SERVICES = {service.name: service for service in _ALL}
 STANDARD = tuple(service.name for service in _STANDARD)
 """The services that are started by default."""
 

@@ -95,15 +95,15 @@ def test_compose_services_start_as_local_processes(tmp_path: Path) -> None:
         findings: list[Finding] = [check(environment) for check in (check_brokers, check_database, check_spark)]
         assert [finding.is_ok for finding in findings] == [True, True, True], findings
         assert _executor_of(home, "airflow-scheduler") == "CeleryExecutor"
-        assert sum(cores for _, cores in _on_spark_workers(home)) == 16
+        eventually(lambda: _processors_in_use(home), (16).__eq__)
         _move_lines(environment, home.data / "lines.txt")
     assert marked(home.path) == set()
 
 
-def _on_spark_workers(home: Home) -> list[tuple[str, int]]:
-    """Return what runs on the standalone cluster: applications with the processors they hold."""
+def _processors_in_use(home: Home) -> int:
+    """Return how many processors of the Spark workers the Spark Connect server holds."""
     address = f"http://127.0.0.1:{port_of(home, 'spark-master', 'ui_port')}/json/"
-    return [(one["name"], one["cores"]) for one in httpx.get(address).raise_for_status().json()["activeapps"]]
+    return sum(one["cores"] for one in httpx.get(address).raise_for_status().json()["activeapps"])
 
 
 def _move_lines(environment: Mapping[str, str], file: Path) -> None:
