@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +20,19 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["Program", "azurite", "chromium", "helm", "mariadb_client", "mariadb_server", "prepare", "unpacked"]
+from connect_core.settings.user_cache import user_cache
+
+__all__ = [
+    "Program",
+    "azurite",
+    "chromium",
+    "helm",
+    "mariadb_client",
+    "mariadb_server",
+    "maven_jars",
+    "prepare",
+    "unpacked",
+]
 
 _SECONDS = 300.0
 
@@ -68,6 +81,25 @@ def helm() -> Program:
         return Program(Path(sys.executable), {"PYTHONPATH": str(folder)})
 
     return _or_skip(found)
+
+
+def maven_jars(name: str, pom: Path, properties: Mapping[str, str] | None = None) -> Path:
+    """Return a folder, kept per user, with the jars that a POM needs at run time.
+
+    By Maven: they have classifiers, or dependencies of which some are left out. Skips the test without it or a network.
+    """
+    folder = user_cache() / name
+    if not folder.exists():
+        if shutil.which("mvn") is None:
+            pytest.skip(f"there is no mvn to fetch {name} with")
+        scratch = folder.with_name(f"{folder.name}.{time.monotonic_ns()}")
+        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", "-DincludeScope=runtime"]
+        command += [f"-D{key}={value}" for key, value in (properties or {}).items()]
+        done = subprocess.run([*command, f"-DoutputDirectory={scratch}"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"{name} cannot be fetched: {done.stdout[-300:]}")
+        scratch.rename(folder)
+    return folder
 
 
 def prepare(found: Callable[[], Program]) -> str:

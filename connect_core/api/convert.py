@@ -71,8 +71,8 @@ class Converter(ABC):
 
     limits: WorkerLimits = WorkerLimits()
     """The worker's limits for connectors; set before ``configure``. Beyond Connect."""
-    registers_schemas: bool = False
-    """Whether ``validate_live`` needs to know the schemas that are written. Beyond Connect."""
+    checks_written_schemas: bool = False
+    """Whether ``validate_live`` checks the schemas that a source will write. Beyond Connect."""
     frame_header: FrameHeader | None = None
     """The header that may hold frames instead of the messages; set after ``configure``. Beyond Connect."""
 

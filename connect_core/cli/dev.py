@@ -86,11 +86,11 @@ def up(  # noqa: PLR0913
     left_out |= dict.fromkeys(SPARK_CLUSTER_NAMES, not (spark_cluster and spark))
     chosen = tuple(names) if names else tuple(name for name in SERVICES if not left_out.get(name))
     home = Home.locate()
-    wanted = {_EXECUTOR: "CeleryExecutor" if celery else None, ON_CLUSTER: "true" if spark_cluster else None}
-    settings = {**parse_variables(home.path / "settings.env"), **wanted}
-    stack = Stack(
-        home.path, chosen, home.project, {name: value for name, value in settings.items() if value is not None}
-    )
+    before = parse_variables(home.path / "settings.env")
+    settings = {name: value for name, value in before.items() if name not in (_EXECUTOR, ON_CLUSTER)}
+    settings |= {_EXECUTOR: "CeleryExecutor"} if celery else {}
+    settings |= {ON_CLUSTER: "true"} if spark_cluster else {}
+    stack = Stack(home.path, chosen, home.project, settings)
     started = time.monotonic()
     with progress() as report:
         changed = stack.up(report)

@@ -21,7 +21,7 @@ def try_converters(
     found: dict[str, Sequence[str]] = {}
     tried: dict[tuple[type, frozenset[tuple[str, str]]], Mapping[str, Sequence[str]]] = {}
     converters = list(_converters(config))
-    topics = written() if any(converter.registers_schemas for _, converter, _ in converters) else {}
+    topics = written() if any(converter.checks_written_schemas for _, converter, _ in converters) else {}
     for part, converter, settings in converters:
         of_part = {topic: one.key if part == "key" else one.value for topic, one in topics.items()}
         schemas = {topic: schema for topic, schema in of_part.items() if schema is not None}

@@ -23,6 +23,7 @@ import psutil
 from connect_core.dev.java import find_java
 from connect_core.dev.maven import spark_home
 from connect_core.dev.ports import is_open
+from connect_core.dev.spark_processes import LOGGING
 from tests.integration.ports import free_port
 
 __all__ = ["MASTER", "SERVER", "WORKERS", "SparkCluster"]
@@ -52,17 +53,7 @@ spark.sql.session.timeZone                          UTC
 spark.ui.port                                       {ui}
 spark.ui.showConsoleProgress                        false
 """
-_LOGGING = """\
-rootLogger.level = warn
-rootLogger.appenderRef.stdout.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex
-logger.master.name = org.apache.spark.deploy
-logger.master.level = info
-"""
+_LOGGING = f"{LOGGING}logger.master.name = org.apache.spark.deploy\nlogger.master.level = info\n"
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 import urllib.request
@@ -19,7 +18,6 @@ from connect_core.api import SinkRecord
 from connect_core.dev.java import find_java
 from connect_core.dev.stack import Stack
 from connect_core.interval.values import ConnectorType
-from connect_core.settings.user_cache import user_cache
 from tests.benchmarks.connector_runs import ConnectorRuns
 from tests.integration.ports import free_port
 from tests.integration.topics import Topics
@@ -29,6 +27,7 @@ pytest.importorskip("pyiceberg", reason="pip install 'connect-core[iceberg]'")
 from pyiceberg.catalog import Catalog, load_catalog
 
 from tests.connectors.iceberg.lake import Lake, numbered
+from tests.programs import maven_jars
 
 pytestmark = pytest.mark.servers
 
@@ -43,18 +42,8 @@ POM = Path(__file__).with_name("iceberg_rest.xml")
 
 @pytest.fixture(scope="module")
 def rest_jars() -> Path:
-    """Jars of the REST server, by Maven: they have classifiers and dependencies. Kept per user."""
-    folder = user_cache() / "iceberg-rest-1.10.0"
-    if not folder.exists():
-        if shutil.which("mvn") is None:
-            pytest.skip("there is no mvn to fetch Iceberg's REST server with")
-        scratch = folder.with_name(f"{folder.name}.{time.monotonic_ns()}")
-        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
-        done = subprocess.run([*command, f"-DoutputDirectory={scratch}"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            pytest.skip(f"Iceberg's REST server cannot be fetched: {done.stdout[-300:]}")
-        scratch.rename(folder)
-    return folder
+    """Jars of the REST server."""
+    return maven_jars("iceberg-rest-1.10.0", POM)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ class AvroConverter(Converter):
     schemas: the messages' schemas, by default those of the registry in the settings.
     """
 
-    registers_schemas = True
+    checks_written_schemas = True
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas

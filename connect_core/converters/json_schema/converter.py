@@ -66,7 +66,7 @@ class JsonSchemaConverter(Converter):
     schemas: the messages' schemas, instead of those of the registry in the settings.
     """
 
-    registers_schemas = True
+    checks_written_schemas = True
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas

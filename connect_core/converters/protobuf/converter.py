@@ -64,7 +64,7 @@ class ProtobufConverter(Converter):
     schemas: the messages' schemas, instead of those of the registry in the settings.
     """
 
-    registers_schemas = True
+    checks_written_schemas = True
 
     def __init__(self, schemas: MessageSchemas | None = None) -> None:
         self._given = schemas

@@ -29,6 +29,7 @@ from connect_core.api.data import (
 from connect_core.errors import ConfigError, DataError
 from tests.connectors.contexts import Reporter
 from tests.connectors.delta.lake import Lake, numbered, total
+from tests.connectors.lake.times import PLACES, beyond_the_calendar
 from tests.full_run import examples
 
 pytestmark = pytest.mark.slow
@@ -152,21 +153,12 @@ def test_wide_tables_and_many_of_them(lake: Lake) -> None:
     assert [lake.rows(f"t{topic}")[0]["c000"] for topic in tables] == list(tables)
 
 
-@pytest.mark.parametrize("name", ["at", "day", "all", "inner"])
-def test_a_time_beyond_the_calendar_is_refused_by_record(lake: Lake, batches: bool, name: str) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_a_time_beyond_the_calendar_is_refused_by_record(lake: Lake, batches: bool, place: str) -> None:
     """The statistics of a file cannot hold it, so that it would fail the interval as a whole."""
-    inner = SchemaBuilder.struct().field("at", Timestamp.SCHEMA).build()
-    parts = {
-        "at": (Timestamp.SCHEMA, Instant(0), Instant(253_402_300_800_000)),
-        "day": (Date.SCHEMA, Instant(0), Instant(-86_400_000 * 719_163)),
-        "all": (SchemaBuilder.array(Timestamp.SCHEMA).build(), [], [Instant(-62_135_596_800_001)]),
-        "inner": (inner, Struct(inner).put("at", Instant(0)), Struct(inner).put("at", Instant(10**15))),
-    }
-    schema, good, bad = parts[name]
-    known = SchemaBuilder.struct().field("id", INT32_SCHEMA).field(name, schema).build()
-    values = [Struct(known).put("id", number).put(name, value) for number, value in enumerate((good, bad, good))]
-    records = numbered(values, value_schema=known)
-    with pytest.raises(DataError, match=rf"topic t, partition 0, offset 1: field {name}.*years 1 to 9999"):
+    schema, rows = beyond_the_calendar(place)
+    records = numbered(rows, value_schema=schema)
+    with pytest.raises(DataError, match=rf"topic t, partition 0, offset 1: field {place}.*years 1 to 9999"):
         lake.run(records, batches=batches)
     lake.reporter = Reporter()
     lake.run(records, batches=batches)

@@ -113,7 +113,7 @@ ENCODING_KEYS = (
         "Avro schemas are made from columns; Connect has no enums"
     ),
     Named("schema.generator.class", STRING, None).unneeded(
-        "no schema is generated: Hive's tables are not registered, and files have the columns of their records"
+        "no schema is generated: files, and tables of hive.integration, have the columns of their records"
     ),
     Named("connect.meta.data", BOOLEAN, True).unneeded(
         "files have columns with the types of their format, without Connect's names"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import time
 from pathlib import Path
 
-import pytest
-
 from connect_core.dev.java import find_java
-from connect_core.settings.user_cache import user_cache
 from tests.integration.ports import free_port
+from tests.programs import maven_jars
 
 __all__ = ["HiveServer", "hive_jars"]
 
@@ -24,19 +21,9 @@ _OPENED = [f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in ("lang",
 
 
 def hive_jars(version: str) -> Path:
-    """The metastore's jars, by Maven: it has many dependencies, some of which are left out. Kept per user."""
-    folder = user_cache() / f"hive-metastore-{version}"
-    if not folder.exists():
-        if shutil.which("mvn") is None:
-            pytest.skip("there is no mvn to fetch the Hive Metastore with")
-        scratch = folder.with_name(f"{folder.name}.{time.monotonic_ns()}")
-        command = ["mvn", "-q", "-B", "-f", str(_POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
-        command += [f"-Dhive.artifact={_ARTIFACTS[version]}", f"-Dhive.version={version}"]
-        done = subprocess.run([*command, f"-DoutputDirectory={scratch}"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            pytest.skip(f"the Hive Metastore cannot be fetched: {done.stdout[-300:]}")
-        scratch.rename(folder)
-    return folder
+    """Return the folder of the metastore's jars. Skips the test where they cannot be had."""
+    properties = {"hive.artifact": _ARTIFACTS[version], "hive.version": version}
+    return maven_jars(f"hive-metastore-{version}", _POM, properties)
 
 
 class HiveServer:
