@@ -126,7 +126,8 @@ def test_levels_can_be_changed(host: JavaHost) -> None:
 
 def test_where_threads_are_can_be_asked(host: JavaHost) -> None:
     lane = host.open("catalog", {})
-    assert f"lane {lane.target} WAITING" in host.threads()
+    # The thread answers first and waits for work a moment later.
+    assert within(5, lambda: f"lane {lane.target} WAITING" in host.threads())
     lane.close()
 
 
