@@ -31,7 +31,7 @@ _LISTEN_SECONDS = 1.0
 
 def ask_to_stop(clients: KafkaClients, topic: str, key: IntervalKey) -> None:
     """Ask the running tasks of an interval to stop; received by those that listen now. Raise ConnectError."""
-    with PlainWriter(clients.of_worker(), topic) as writer:
+    with PlainWriter(clients.of_worker(), topic, is_idempotent=False) as writer:
         writer.produce(*StopRequest(key).encode())
         writer.flush()
 
@@ -121,7 +121,9 @@ class TaskHeartbeat:
         tail = StatusTail(self.clients, self.topic)
         try:
             tail.open()
-            with PlainWriter(self.clients.of_worker(), self.topic, timeout_seconds=self.seconds) as writer:
+            # Not idempotent: a task that ends now would wait for a producer id.
+            clients = self.clients.of_worker()
+            with PlainWriter(clients, self.topic, self.seconds, is_idempotent=False) as writer:
                 self._talk(tail, writer)
         except ConnectError as failure:
             _log.warning("No more heartbeats from task %s-%d: %s", self.plan.key.connector, self.plan.task, failure)

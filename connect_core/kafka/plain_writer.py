@@ -16,17 +16,28 @@ from connect_core.kafka.raw_batch import RawHeaders
 
 __all__ = ["PlainWriter"]
 
+_IN_ORDER = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 1}
+
 
 class PlainWriter:
-    """An idempotent producer without transactions; after ``flush``, all records are in Kafka."""
+    """A producer without transactions; after ``flush``, all records are in Kafka, in the order they were given.
 
-    def __init__(self, clients: KafkaClients, topic: str, timeout_seconds: float = 60.0) -> None:
+    ``is_idempotent``: whether a retry writes nothing twice. It costs the first record half a second, after which
+    librdkafka asks again for a producer id.
+    """
+
+    def __init__(
+        self, clients: KafkaClients, topic: str, timeout_seconds: float = 60.0, *, is_idempotent: bool = True
+    ) -> None:
         self._topic = topic
         self._timeout_seconds = timeout_seconds
         self._servers = clients.bootstrap_servers
         self._errors = ClientErrors()
         self._reports = DeliveryReports()
-        self._producer: Any = clients.producer({"delivery.report.only.error": True, "error_cb": self._errors.note})
+        settings = {} if is_idempotent else _IN_ORDER
+        self._producer: Any = clients.producer(
+            {"delivery.report.only.error": True, "error_cb": self._errors.note, **settings}
+        )
 
     def produce(
         self, key: bytes | None, value: bytes | None, headers: RawHeaders | None = None, timestamp: int | None = None
