@@ -24,6 +24,7 @@ from pyarrow import orc
 
 from connect_core.api import Batch, Headers, SchemaBuilder, Struct
 from connect_core.api.data import (
+    BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
@@ -382,6 +383,28 @@ def test_schemaless_times_are_numbers_however_they_are_held() -> None:
     for batch in (held, replace(held, value=columns)):
         (line,) = form.encoded(batch, Extras()).to_pylist()
         assert json.loads(line) == {"at": EVENING, "all": [{"at": FAR}]}
+
+
+@pytest.mark.parametrize(
+    ("form", "of_ids", "schemaless"),
+    [
+        ("objects", [{"key": 7, "value": {"a": [{"key": True, "value": 1}]}}], {"7": {"a": 1}}),
+        ("arrays", [[7, {"a": [[True, 1]]}]], [[7, {"a": 1}]]),
+    ],
+)
+def test_maps_whose_keys_are_not_text(
+    tmp_path: Path, batches: bool, form: str, of_ids: list[Any], schemaless: Any
+) -> None:
+    export = Export(tmp_path, format="json", **{"json.map.format": form})
+    flags = SchemaBuilder.map(BOOLEAN_SCHEMA, INT32_SCHEMA).build()
+    by_name = SchemaBuilder.map(STRING_SCHEMA, flags).build()
+    known = SchemaBuilder.struct().field("ids", SchemaBuilder.map(INT32_SCHEMA, by_name).build()).build()
+    export.run(numbered([Struct(known).put("ids", {7: {"a": {True: 1}}})], value_schema=known), batches=batches)
+    assert read(export, "json") == [{"ids": of_ids}]
+    plain = JsonLinesFormat()
+    plain.configure({"json.map.format": form})
+    (line,) = plain.encoded(Batch.from_records(numbered([{"ids": {7: {"a": 1}}}])), Extras()).to_pylist()
+    assert json.loads(line) == {"ids": schemaless}
 
 
 @pytest.mark.parametrize("form", ["parquet", "avro", "json", "csv", "orc"])

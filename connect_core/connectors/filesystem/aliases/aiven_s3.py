@@ -81,7 +81,7 @@ AIVEN_S3_SINK = Original(
     keys=(*_STORE_KEYS, *FORMAT_KEYS, *FILE_KEYS, *PREFIX_KEYS),
     place_key=_BUCKET,
     place=_place,
-    settings={"json.time.format": "number", "json.decimal.format": "BASE64"},
+    settings={"json.time.format": "number", "json.map.format": "arrays", "json.decimal.format": "BASE64"},
     derived=_derived,
     families=("aws.", "aws_", "file.", "format."),
 )

@@ -79,7 +79,12 @@ AZURE_SINK = Original(
     ),
     place_key=_ACCOUNT,
     place=_place,
-    settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
+    settings={
+        "file.name.offsets": "first",
+        "parquet.codec.in.names": "true",
+        "json.time.format": "number",
+        "json.map.format": "arrays",
+    },
     prefixes=(LICENSE,),
     families=(*FAMILIES, "azblob.", "az."),
 )

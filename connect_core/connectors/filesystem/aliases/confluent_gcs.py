@@ -68,7 +68,12 @@ GCS_SINK = Original(
     ),
     place_key=_BUCKET,
     place=_place,
-    settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
+    settings={
+        "file.name.offsets": "first",
+        "parquet.codec.in.names": "true",
+        "json.time.format": "number",
+        "json.map.format": "arrays",
+    },
     prefixes=(LICENSE,),
     families=(*FAMILIES, "gcs."),
 )

@@ -107,6 +107,7 @@ HDFS_SINK = Original(
     settings={
         "file.name.offsets": "first-last",
         "json.time.format": "number",
+        "json.map.format": "arrays",
         "json.decimal.format": "BASE64",
         "parquet.codec": "snappy",
     },

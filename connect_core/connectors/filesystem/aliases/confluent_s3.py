@@ -124,7 +124,12 @@ S3_SINK = Original(
     ),
     place_key=_BUCKET,
     place=_place,
-    settings={"file.name.offsets": "first", "parquet.codec.in.names": "true", "json.time.format": "number"},
+    settings={
+        "file.name.offsets": "first",
+        "parquet.codec.in.names": "true",
+        "json.time.format": "number",
+        "json.map.format": "arrays",
+    },
     prefixes=(LICENSE, _PROVIDER_SETTINGS),
     families=(*FAMILIES, "s3."),
 )

@@ -21,13 +21,13 @@ def formed(values: list[Any], form: Form | None) -> list[Any]:
     return values if form is None else [form(value) for value in values]
 
 
-def pairs_to_maps(kind: Kind, scalars: Scalars | None = None) -> Form | None:
+def pairs_to_maps(kind: Kind, scalars: Scalars | None = None, *, has_arrays: bool = False) -> Form | None:
     """Return the conversion of Arrow's values to Python's; ``None`` if they are the same.
 
-    A map with text keys becomes a dict, any other a list of dicts of ``key`` and ``value``; ``scalars``: the conversion
-    of values that are neither.
+    A map with text keys becomes a dict, any other a list: of dicts of ``key`` and ``value``, or with ``has_arrays`` of
+    lists of the two, as Connect's ``JsonConverter``. ``scalars``: the conversion of values that are neither.
     """
-    return _form(kind, _to_map, scalars)
+    return _form(kind, _to_arrays if has_arrays else _to_map, scalars)
 
 
 def maps_to_pairs(kind: Kind) -> Form | None:
@@ -52,6 +52,12 @@ def _to_map(key: Kind, form: Form) -> Form:
     if key == "string":
         return lambda pairs: {name: form(value) for name, value in pairs}
     return lambda pairs: [{"key": name, "value": form(value)} for name, value in pairs]
+
+
+def _to_arrays(key: Kind, form: Form) -> Form:
+    if key == "string":
+        return _to_map(key, form)
+    return lambda pairs: [[name, form(value)] for name, value in pairs]
 
 
 def _to_pairs(key: Kind, form: Form) -> Form:

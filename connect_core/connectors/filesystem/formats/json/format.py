@@ -24,7 +24,14 @@ from connect_core.connectors.filesystem.formats.compression import (
     ENDINGS,
     pieces_of,
 )
-from connect_core.connectors.filesystem.formats.json.scalars import DECIMALS, TIMES, scalars_of, with_millis
+from connect_core.connectors.filesystem.formats.json.scalars import (
+    DECIMALS,
+    MAPS,
+    TIMES,
+    scalars_of,
+    with_arrays,
+    with_millis,
+)
 from connect_core.connectors.filesystem.formats.json.values import json_bytes
 from connect_core.connectors.filesystem.formats.line_reading import JsonLinesReader
 from connect_core.connectors.filesystem.formats.lines import LineFormat
@@ -38,6 +45,7 @@ __all__ = ["JsonLinesFormat"]
 
 _TIMES = "json.time.format"
 _DECIMALS = "json.decimal.format"
+_MAPS = "json.map.format"
 
 
 class JsonLinesFormat(LineFormat):
@@ -63,10 +71,21 @@ class JsonLinesFormat(LineFormat):
             importance=Importance.LOW,
             doc="How JSON files represent Connect's Decimal: NUMERIC (in full), or BASE64 (its unscaled bytes).",
         )
+        .define(
+            _MAPS,
+            ConfigType.STRING,
+            MAPS[0],
+            validator=ValidString.one_of(*MAPS),
+            importance=Importance.LOW,
+            doc="How JSON files represent a map whose keys are not text: as a list of objects with key and value "
+            "(schemaless: one object, named by the keys' text), or of arrays of the two, as Connect's JsonConverter.",
+        )
     )
     _scalars: Scalars | None = None
     _has_numbers = False
     """Whether times are numbers."""
+    _has_arrays = False
+    """Whether the entries of a map whose keys are not text are arrays."""
 
     @property
     def extension(self) -> str:
@@ -77,6 +96,7 @@ class JsonLinesFormat(LineFormat):
         """Read the compression, and the form of times and decimals."""
         self.codec = settings.get_string(COMPRESSION) or "none"
         self._has_numbers = settings.get_string(_TIMES) == "number"
+        self._has_arrays = settings.get_string(_MAPS) == "arrays"
         self._scalars = scalars_of((settings.get_string(_DECIMALS) or "").upper())
 
     def encoded(self, batch: Batch, extras: Extras) -> pa.Array:
@@ -96,11 +116,12 @@ class JsonLinesFormat(LineFormat):
     def _values(self, data: Data) -> Sequence[Any]:
         """Return the values: those with a schema as converted by Arrow, so that both lanes write the same."""
         if isinstance(data, Objects) and data.schemas[0] is None:
-            return [with_millis(value) for value in data.values] if self._has_numbers else data.values
+            values = [with_millis(value) for value in data.values] if self._has_numbers else data.values
+            return [with_arrays(value) for value in values] if self._has_arrays else values
         return self._cells(plain_columns(data).array)
 
     def _cells(self, array: pa.Array) -> list[Any]:
-        form = pairs_to_maps(kind_of_type(array.type), self._scalars)
+        form = pairs_to_maps(kind_of_type(array.type), self._scalars, has_arrays=self._has_arrays)
         plain = array.cast(plain_type(array.type)) if self._has_numbers else array
         try:
             values: list[Any] = plain.to_pylist()

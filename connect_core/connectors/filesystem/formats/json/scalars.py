@@ -1,4 +1,4 @@
-"""Times and decimals in JSON in the form of Connect's JsonConverter, if configured."""
+"""Times, decimals and maps in JSON in the form of Connect's JsonConverter, if configured."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 from connect_core.api.data import Instant
 from connect_core.connectors.filesystem.formats.maps import Scalars
 
-__all__ = ["DECIMALS", "TIMES", "scalars_of", "with_millis"]
+__all__ = ["DECIMALS", "MAPS", "TIMES", "scalars_of", "with_arrays", "with_millis"]
 
 TIMES = ("iso8601", "number")
+MAPS = ("objects", "arrays")
 DECIMALS = ("NUMERIC", "BASE64")
 
 
@@ -30,6 +31,16 @@ def with_millis(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: with_millis(part) for name, part in value.items()}
     return [with_millis(part) for part in value] if isinstance(value, list) else value
+
+
+def with_arrays(value: Any) -> Any:
+    """Return a schemaless value in which a map with a key that is not text is a list of [key, value]."""
+    if isinstance(value, list):
+        return [with_arrays(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    parts = {name: with_arrays(part) for name, part in value.items()}
+    return parts if all(isinstance(name, str) for name in parts) else [[name, part] for name, part in parts.items()]
 
 
 def _unscaled(value: Decimal) -> str:
